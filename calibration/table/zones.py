@@ -90,10 +90,10 @@ def zones_on(marks: Sequence[BlockPose], players: int) -> TableZones:
     if not ({0, 2} <= set(at) or {1, 3} <= set(at)):
         raise RefusedError(
             plural(
-                "1 corner block does not determine the size of the table: use three, two at opposite corners,"
-                " or --size",
-                "{number} corner blocks do not determine the size of the table: use three, two at opposite"
+                "1 corner block is not enough to work out the size of the table: use three, or two at opposite"
                 " corners, or --size",
+                "{number} corner blocks are not enough to work out the size of the table: use three, or two at"
+                " opposite corners, or --size",
                 number=len(at),
             )
         )

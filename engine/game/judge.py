@@ -209,7 +209,7 @@ def _judge_domino(game: Game, hand: Hand, action: Domino) -> Iterator[Problem]:
         yield not_now(game.phase)
     elif hand.sizes[action.seat] > 0:
         name, left = game.players[action.seat], tiles_text(hand.sizes[action.seat])
-        words = phrase("by the count, {name} still holds {tiles}", name=name, tiles=left)
+        words = phrase("going by the tiles played and drawn, {name} still holds {tiles}", name=name, tiles=left)
         yield illegal(ProblemKind.NOT_OUT, words)
 
 

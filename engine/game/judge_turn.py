@@ -135,9 +135,7 @@ def _two_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
     if hand.course.extra:
         yield illegal(ProblemKind.DRAWN_ENOUGH, phrase("{name} may play again, but may not draw for that", name=name))
     elif is_exempt(game.rules, hand):
-        yield illegal(
-            ProblemKind.DRAWN_ENOUGH, phrase("{name} cast the spell and does not draw because of it", name=name)
-        )
+        yield illegal(ProblemKind.DRAWN_ENOUGH, phrase("{name} cast the spell, so may not draw for it", name=name))
     elif hand.course.drawn + action.tiles > limit:
         words = plural("only 1 tile may be drawn at a time", "only {number} tiles may be drawn at a time", number=limit)
         yield illegal(ProblemKind.DRAWN_ENOUGH, words)

@@ -113,8 +113,14 @@ _SPINNER_COUNT = Choice(
 )
 _STEAL_GAIN = Choice(
     (
-        (StealGain.SCORE, "the stacker gets the points and the previous player loses them; twice as many for a double"),
-        (StealGain.SCORE_PLUS_STOLEN, "the stacker gets twice the points; the previous player loses them once"),
+        (
+            StealGain.SCORE,
+            "the stacker scores the points and the previous player loses them; both are doubled for a double",
+        ),
+        (
+            StealGain.SCORE_PLUS_STOLEN,
+            "the stacker scores double; the previous player loses only the points of the play",
+        ),
     )
 )
 _DRAWING = Choice(
@@ -153,9 +159,9 @@ _TIE_ORDER = Choice(
 )
 _PARTNERS_MODE = Choice(
     (
-        (PartnersMode.INDIVIDUAL, "the lightest hand wins, and its pair gets the pips of the other pair"),
-        (PartnersMode.TEAM_TOTAL, "the lighter pair wins and gets the pips of the other pair"),
-        (PartnersMode.ALL_THREE, "the lightest hand wins, and its pair gets the pips of all three others"),
+        (PartnersMode.INDIVIDUAL, "the lightest hand wins, and that pair scores the other pair's pips"),
+        (PartnersMode.TEAM_TOTAL, "the lighter pair wins and scores the other pair's pips"),
+        (PartnersMode.ALL_THREE, "the lightest hand wins, and that pair scores the pips of the three other players"),
     )
 )
 _SKIP_ON = Choice(

@@ -254,7 +254,7 @@ def obstacle(layout: Layout, tile: Tile, at: Spot | None, *, rules: Rules, inner
         return phrase("another tile already touches the {tile} there", tile=host.tile)
     if inner is None and not tile.is_double and not tile.has(host.number_at(at.port)):
         lacking = host.number_at(at.port)
-        return phrase("it has no {number}, and its outer half was not seen", number=lacking)
+        return phrase("it has no {number}, and its outer half was not visible", number=lacking)
     return None
 
 

@@ -176,8 +176,8 @@ def _paid(scored: Scored, players: Sequence[str]) -> Phrase:
     values = {"name": players[scored.seat], "points": abs(scored.points), "why": scored.because}
     if scored.reason is Reason.ADJUST:
         if scored.points < 0:
-            return phrase("{name} loses {points}, removed by hand ({why})", **values)
-        return phrase("{name} gets {points}, added by hand ({why})", **values)
+            return phrase("{name} loses {points} by hand ({why})", **values)
+        return phrase("{name} gets {points} by hand ({why})", **values)
     if scored.points < 0:
         return phrase("{name} loses {points} ({why})", **values)
     return phrase("{name} scores {points} ({why})", **values)

@@ -180,7 +180,7 @@ def insider_by(access: Access) -> Callable[[Request], Awaitable[Author]]:
     async def insider(request: Request) -> Author:
         author = access.author_of(request.cookies.get(COOKIE))
         if author is None:
-            raise HTTPException(401, phrase("enter the PIN that the table shows"))
+            raise HTTPException(401, phrase("enter the PIN shown at the table"))
         return author
 
     return insider

@@ -57,7 +57,7 @@ def test_zones_fill_the_table_between_loose_blocks() -> None:
 
 def test_two_diagonal_blocks_are_enough_but_not_two_of_one_side() -> None:
     assert zones_on(loose((0, -400, 200), (2, 400, -200)), 2).boneyard is not None
-    with pytest.raises(RefusedError, match="2 corner blocks do not determine the size"):
+    with pytest.raises(RefusedError, match="2 corner blocks are not enough to work out the size"):
         zones_on(loose((0, -400, 200), (1, 390, 200)), 2)
 
 

@@ -98,7 +98,7 @@ def test_a_wrong_number_is_accepted_if_the_orientation_is_known() -> None:
 
 def test_a_wrong_number_is_refused_if_the_orientation_is_unknown() -> None:
     table = Table(WARN).play("5-5", "6-4@E")
-    assert words(table)[0] == "6-4: it has no 5, and its outer half was not seen"
+    assert words(table)[0] == "6-4: it has no 5, and its outer half was not visible"
     assert len(table.game.layout.nodes) == 1
 
 

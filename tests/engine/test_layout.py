@@ -140,7 +140,7 @@ def test_the_inner_number_determines_the_outer_half() -> None:
         (Tile(1, 5), Spot(NodeId(9), Port.W), "the tile it should touch is not on the table"),
         (Tile(4, 5), Spot(NodeId(0), Port.E), "another tile already touches the 5-4 there"),
         (Tile(4, 5), Spot(NodeId(0), Port.N), "the 5-4 is not a double and has no tips"),
-        (Tile(1, 2), Spot(NodeId(0), Port.W), "it has no 5, and its outer half was not seen"),
+        (Tile(1, 2), Spot(NodeId(0), Port.W), "it has no 5, and its outer half was not visible"),
     ],
 )
 def test_rejects_physically_impossible_plays(tile: Tile, at: Spot | None, words: str) -> None:

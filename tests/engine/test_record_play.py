@@ -84,7 +84,7 @@ def test_a_shortened_game_of_bones_pays_the_written_hand_points() -> None:
         ("5-5@E", "Brian let the 1-1 lead, but held 5-5"),
         (
             "H<4-4 6-6>",
-            "by the count, Tom still holds 3 tiles; Brian shows 2 tiles, but should hold 4; "
+            "going by the tiles played and drawn, Tom still holds 3 tiles; Brian shows 2 tiles, but should hold 4; "
             "Brian did not declare more than 3 doubles, but held 4-4 and 6-6; "
             "Brian let the 1-1 lead, but held 4-4 and 6-6",
         ),

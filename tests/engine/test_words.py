@@ -63,7 +63,9 @@ def test_a_hand_is_described_as_it_is_played() -> None:
         "Tom knocks",
         "Brian: play, or draw",
     ]
-    assert descriptions(table.play("6-4@E"))[0] == "6-4: it has no 5, and its outer half was not seen (does not count)"
+    assert (
+        descriptions(table.play("6-4@E"))[0] == "6-4: it has no 5, and its outer half was not visible (does not count)"
+    )
     assert descriptions(table.feed(Undo(entries(table.state)[-1].seq)))[0] == "corrected: Brian 10, Tom 0"
     assert descriptions(table.feed(HandEnd()))[1] == "the hand was ended; lay your tiles open: Brian, Tom"
     table.feed(RevealPips(A, 3))
@@ -119,8 +121,8 @@ def test_a_match_is_described_with_its_players() -> None:
         (Passed(B, 1, instead_of_leading=True), "Tom has no double to lead"),
         (Abandoned(3), "hand 3 was abandoned and does not count"),
         (Scored(A, -5, Reason.BONUS, "revoke"), "Brian loses 5 (revoke)"),
-        (Scored(A, -5, Reason.ADJUST, "agreed"), "Brian loses 5, removed by hand (agreed)"),
-        (Scored(A, 5, Reason.ADJUST, "agreed"), "Brian gets 5, added by hand (agreed)"),
+        (Scored(A, -5, Reason.ADJUST, "agreed"), "Brian loses 5 by hand (agreed)"),
+        (Scored(A, 5, Reason.ADJUST, "agreed"), "Brian gets 5 by hand (agreed)"),
         (Spelled(A, None, is_on=True), "Brian casts a spell: all six arms must be started"),
         (
             Turn(B, Must.DRAW_A_DOUBLE, extra=True),

@@ -47,8 +47,8 @@ _OUT_OF_SIGHT = 0.5
 _CHANGED_AROUND_PX = 9
 # An unexplained change is reread this many times. Then it becomes part of the table.
 _MOST_OVERLOOKED = 5
-_LOST = "the table is not recognized: the camera moved or the light changed; restore it, or start again"
-_TOO_FAR = "the camera moved and no longer sees all tiles; put it back: the game waits"
+_LOST = "the table is not recognized: the camera moved or the light changed; restore both, or start again"
+_TOO_FAR = "the camera moved and no longer sees all the tiles; the game waits until you put it back"
 
 
 class Start(StrEnum):

@@ -22,7 +22,7 @@ function standingTable(tournament) {
     ),
   );
   const left = tournament.players - tournament.standings.length;
-  const name = tournament.name === null ? make("span", {}, say("Without a tournament")) : foreign(tournament.name);
+  const name = tournament.name === null ? make("span", {}, say("No tournament")) : foreign(tournament.name);
   const caption = make("caption", {}, name);
   return make(
     "div",

@@ -300,7 +300,9 @@ def judge_stack(places: Places, state: State) -> Resolution | Question:
         return Resolution(stacks, done)
     choices = (*(phrase("on the {tile}", tile=stack.tile) for stack in stacks), phrase("nothing was stacked"))
     answers = (*(Resolution((stack,), done) for stack in stacks), Resolution((), done))
-    return Question(Ambiguity(None, phrase("which tile was stacked on?"), holds_up=True, choices=choices), answers)
+    return Question(
+        Ambiguity(None, phrase("which tile was its copy stacked on?"), holds_up=True, choices=choices), answers
+    )
 
 
 def _stacks(places: Places, state: State, game: Game) -> tuple[Stack, ...]:

@@ -200,7 +200,7 @@ def _ask_whole(places: Places, game: Game, seat: Seat, hand: OpenHand) -> Questi
     assert game.hand is not None  # checked by the caller
     name, expected, shown = game.players[seat], game.hand.sizes[seat], len(hand.tiles)
     fields = {"name": name, "shown": shown, "due": expected}
-    words = phrase("{name} shows {shown} of {due} tiles: are these all?", **fields)
+    words = phrase("{name} shows {shown} of {due} tiles: is that all of them?", **fields)
     whole = replace(places, around=places.around.with_hand(seat, replace(hand, is_whole=True)))
     ambiguity = Ambiguity(None, words, holds_up=False, choices=(phrase("these are all of {name}'s tiles", name=name),))
     return Question(ambiguity, (Resolution((), whole),))

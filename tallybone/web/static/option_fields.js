@@ -101,7 +101,7 @@ const CONTROLS = {
  * @param set The selected set; "auto" for the set of the game, whose highest double is *usual*.
  */
 export function setField(set, usual, fault, change) {
-  const own = [AUTO, say("as in the game ({set})", { set: setName(usual) })];
+  const own = [AUTO, say("the game's usual set ({set})", { set: setName(usual) })];
   const control = select([own, ...SETS.map((pips) => [`double-${pips}`, setName(pips)])], set, change);
   control.id = "set";
   return field({ control, label: say("The set on the table"), fault: set === AUTO ? null : fault });

@@ -48,7 +48,7 @@ function differences({ players, before, now, differences: found, count }) {
   const rows = players.map((name, seat) => {
     return make("tr", {}, make("th", { scope: "row" }, foreign(name)), cell(before.totals[seat]), cell(now.totals[seat]));
   });
-  const words = count === 0 ? say("No play changes its points.") : say("{count} plays change their points", { count });
+  const words = count === 0 ? say("Every play keeps its points.") : say("{count} plays are worth different points", { count });
   const list = found.map((sentence) => make("li", {}, foreign(sentence)));
   return [
     make("table", { class: "figures" }, make("thead", {}, head), make("tbody", {}, ...rows)),
@@ -63,7 +63,7 @@ function sharing(base, shown) {
     const link = make("a", { href: `/api/v1/${base}/hand/${shown()}.html?pictures=${pictures.checked ? "with" : "without"}`, download: "" });
     link.click();
   };
-  const words = say("A single file to send to a friend. It opens in any browser, without this table.");
+  const words = say("A single file to send to a friend; it opens in any browser.");
   const label = make("label", { class: "switch" }, pictures, say("Include pictures"));
   return card(say("Share this hand"), make("p", { class: "about" }, words), label, make("div", {}, button(say("Save this hand"), save)));
 }

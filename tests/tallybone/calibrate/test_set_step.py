@@ -66,8 +66,8 @@ def learned_course(into: Path) -> Iterator[GuideCourse]:
 def test_a_set_is_learned_corrected_and_stored(learned: GuideCourse, into: Path) -> None:
     view = learned.view
     assert (view.stage, view.seen) == (Stage.RESULT, ())
-    assert view.todo[0].startswith("Found: 28 tiles of a set to double-6; ")
-    assert "of the halves are misread" in view.todo[0]
+    assert view.todo[0].startswith("Result: 28 tiles of a set to double-6; ")
+    assert "misread halves" in view.todo[0]
     assert sorted(tuple(sorted(tile.pips)) for tile in learned.tiles) == [tuple(pair) for pair in all_pairs(6).tolist()]
     assert [shape.label for shape in learned.drawn] == [f"{tile.pips[0]}-{tile.pips[1]}" for tile in learned.tiles]
     with pytest.raises(RefusedError, match="there is no tile 29"):

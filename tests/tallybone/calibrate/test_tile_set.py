@@ -53,10 +53,10 @@ def test_a_set_is_learned_and_used(tmp_path: Path) -> None:
         calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, annotate_into=tmp_path / "drawn", output=words) == 0
     )
     text = output_text(words)
-    assert "27 tiles of a set to double-6 are seen face up." in text
+    assert "27 tiles of a set to double-6 are visible face up." in text
     assert "Missing: 6-6\n" in text
     assert "coloured pips, a bar" in text
-    assert "kept back" in text
+    assert "held-out tiles" in text
     assert (tmp_path / "drawn" / "set-set.png").exists()
     kept = load_calibration(file).set
     assert kept is not None

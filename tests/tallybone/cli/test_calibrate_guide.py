@@ -75,7 +75,7 @@ def test_following_the_instructions_completes_the_calibration(tmp_path: Path) ->
     assert kept.light is not None
     assert (kept.light.is_held, kept.light.warnings) == (True, ())
     assert (tmp_path / "c" / "zones.png").exists()
-    assert f"Kept in {into}, for trying: simulated matches have other tables." in out.replace("\n", "")
+    assert f"Saved in {into}, for testing: simulated matches have other tables." in out.replace("\n", "")
 
 
 def test_a_second_run_continues_with_the_stored_steps(tmp_path: Path) -> None:

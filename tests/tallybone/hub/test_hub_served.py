@@ -109,7 +109,7 @@ class TestWithBroker:
         until_broker(lambda: {table["id"] for table in state_of(hub)["tables"]} >= {"good", "last"})
         assert {table["id"] for table in state_of(hub)["tables"]} == {"good", "last"}
         assert state_of(hub)["line"] is None
-        assert len([message for message in caplog.messages if "no table sends" in message]) == 1
+        assert len([message for message in caplog.messages if "ignored an invalid message" in message]) == 1
         assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
     def test_players_are_found_and_standings_are_stored(

@@ -107,7 +107,7 @@ def test_an_unexpected_number_of_tiles_raises_a_question() -> None:
     table.put(*LEFT[:2], side="bottom")
     assert table.asked == []
     table.look()
-    assert table.asked == ["Ann shows 2 of 3 tiles: are these all?"]
+    assert table.asked == ["Ann shows 2 of 3 tiles: is that all of them?"]
     table.feed(Answer(0))
     assert [len(reveal.tiles) for reveal in reveals(table)] == [2]
 
@@ -131,7 +131,7 @@ def test_a_long_view_counts_as_two_views() -> None:
     table.feed(view, after_s=1.0)
     assert table.asked == []
     table.feed(view, after_s=1.5)
-    assert table.asked == ["Ann shows 2 of 3 tiles: are these all?"]
+    assert table.asked == ["Ann shows 2 of 3 tiles: is that all of them?"]
 
 
 def test_tiles_of_a_player_who_should_be_out_are_reported() -> None:
@@ -343,7 +343,7 @@ def test_an_unanswered_hand_counts_as_shown() -> None:
     table = over()
     table.put(*LEFT[:2], side="bottom")
     table.look()
-    assert table.asked == ["Ann shows 2 of 3 tiles: are these all?"]
+    assert table.asked == ["Ann shows 2 of 3 tiles: is that all of them?"]
     table.take(FIRST, NEXT, side="bottom")
     assert reveals(table) == [Reveal(Seat(0), (Tile.parse("6-6"), Tile.parse("1-0")))]
     assert table.session.state.is_provisional

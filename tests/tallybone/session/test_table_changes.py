@@ -347,7 +347,7 @@ def test_the_stack_button_asks_among_several_tiles() -> None:
         session, _ = lay(session, tile)
     session, _ = feed(session, Call(Seat(3)))
     session, announcements = feed(session, Press(Button.STACK))
-    assert questions(announcements) == ["which tile was stacked on?"]
+    assert questions(announcements) == ["which tile was its copy stacked on?"]
     assert session.open_question is not None
     assert set(session.open_question.choices) >= {"on the 2-1", "on the 4-0", "nothing was stacked"}
     _, announcements = feed(session, Answer(session.open_question.choices.index("on the 4-0")))
