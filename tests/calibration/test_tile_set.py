@@ -172,7 +172,7 @@ def test_damage_is_reported(kept: LearnedSet, reader: Reader, field: str) -> Non
 def test_too_few_tiles_are_refused() -> None:
     rng = np.random.default_rng(5)
     few = render(draw_whole_set(CLASSIC, 6, rng, left_out=tuple(range(22))), rng)
-    with pytest.raises(RefusedError, match="6 tiles are seen face up, and 10"):
+    with pytest.raises(RefusedError, match="6 tiles are visible face up, but at least 10"):
         learn_set([few.image], load_reader(6))
 
 
