@@ -90,7 +90,10 @@ class Lens:
         return np.asarray(rays, np.float64).reshape(-1, 2)
 
     def to_picture(self, rays: Points) -> Points:
-        """Return the pixels of rays, given by points at distance 1 in front of the camera, shape (N, 2)."""
+        """Return the pixels at which rays appear, shape (N, 2).
+
+        Each ray is given by its intersection with the plane at distance 1.
+        """
         points = np.column_stack([rays, np.ones(len(rays))])
         zero = np.zeros(3)
         pixels = cv2.projectPoints(points, zero, zero, self.matrix(), np.array(self.distortion))[0]

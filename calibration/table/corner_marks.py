@@ -41,7 +41,7 @@ def find_corner_marks(picture: Image) -> tuple[SeenMarker, ...]:
     parameters.cornerRefinementMethod = aruco.CORNER_REFINE_SUBPIX
     outlines, numbers, _ = aruco.ArucoDetector(corner_dictionary(), parameters).detectMarkers(grey)
     markers: dict[int, Points] = {}
-    # Without markers OpenCV returns None as numbers.
+    # If there are no markers, OpenCV returns None instead of an array of ids.
     for number, corners in zip(np.asarray(numbers).ravel() if outlines else (), outlines, strict=True):
         if number < BLOCKS * MARKERS_PER_BLOCK:
             markers[int(number)] = np.asarray(corners, np.float64).reshape(4, 2)

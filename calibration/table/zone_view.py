@@ -15,7 +15,7 @@ from vision.arrays import Points
 Shares = tuple[tuple[float, float], ...]
 """Corners in shares of the picture's width and height, from 0 to 1. Empty for a zone outside the picture."""
 
-# Distance of additional corners on long edges, which lens distortion bends.
+# Maximum spacing of the points added along long edges, which lens distortion bends.
 _STEP_MM = 25.0
 _BORDER_POINTS = 24
 # Factor by which the visible area is enlarged, as the polygon through points on its border is slightly too small.

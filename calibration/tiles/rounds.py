@@ -83,14 +83,16 @@ def label_known_set(
     hand_labels: HandLabels,
     progress: ProgressCallback,
 ) -> NDArray[np.int64]:
-    """Return the labels of all tiles of a set that the shipped reader knows, shape (N, 2).
+    """Return the labels of all tiles of a set whose numbers the shipped reader can read, shape (N, 2).
+
+    The reader's labels are then corrected by predictions learned from the tiles' own views.
 
     Args:
-        logs: Log probabilities of the numbers by the shipped reader, shape (N, 2, K).
+        logs: Log probabilities of the numbers, from the shipped reader, shape (N, 2, K).
         views: Views of the tiles.
         counts: Number of tiles in each picture, without duplicates in a picture.
         hand_labels: Labels entered by hand.
-        progress: Called with the progress.
+        progress: Called with the fraction done.
     """
     pips = label_each_once(logs, counts, hand_labels)
     return _corrected(pips, views.without_pictures(), counts, hand_labels, _FIRST, progress)
@@ -107,7 +109,7 @@ def label_signs(
         views: Views of the tiles.
         counts: Number of tiles in each picture, without duplicates in a picture.
         hand_labels: Labels entered by hand, which include every number.
-        progress: Called with the progress.
+        progress: Called with the fraction done.
     """
     pips = np.array([hand_labels.get(at, (0, 0)) for at in range(sum(counts))], np.int64)
     for examples in (_doubles(hand_labels), hand_labels):

@@ -125,7 +125,10 @@ def _take(game: Game | None, entry: Entry) -> tuple[Game | None, tuple[Outcome, 
 def _step_with_problems(
     game: Game | None, entry: Entry, problems: tuple[Problem, ...]
 ) -> tuple[Game | None, tuple[Outcome, ...]]:
-    """Return the match after an action with *problems*, most severe first, and the outcomes."""
+    """Return the match and the outcomes after an action with *problems*, most severe first.
+
+    If the most severe one is not tolerated, the action has no effect.
+    """
     stands = problems[0].weight in _tolerated(game, entry)
     irregular: tuple[Outcome, ...] = ()
     if not entry.accepted or not stands:

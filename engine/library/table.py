@@ -390,7 +390,11 @@ def _move_words(move: object) -> str:
 
 
 def _require_deal(game: Game, hands: tuple[tuple[Tile, ...], ...], boneyard: tuple[Tile, ...]) -> None:
-    """Raise EngineError unless *hands* and *boneyard* can be dealt."""
+    """Raise EngineError unless *hands* and *boneyard* can be dealt.
+
+    Every hand must have the size that the rules deal, and every tile must be in the game, with no more copies than the
+    game has. The boneyard may have any size.
+    """
     rules, seats = game.rules, len(game.players)
     if [*map(len, hands)] != [rules.dealt(seats)] * seats:
         sizes = ", ".join(str(len(hand)) for hand in hands)

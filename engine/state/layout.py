@@ -151,7 +151,8 @@ class Layout:
     def end_at(self, at: Spot) -> OpenEnd | None:
         """Return the open end at a port, or None if there is none.
 
-        For arm 7 or 8 of a starter, return the starter's first free arm.
+        Arms 7 and 8 of a starter are never legal, but players may start one by mistake. For these, return the starter's
+        first free arm, or None.
         """
         for end in self.ends:
             if end.spot.host == at.host and end.spot.port is at.port:

@@ -178,7 +178,7 @@ class RowsTally:
 
     @property
     def points(self) -> int:
-        """Points of all marks plus the rest."""
+        """Total points: those of the marks that are not struck out, plus `rest`, which may be negative."""
         return sum(mark.points for row in self.rows for mark in row) + self.rest
 
     def add(self, points: int) -> Self:

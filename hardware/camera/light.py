@@ -19,7 +19,7 @@ _ADAPTS_NS = 2 * NS_PER_S
 _LONGEST_NS = 4 * NS_PER_S
 # Time after which new settings are visible in pictures.
 _SHOWS_NS = 1 * NS_PER_S
-# Maximum ratio of brightness before and after locking. Moving hands change a median by less.
+# Maximum ratio of brightness before and after locking. Moving hands change the median by less than this.
 _MOST_CHANGE = 1.25
 _TRIES = 3
 # If the median is outside these bounds for 3 s, a lamp was probably switched, and the camera adapts again. Hands do not

@@ -21,7 +21,8 @@ def picamera2() -> Any:
     """Return the module picamera2, which apt installs together with a matching libcamera.
 
     Raises:
-        CameraError: If it is missing, invisible to this virtual environment, or incompatible with its numpy.
+        CameraError: If it cannot be imported: missing, not visible from this virtual environment, incompatible with the
+            installed numpy, or broken.
     """
     try:
         # Untyped, because it is only available on a Raspberry Pi.

@@ -41,9 +41,10 @@ class Exposure:
     is_settled: bool | None
 
     def is_settled_after(self, before: Exposure | None) -> bool | None:
-        """Return True if the camera has adapted and colour gains match the previous picture. None if not reported.
+        """Return True if the camera has adapted and its colour gains match those of the previous picture.
 
-        False for a first picture, which has no previous one.
+        None if the camera does not report whether it has adapted, else False for a first picture. Gains that are not
+        reported count as matching.
         """
         if self.is_settled is None or not self.is_settled:
             return self.is_settled
@@ -68,7 +69,7 @@ def metered(metadata: Mapping[str, Any]) -> Exposure:
 
 
 def held_controls(metered: Exposure, known: Set[str]) -> dict[str, Any]:
-    """Return controls that lock a camera at *metered*, as far as they are among *known*, the controls it supports."""
+    """Return controls that lock a camera at *metered*, limited to *known*, the controls that it supports."""
     controls: dict[str, Any] = {
         "AeEnable": False,
         "ExposureTime": metered.exposure_us,
@@ -82,7 +83,7 @@ def held_controls(metered: Exposure, known: Set[str]) -> dict[str, Any]:
 
 
 def first_controls(known: Set[str]) -> dict[str, Any]:
-    """Return the initial controls for automatic adaptation, as far as they are among *known*."""
+    """Return the initial controls, limited to *known*: continuous autofocus, and metering that protects highlights."""
     return {name: value for name, value in _ADAPTING.items() if name in known}
 
 

@@ -27,7 +27,7 @@ class KnockSensor(Protocol):
         """
 
     def read(self) -> tuple[ClassifiedSound, ...]:
-        """Return the sudden sounds since the last call, in order of time, without waiting.
+        """Return the sudden sounds since the last call, in chronological order, without waiting.
 
         Raises:
             KnockError: If the sensor is not started, or is closed.

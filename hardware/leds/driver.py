@@ -33,7 +33,7 @@ class LedsDriver(PartSettings):
 
     @abstractmethod
     def open(self, pins: OpenPins) -> LedDevice:
-        """Return the LEDs.
+        """Open and return the LEDs.
 
         Raises:
             LedError: If they cannot be opened.

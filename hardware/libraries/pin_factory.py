@@ -44,7 +44,7 @@ def pin_errors() -> tuple[type[Exception], ...]:
     """
     from gpiozero import GPIOZeroError
 
-    # Not imported here: until it is loaded, its error cannot be raised.
+    # lgpio is not imported here: until something else loads it, its error cannot be raised.
     lgpio: Any = sys.modules.get("lgpio")
     return (GPIOZeroError, lgpio.error) if hasattr(lgpio, "error") else (GPIOZeroError,)
 

@@ -71,7 +71,7 @@ def _motion_kernel(length_px: float, angle_rad: float) -> NDArray[np.float32]:
 
 
 def _add_noise(picture: Image, camera: CameraLook, rng: np.random.Generator) -> None:
-    """Add sensor noise to *picture* in place, mostly in brightness and a little in colour."""
+    """Add sensor noise to *picture* in place, stronger in brightness than in colour."""
     side = 160  # side of the tiled patch; independent noise for every pixel would take 40 ms
     patch = rng.standard_normal((side, side, 3), dtype=np.float32)
     patch = np.float32(0.75) * patch[..., :1] + np.float32(0.65) * patch

@@ -75,7 +75,7 @@ class View:
         return outline
 
     def shows_horizon(self, width_px: int, height_px: int, height_mm: float) -> bool:
-        """Return True if a corner of the picture shows the plane at *height_mm* near or above its horizon."""
+        """Return True if a corner of the picture is near or above the horizon of the plane at *height_mm*."""
         frame = np.array([[0, 0], [width_px, 0], [width_px, height_px], [0, height_px]], dtype=np.float64)
         return bool((self.nearness(frame, height_mm) < 1 / _FARTHEST).any())
 

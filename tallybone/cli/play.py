@@ -121,7 +121,7 @@ def play(
     err: TextIO | None = None,
     keys_fd: int | None = None,
 ) -> int:
-    """Score a live game until the player quits, or the images end and no question can be answered any more.
+    """Score a live game until the player quits, or the images have ended and no open question can still be answered.
 
     Args:
         options: Options of the command.
@@ -132,7 +132,8 @@ def play(
         keys_fd: File descriptor of the keyboard, by default stdin.
 
     Returns:
-        The exit code: 0, 1 if a device or file is missing, 2 if options or configuration are invalid.
+        The exit code: 0, 1 if a device, file, calibration or model cannot be used, 2 if options or configuration are
+        invalid.
     """
     from calibration.errors import CalibrationError
     from engine import EngineError

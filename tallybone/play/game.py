@@ -77,7 +77,7 @@ class Listener:
         """Receive a step with announcements."""
 
     def evidence(self, evidence: Evidence) -> None:
-        """Receive a crop of the picture from which a play or question was read."""
+        """Receive the crop of the picture that led to a play or question."""
 
     def goes_on(self, session: Session) -> None:
         """Receive the session of a resumed match."""

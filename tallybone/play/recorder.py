@@ -33,8 +33,8 @@ NOT_RECORDED = phrase("RECORDING STOPPED")
 _RETRY_NS = 5_000_000_000
 # Minimum free space for a new recording. With less, writing would fail at once.
 _MIN_FREE_BYTES = 8_000_000
-# If the disk has less free space than this, the match goes on in a new file and its previous file is deleted, if that
-# has at least this size. Between two checks a recording grows by about 10 MB.
+# With less free space than this, the match continues in a new file, without crops in its head, and the previous file is
+# deleted. This is done only if that file is at least this large. A recording grows by about 10 MB between two checks.
 _LOW_FREE_BYTES = 32_000_000
 
 
@@ -51,7 +51,7 @@ class Recorder:
         """Record the effects of an input before they are shown."""
 
     def evidence(self, evidence: Evidence) -> None:
-        """Record a crop of the picture from which a play or question was read."""
+        """Record the crop of the picture that led to a play or question."""
 
     @property
     def words(self) -> str:

@@ -104,7 +104,10 @@ def differences(recorded: Sequence[Fact], now: Sequence[Fact]) -> list[Differenc
 
 
 def by_play(facts: Iterable[Fact]) -> list[Fact]:
-    """Return the plays and stacks with their points, which can be compared under different rules."""
+    """Return the plays and stacks, each with its points, for comparing games scored under different rules.
+
+    Only points scored for a play or stolen count; negative ones are left out.
+    """
     plays: list[Fact] = []
     for fact in facts:
         fields = fact.fields

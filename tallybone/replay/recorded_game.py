@@ -161,7 +161,7 @@ class RecordedGame:
         for place in places[:room]:
             records = [self._record(file, place)]
             if self.found.damage or self.complaints:
-                # If events are lost, the indexes of the others in the log are known from their outcomes.
+                # If events are lost, the indexes of the others in the log are known only from their outcomes.
                 records += (self._record(file, at) for at in self.found.following(place, Topic.OUTCOME))
             log = log_in([record for record in records if record is not None], self.path, self._complain)
             events += ((place, logged) for logged in log)

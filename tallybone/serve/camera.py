@@ -25,7 +25,7 @@ class TableCamera:
     """Camera of a table. A device stays open. A simulation or video restarts with each game."""
 
     def __init__(self, source: str, clock: Clock, *, speed: float = 1.0, opener: OpenDevice = open_device) -> None:
-        """Use *source*, as for `play.start.open_camera`. *speed* is the playback speed of a video."""
+        """Set the source, without opening it. *source* and *speed* are as in `play.start.open_camera`."""
         self.source = source
         self._clock, self._speed, self._opener = clock, speed, opener
         self._device: CameraDevice | None = None

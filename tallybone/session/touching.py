@@ -16,8 +16,8 @@ from vision.reading import Half, PointPx, SeenTile
 
 Point = tuple[float, float]
 Quad = tuple[Point, Point, Point, Point]
-# Maximum gap and slip in sides of a half, and maximum skew, of a joined tile. Players leave gaps of up to half a side
-# (docs/reference/rules.md 5.1).
+# Limits between a tile and the one it joins: gap or overlap, and slip, in sides of a half, and skew. Players leave gaps
+# of up to half a side (docs/reference/rules.md 5.1).
 _MAX_GAP, _MAX_SLIP, _MAX_SKEW_RAD = 0.75, 0.85, math.radians(40)
 # Standard deviations of gap, slip and skew of a joined tile.
 _GAP, _SLIP, _SKEW_RAD = 0.2, 0.3, math.radians(12)

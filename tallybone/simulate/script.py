@@ -176,7 +176,7 @@ class _Director:
             yield from stage.take(seat, part, seconds=stage.drawn(_MANY_S), is_lifting=False)
 
     def _lead(self, game: Game, seat: Seat) -> Iterator[Planned]:
-        """Yield the leader as an input of the page, unless the rules determine the leader.
+        """Yield a look at the table, then the leader as input from the page, unless the rules determine the leader.
 
         The button is not used: it steps through the seats, and its effect depends on whether the new hand was already
         detected, which a script cannot know.

@@ -61,7 +61,7 @@ class Camera(Protocol):
         """Number of pictures since the camera was opened, including those that were not taken."""
 
     def take(self, since_ns: int = 0) -> Shown | None:
-        """Return the next picture or input without waiting, or None.
+        """Return the next picture or input, or None if none is due. Never waits.
 
         A real camera decodes only pictures taken at *since_ns* or later. A film ignores *since_ns*.
         """

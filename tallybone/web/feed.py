@@ -359,9 +359,9 @@ class PagePictures:
     kept: dict[int, tuple[int, Made]] = field(default_factory=dict)
 
     def of_width(self, taken: CameraPicture, width_px: int) -> Made | None:
-        """Return the image in one of `WIDTHS`, possibly an earlier one made up to 0.25 s ago.
+        """Return *taken* as a JPEG of one of `WIDTHS`.
 
-        None if it is not decodable.
+        If the last image of that width is less than 0.25 s old, return that instead. None if *taken* cannot be decoded.
         """
         made_ns, made = self.kept.get(width_px, (0, None))
         name = f'"{taken.t_ns}-{width_px}"'

@@ -38,8 +38,8 @@ _SHIFTS = ((0.03, 0, 0, 0, 0, 0), (-0.03, 0, 0, 0, 0, 0), (0, 0.06, 0, 0, 0, 0),
 # added back. Averaging reduces the log loss of 1778 such candidates from 0.275 to 0.267.
 _IN_DOUBT, _SHIFT_LOSS = 3.0, 0.25
 
-# Distances between centres, in sides. Tiles closer than _NEIGHBOURS may be parallel neighbours. A candidate within
-# _WITHIN along a tile, and within half of that across it, is that tile itself.
+# Distances between the centres of tiles, in sides. Tiles closer than _NEIGHBOURS may be parallel neighbours. A
+# candidate at most _WITHIN along a tile and _WITHIN / 2 across it is the same tile.
 _NEIGHBOURS, _WITHIN = 2.2, 0.8
 
 Looks = tuple[Poses, NDArray[np.float64]]

@@ -92,7 +92,9 @@ def look(
     *,
     progress: Callable[[float], object] = lambda _: None,
 ) -> Views:
-    """Return the original view of a sheet of tiles, and simulated ones in other light, sizes and slightly wrong poses.
+    """Return views of a sheet of tiles: the original, then simulated ones.
+
+    The simulated views have different light and sizes, and slightly wrong poses.
 
     Args:
         sheet: The tiles.

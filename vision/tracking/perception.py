@@ -34,7 +34,7 @@ from vision.tracking.tracks import (
 )
 from vision.tracking.unread import Unread
 
-# A detected tile is part of the table if less than this share of either half differs from the empty table.
+# A detected tile is part of the table if at most this share of its less changed half differs from the empty table.
 _NEW_TO_TABLE = 0.4
 # If this share of the image, or of the tiles, has changed, the camera may have moved.
 _MAY_BE_AIMED_ANEW, _MOST_TOUCHED = 0.3, 0.6

@@ -125,7 +125,7 @@ def average_networks(parts: list[Classifier]) -> Classifier:
 
 
 def _block_diagonal(blocks: list[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Return a block-diagonal array."""
+    """Return a block-diagonal array of blocks that all have the same shape."""
     rows, columns = blocks[0].shape
     whole = np.zeros((len(blocks) * rows, len(blocks) * columns), np.float32)
     for index, block in enumerate(blocks):

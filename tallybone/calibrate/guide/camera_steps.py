@@ -173,7 +173,7 @@ class TableStep(GuideStep):
 
     @property
     def todo(self) -> tuple[str, ...]:
-        """Instructions to lay down blocks or tiles."""
+        """Instructions to lay out the mat or corner blocks, or else tiles if their size is known."""
         lay = phrase(
             "Lay the mat on the table, or a corner block near each corner, upright as seen from the first seat."
         )

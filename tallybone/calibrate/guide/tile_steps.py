@@ -252,7 +252,7 @@ class LightStep(GuideStep):
 
 
 def _shapes_of(found: LightMeasurement) -> tuple[Drawn, ...]:
-    """Return the outlines of tiles and markers, each marked if it is poorly lit, and the patches of glare."""
+    """Return the outlines of tiles and markers, with poorly lit ones flagged, and the patches of glare."""
     spots = [(spot, found.trouble_at(spot)) for spot in found.samples]
     tiles = [
         Drawn(Kind.TILE, points_of(spot.corners_px), "" if trouble is None else trouble.value, is_good=trouble is None)

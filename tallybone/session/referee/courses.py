@@ -162,7 +162,8 @@ def courses(start: UnseenCourse, unseen: Unseen, *, is_long: bool = False) -> li
         is_long: Follow only the likeliest courses at each step, but all of these to their end.
     """
     begun, rejected = unseen.begun, {(beginning.actions, beginning.is_whole) for beginning in unseen.not_so}
-    # A prefix of a rejected beginning must not displace another course with the same result.
+    # Of courses with equal results only the likeliest is kept. Prefixes of rejected beginnings are kept apart, because
+    # one could displace another course and then itself be rejected.
     prefixes = {old.actions[:length] for old in unseen.not_so for length in range(len(old.actions) + 1)}
     ended, open_courses, keys = list[UnseenCourse](), [start], set[Hashable]()
     tried = 0
