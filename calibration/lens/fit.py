@@ -83,8 +83,8 @@ def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, e
         worst = int(np.argmax(each_px)) + 1
         raise RefusedError(
             phrase(
-                "the views contradict each other: corners are {error} px off, most in view {worst}; check that"
-                " the board is flat, and keep board and camera still",
+                "the views do not agree: corners are off by {error} px, with view {worst} the worst; check that"
+                " the board is flat, and keep the board and the camera still",
                 error=f"{error_px:.1f}",
                 worst=worst,
             )

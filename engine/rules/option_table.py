@@ -102,7 +102,7 @@ _SPINNER = Choice(
 _BRANCH_ORDER = Choice(
     (
         (BranchOrder.SIDES_FIRST, "the tips open when both sides are covered"),
-        (BranchOrder.ANY, "sides and tips are open at once"),
+        (BranchOrder.ANY, "sides and tips are open from the start"),
     )
 )
 _SPINNER_COUNT = Choice(
@@ -200,7 +200,7 @@ _TALLY = Choice(
     (
         (TallyStyle.NUMBERS, "figures"),
         (TallyStyle.HOUSE, "houses of 50: a cross, then a circle or an X in each corner"),
-        (TallyStyle.ROWS, "rows of 50, made of / for 5, and X and O for 10"),
+        (TallyStyle.ROWS, 'rows worth 50: "/" for 5, "X" and "O" for 10'),
     )
 )
 _POLICY = Choice(
@@ -227,8 +227,8 @@ OPTIONS: tuple[Option, ...] = (
         Number(0, None, "no redeal"),
         "redeal_if_doubles_over",
     ),
-    Option("lead_first", _LE, "lead of the first hand", _FIRST_LEADS, "lead_first"),
-    Option("lead_next", _LE, "lead of later hands", _NEXT_LEADS, "lead_next"),
+    Option("lead_first", _LE, "who leads the first hand", _FIRST_LEADS, "lead_first"),
+    Option("lead_next", _LE, "who leads later hands", _NEXT_LEADS, "lead_next"),
     Option(
         "no_double",
         _LE,
@@ -238,7 +238,7 @@ OPTIONS: tuple[Option, ...] = (
         ("lead_first|lead_next",),
     ),
     Option("spinner", _LA, "doubles that branch", _SPINNER, "spinner"),
-    Option("branch_order", _LA, "opening of a spinner's tips", _BRANCH_ORDER, "branch_order", ("spinner",)),
+    Option("branch_order", _LA, "when a spinner's tips open", _BRANCH_ORDER, "branch_order", ("spinner",)),
     Option("spinner_count", _LA, "count of a spinner", _SPINNER_COUNT, "spinner_count", ("spinner", "unit")),
     Option(
         "unit",
@@ -309,16 +309,18 @@ OPTIONS: tuple[Option, ...] = (
     Option("tie", _H, "winner of a block if the best hands are equal", _TIE, "hand_points.tie", (), ("tie_break",)),
     Option("tie_order", _H, "lighter of two tiles", _TIE_ORDER, "hand_points.tie_order", ("tie",)),
     Option("partners_mode", _H, "block in a pairs game", _PARTNERS_MODE, "partners_mode", ("partners",)),
-    Option("draw_on", _E, "number that makes all others draw one tile if left open", _PIPS, "effects.draw_on"),
-    Option("again_on", _E, "number that lets the player play again if left open", _PIPS, "effects.again_on"),
+    Option(
+        "draw_on", _E, "number that, if left open, makes every other player draw one tile", _PIPS, "effects.draw_on"
+    ),
+    Option("again_on", _E, "number that, if left open, lets the player play again", _PIPS, "effects.again_on"),
     Option(
         "spell_on",
         _E,
-        "number that casts a spell if left open: the next player must play it or a double there",
+        "number that, if left open, casts a spell: the next player must play it or a double there",
         _PIPS,
         "effects.spell_on",
     ),
-    Option("reverse_on", _E, "number that reverses the direction of play if left open", _PIPS, "effects.reverse_on"),
+    Option("reverse_on", _E, "number that, if left open, reverses the direction of play", _PIPS, "effects.reverse_on"),
     Option("skip_on", _E, "play that skips the next player", _SKIP_ON, "effects.skip_on"),
     Option("spell_lap", _E, "casters and their own spells", _SPELL_LAP, "effects.spell_lap"),
     Option(

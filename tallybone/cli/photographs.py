@@ -24,7 +24,9 @@ commands = commands_of()
 class ReadOptions:
     """Options of `tallybone read`."""
 
-    photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Photographs of a table, from above.")]
+    photos: Annotated[
+        list[Path], typer.Argument(metavar="PHOTO", help="Photographs of a table, from above or from the side.")
+    ]
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per photograph.")] = False
     tile_set: Annotated[TileSet, typer.Option("--set", help="Domino set.")] = TileSet.AUTO
     annotate: Annotated[

@@ -118,7 +118,7 @@ def check_memory(memory_mb: int | None) -> Finding:
         return warning(
             _MEMORY,
             words,
-            phrase("Just enough. Do not run a desktop beside Tallybone:"),
+            phrase("Just enough. Do not run a desktop alongside Tallybone:"),
             "sudo raspi-config nonint do_boot_behaviour B1",
         )
     return ok(_MEMORY, words)
@@ -148,7 +148,7 @@ def check_power(throttled: int | None) -> Finding:
     if throttled & _LOW_VOLTAGE:
         return problem(_POWER, phrase("the supply voltage is too low: cameras and displays may drop out"), _SUPPLY)
     if before & _LOW_VOLTAGE:
-        return warning(_POWER, phrase("the supply voltage has been too low since the Pi started"), _SUPPLY)
+        return warning(_POWER, phrase("the supply voltage has dropped too low since the Pi started"), _SUPPLY)
     hot = phrase("Improve the airflow.")
     if throttled & (_CAPPED | _SLOWED | _SOFT_LIMIT):
         return warning(_POWER, phrase("the Pi is throttled by heat"), hot)

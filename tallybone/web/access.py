@@ -226,7 +226,7 @@ def come_in_by_code(request: Request, access: Access, code: str, name: str) -> R
     cookie = access.try_code(code, name, address)
     if cookie is None:
         check_wait(wait_s)
-        raise HTTPException(403, phrase("this code was already used or has expired: show a new one"))
+        raise HTTPException(403, phrase("this code has already been used or has expired: show a new one"))
     return let_in(cookie)
 
 

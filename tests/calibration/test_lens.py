@@ -87,7 +87,7 @@ def test_contradicting_views_are_refused_with_the_worst_one() -> None:
     good = [board_view_of(place) for place in GOOD]
     rng = np.random.default_rng(1)
     good[4] = _moved(good[4], rng.normal(0, 12, (len(good[4].corners), 2)))
-    with pytest.raises(RefusedError, match="most in view 5"):
+    with pytest.raises(RefusedError, match="with view 5 the worst"):
         fit_lens(good)
 
 

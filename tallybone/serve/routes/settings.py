@@ -77,7 +77,7 @@ class Owner:
             check_wait(self._tries.wait_s(address))
             if not await asyncio.to_thread(is_password, password, self._file):
                 self._tries.failed(address)
-                raise HTTPException(403, phrase("wrong owner's password"))
+                raise HTTPException(403, phrase("incorrect owner password"))
             self._tries.succeeded(address)
         return let_in(self._cookies.issue(""), COOKIE, LASTS_S)
 

@@ -30,7 +30,7 @@ const HINTS = {
   hand_end: later("Nobody can play"),
   redeal: later("Misdeal: all tiles go back"),
   stack: later("The next tile is stacked on the same tile"),
-  table: later("Score the tiles that lie on the table and drop the rest"),
+  table: later("Score the tiles on the table and drop the rest"),
 };
 
 /** Show the buttons that have an effect now; the others are behind "More" with the reason why not. */

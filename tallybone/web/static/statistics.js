@@ -110,6 +110,6 @@ function everybodyOf({ players, games, left }) {
   });
   const table = asTable(say("All players, all games"), heads, rows);
   table.open = true;
-  const about = left > 0 ? say("{count} games counted, {left} left", { count: numberOf(games), left }) : plural("{number} game", "{number} games", { number: games });
+  const about = left > 0 ? say("{count} games counted, {left} remaining", { count: numberOf(games), left }) : plural("{number} game", "{number} games", { number: games });
   return [make("section", { class: "card" }, make("h3", {}, say("All players, all games")), make("p", { class: "about" }, about), table)];
 }

@@ -39,7 +39,7 @@ def test_the_owner_changes_settings_with_the_password(browser: Browser, table: S
         page.locator("#keep-settings").click()
         page.locator("#owner-password").fill("wrong one")
         page.keyboard.press("Enter")
-        page.locator("#sheet .wrong", has_text="wrong owner's password").wait_for()
+        page.locator("#sheet .wrong", has_text="incorrect owner password").wait_for()
         page.locator("#owner-password").fill(PASSWORD)
         page.keyboard.press("Enter")
         page.locator("#toast", has_text="Saved").wait_for()
