@@ -114,7 +114,7 @@ GOOD: dict[str, Callable[[], bytes]] = {
 }
 BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     "empty.png": (lambda: b"", "empty"),
-    "text.jpg": (lambda: b"not a picture", "not a picture"),
+    "text.jpg": (lambda: b"not a picture", "not a readable picture"),
     "claims.jpg": (lambda: sized(encoded(".jpg"), 65_000, 65_000), "too large"),
     "claims.png": (lambda: png(1 << 31, 1, row=b""), "too large"),
     "longest.png": (lambda: png(70_000_000, 1, depth_bits=1, color=0), "decoded"),

@@ -277,7 +277,7 @@ class ZonesStep(GuideStep):
 
     name, scene = StepName.ZONES, AskedScene.TABLE
     choices = (
-        GuideChoice(GO_ON, phrase("save")),
+        GuideChoice(GO_ON, phrase("use these zones")),
         *(GuideChoice(seats, phrase("{seats} seats", seats=int(seats))) for seats in _SEATS),
     )
 

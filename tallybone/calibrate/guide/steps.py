@@ -250,7 +250,7 @@ def choices_at(
     again, skip = GuideChoice(AGAIN, phrase("repeat")), GuideChoice(SKIP, phrase("skip"))
     match stage:
         case Stage.BEFORE:
-            return (GuideChoice(GO_ON, phrase("save")), again)
+            return (GuideChoice(GO_ON, phrase("keep")), again)
         case Stage.RESULT if result is not None:
             words = phrase("save anyway") if result.warnings else phrase("save")
             return (GuideChoice(GO_ON, words), again, skip)

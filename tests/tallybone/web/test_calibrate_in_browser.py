@@ -144,7 +144,7 @@ def test_a_full_calibration_takes_under_five_minutes(
         press(page, "Save")
         wait_for_step(page, "Zones")
         page.locator(".handle").first.wait_for()
-        press(page, "Save")
+        press(page, "Use these zones")
         page.locator("#calibrate-todo", has_text="2 seats, from the mat").wait_for()
         press(page, "Save")
         wait_for_step(page, "Light")
@@ -222,7 +222,7 @@ def test_a_served_table_is_calibrated_from_its_page(
         press(page, "Measure")
         press(page, "Save")
         wait_for_step(page, "Zones")
-        press(page, "Save")
+        press(page, "Use these zones")
         press(page, "Save")
         wait_for_step(page, "Light")
         page.locator("#calibrate-seen", has_text="locked").wait_for()
@@ -283,7 +283,7 @@ def choose(page: Page, name: str) -> None:
 
 
 def keep(page: Page) -> None:
-    press(page, "Save")
+    press(page, "Use these zones")
     page.locator("#calibrate-choices button", has_text="Repeat").wait_for()
     page.locator("#calibrate-choices .primary").click()
     wait_for_step(page, "Light")
@@ -385,7 +385,7 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(browser: Browser, table: Calib
         go_to_zones(viewer)
         found += problems(page)
         page.locator(".zone-tools button").first.click()
-        press(page, "Save")
+        press(page, "Use these zones")
         page.locator("#calibrate-choices button", has_text="Repeat").wait_for()
         found += problems(page)
         page.locator("#calibrate-choices .primary").click()

@@ -73,7 +73,7 @@ def test_anyone_can_see_the_state(fresh: Calibrated) -> None:
         state = once(guest, lambda state: state["picture"])
     assert (state["camera"], state["stage"], state["step"]) == ("usb:0", "before", "lens")
     assert [step["name"] for step in state["steps"]] == ["lens", "table", "zones", "light", "set"]
-    assert state["choices"] == [{"press": "go_on", "words": "save"}, {"press": "again", "words": "repeat"}]
+    assert state["choices"] == [{"press": "go_on", "words": "keep"}, {"press": "again", "words": "repeat"}]
     assert (state["picture"]["width_px"], state["picture"]["height_px"]) == (1280, 720)
 
 
