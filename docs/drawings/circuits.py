@@ -1,4 +1,4 @@
-"""How one LED, one button, a strip and a display are wired."""
+"""Draw the wiring of an LED, a button, a strip and a display."""
 
 from __future__ import annotations
 

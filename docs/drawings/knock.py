@@ -1,4 +1,4 @@
-"""How a knock is heard: an I2S microphone, a piezo with a comparator, a piezo with an MCP3008."""
+"""Draw the wiring of knock sensors: an I2S microphone, a piezo with a comparator, a piezo with an MCP3008."""
 
 from __future__ import annotations
 

@@ -130,13 +130,13 @@ def imports(known: list[Box]) -> set[Edge]:
 
 
 def _owner(module: str, owner: dict[str, str]) -> str | None:
-    """Return the box that a module is in; `tallybone` itself, which only says what it is, is in none."""
+    """Return the box of a module, or None for `tallybone` itself."""
     parts = module.split(".")
     return owner.get(".".join(parts[:2])) or owner.get(parts[0])
 
 
 def _reached(start: str, end: str, direct: dict[str, set[str]]) -> bool:
-    """Say whether *start* reaches *end* through another box."""
+    """Return True if *start* reaches *end* through another box."""
     ahead, seen = list(direct[start] - {end}), set[str]()
     while ahead:
         if (box := ahead.pop()) not in seen:

@@ -35,7 +35,7 @@ class Extent:
     words: str
 
     def overlaps(self, other: Extent) -> bool:
-        """Say whether two texts run into each other."""
+        """Return True if two texts overlap."""
         apart = self.right <= other.left or other.right <= self.left or self.bottom <= other.top
         return not (apart or other.bottom <= self.top)
 

@@ -1,4 +1,4 @@
-"""Where everything goes: the table from above."""
+"""Draw the position of all parts on a table seen from above."""
 
 from __future__ import annotations
 

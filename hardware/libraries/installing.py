@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-_IN_ALL = ("many", "mqtt", "pi", "web", "web,mqtt")
+_IN_ALL = frozenset({"many", "mqtt", "pi", "web"})
 
 
 class InstalledFrom(NamedTuple):
@@ -21,7 +21,7 @@ class InstalledFrom(NamedTuple):
 
 
 def install_command(extra: str) -> str:
-    """Return the shell command that adds an extra of pyproject.toml to this installation, such as "web".
+    """Return the shell command that adds extras of pyproject.toml to this installation, such as "web,mqtt".
 
     pipx and uv are recognized by the files that they write into a venv. Both replace the whole installation, so the
     command for them also names the extra `all`.
@@ -35,7 +35,7 @@ def command_for(extra: str, prefix: Path, source: InstalledFrom) -> str:
     >>> command_for("web", Path("/nowhere"), InstalledFrom("tallybone"))
     "/nowhere/bin/pip install 'tallybone[web]'"
     """
-    extras = "all" if extra in _IN_ALL else f"all,{extra}"
+    extras = "all" if _IN_ALL.issuperset(extra.split(",")) else f"all,{extra}"
     if (prefix / "pipx_metadata.json").exists():
         return f"pipx install --force '{source.path}[{extras}]'"
     if (prefix / "uv-receipt.toml").exists():

@@ -86,7 +86,7 @@ def sensor_for(microphone: str, seats: int, clock: Clock) -> MakeSensor:
 
 
 def print_knock(result: KnockCalibration, output: Output) -> None:
-    """Print how well knocks and tiles are told apart, and the properties of the microphone."""
+    """Print the accuracy of knock detection, and the properties of the microphone."""
     output.say(about_knock(result))
     if result.margin < 0:
         output.say(

@@ -36,7 +36,7 @@ _KEYS = {GO_ON: "Enter", SKIP: "s", AGAIN: "a"}
 
 @dataclass(frozen=True, slots=True)
 class PageAt:
-    """Where to serve a page, as port or ADDRESS:PORT, and the PIN of the page. None: a new PIN."""
+    """Address of a page, as port or ADDRESS:PORT, and its PIN. None for a new PIN."""
 
     where: str
     pin: str | None = None
@@ -101,7 +101,7 @@ def _go_through(course: GuideCourse, page: CalibratingPage | None, source: str, 
 
 
 def guide_board(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str = "") -> GuideScreen:
-    """Return the terminal screen of a course. *note* tells the address and PIN of its page, "" if there is none."""
+    """Return the terminal screen of a course. *note* contains the address and PIN of its page, if any."""
     names = [progress.name for progress in view.steps]
     at = len(names) if view.step is None else names.index(view.step)
     done = tuple(

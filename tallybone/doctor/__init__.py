@@ -1,1 +1,1 @@
-"""Check every part of a table for real, and say how to repair it."""
+"""Check every part of a table, and suggest fixes."""

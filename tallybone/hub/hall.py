@@ -200,7 +200,7 @@ def hub_routes(hall: Hall) -> APIRouter:
 
     @router.get("/standings")
     async def standings() -> tuple[TournamentSeen, ...]:
-        """How all stand in each tournament, over the matches that were seen to their end."""
+        """Return the standings of each tournament. Only matches that the hub saw to their end count."""
         return tournaments_seen(hall.standings, None)
 
     @router.websocket("/live")

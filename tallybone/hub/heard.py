@@ -68,7 +68,7 @@ class MatchProgress:
 
 @dataclass(frozen=True, slots=True)
 class Online:
-    """Whether a table is connected to the broker."""
+    """Connection of a table to the broker."""
 
     is_online: bool
 

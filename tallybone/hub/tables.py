@@ -123,7 +123,7 @@ class PlayerSeen:
 
 @dataclass(frozen=True, slots=True)
 class TableSeen:
-    """A table: *asks* is what it asks its players, *changed* the time at which it last said something new (UTC)."""
+    """A table. *asks* is its open question. *changed* is the UTC time of its last change."""
 
     id: str
     name: str
@@ -152,9 +152,9 @@ class TournamentSeen:
 
 @dataclass(frozen=True, slots=True)
 class HubShown:
-    """The tables of a hub: all of them, or with *whole* false those that have changed; *gone* are the ids of others.
+    """The tables of a hub. If *whole* is False, only those that have changed. *gone* are the ids of removed ones.
 
-    *line* says what is wrong with the line to the broker; *standings* are null where they have not changed.
+    *line* is the fault of the connection to the broker, if any. *standings* are null if unchanged.
     """
 
     version: int

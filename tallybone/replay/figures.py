@@ -30,7 +30,7 @@ _NS_PER_MS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class HandFigures:
-    """A hand: what each seat was paid in it, laid, knocked and drew; who won it, None for nobody yet."""
+    """Points, plays, knocks and draws of each seat in a hand. The winner is None until the hand ends."""
 
     number: int
     points: tuple[int, ...]
@@ -42,7 +42,7 @@ class HandFigures:
 
 @dataclass(frozen=True, slots=True)
 class PaidFigures:
-    """When something was paid, in which hand, and the totals by seat after it."""
+    """Time and hand of a payment, and the totals by seat after it."""
 
     t_ms: int
     hand: int
@@ -51,7 +51,7 @@ class PaidFigures:
 
 @dataclass(frozen=True, slots=True)
 class BestPlay:
-    """A play that was paid more than most."""
+    """A play that scored more than most."""
 
     t_ms: int
     hand: int
@@ -62,7 +62,7 @@ class BestPlay:
 
 @dataclass(frozen=True, slots=True)
 class GameFigures:
-    """A game as it stands at the end of its log, with all that was put right.
+    """A game at the end of its log, with all corrections.
 
     Attributes:
         players: Names by seat.

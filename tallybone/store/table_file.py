@@ -329,7 +329,7 @@ class BrokerSettings(SettingsTable):
 
 
 class HubSettings(BrokerSettings):
-    """What a hub is told on the command line."""
+    """Settings of a hub, from its command line."""
 
     prefix: _Topics = "tallybone"
     name: _HostNames = ()
