@@ -114,7 +114,8 @@ class KnockDetector:
         chances = self._classifier.probabilities(measure(samples)[None])[0]
         kind, confidence = self._classifier.decide(chances)
         in_row = self._count_in_row(sound.t_ns) if kind is Sound.KNOCK else 0
-        return ClassifiedSound(sound.t_ns, self._seat, sound.strength, min(1.0, confidence), kind, in_row)
+        hit = min(1.0, float(chances[0]))
+        return ClassifiedSound(sound.t_ns, self._seat, sound.strength, min(1.0, confidence), kind, in_row, hit)
 
     def _count_in_row(self, t_ns: int) -> int:
         follows = self._last_knock_ns is not None and t_ns - self._last_knock_ns <= DOUBLE_NS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -64,6 +65,8 @@ class ClassifiedSound:
         confidence: Probability of *kind*, from 0 to 1.
         kind: Most likely kind.
         in_row: Position in a series of knocks: 1 for the first, 2 for the second, and so on. 0 for other sounds.
+        hit: Probability that a hand hit the table to pass, whatever the kind, from 0 to 1. By default *confidence* for
+            a knock, and 0 for other sounds.
     """
 
     t_ns: int
@@ -72,10 +75,13 @@ class ClassifiedSound:
     confidence: float
     kind: Sound = Sound.KNOCK
     in_row: int = 1
+    hit: float = math.nan
 
     def __post_init__(self) -> None:
-        """Check the ranges, and that *in_row* agrees with *kind*."""
-        for name, value in (("strength", self.strength), ("confidence", self.confidence)):
+        """Check the ranges, and that *in_row* agrees with *kind*. Replace a missing *hit*."""
+        if math.isnan(self.hit):
+            object.__setattr__(self, "hit", self.confidence if self.kind is Sound.KNOCK else 0.0)
+        for name, value in (("strength", self.strength), ("confidence", self.confidence), ("hit", self.hit)):
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} must be 0 to 1, but got {value}")
         if (self.in_row >= 1) != (self.kind is Sound.KNOCK):

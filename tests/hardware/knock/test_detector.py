@@ -167,6 +167,18 @@ def test_blocks_of_another_shape_or_kind_are_refused() -> None:
         SoundBlock(np.zeros(4, np.float32), 0, 100)
 
 
+def test_every_sound_has_the_probability_of_a_pass() -> None:
+    (knock,) = sounds_in(with_hits(Sound.KNOCK, (0.6,), seed=1))
+    assert knock.hit == knock.confidence
+    for tile in sounds_in(with_hits(Sound.TILE, (0.6,), seed=1)):
+        assert tile.kind is not Sound.KNOCK
+        assert 0 <= tile.hit < 0.5
+    assert ClassifiedSound(0, None, 0.5, 0.7).hit == 0.7
+    assert ClassifiedSound(0, None, 0.5, 0.7, Sound.TILE, 0).hit == 0
+    with pytest.raises(ValueError, match="hit must be 0 to 1"):
+        ClassifiedSound(0, None, 0.5, 0.5, hit=1.5)
+
+
 def test_impossible_knocks_are_refused() -> None:
     with pytest.raises(ValueError, match="strength must be 0 to 1"):
         ClassifiedSound(0, None, 1.5, 0.5)
