@@ -53,7 +53,7 @@ class Stream:
             self._restart(block)
         elif abs(block.t_ns - self._time_ns(self._received)) > _DRIFT_NS:
             self._anchor_ns = block.t_ns - self._received * NS_PER_S // self._rate_hz
-        self._waiting = np.concatenate([self._waiting, _as_float(block)])
+        self._waiting = np.concatenate([self._waiting, as_float(block)])
         self._received += len(block.samples)
         portions = []
         while (samples := self._next_portion()) is not None:
@@ -117,7 +117,8 @@ class _Kernel:
         return np.asarray((waiting[around] * self._taps[phases]).sum(axis=1), np.float32)
 
 
-def _as_float(block: SoundBlock) -> NDArray[np.float32]:
+def as_float(block: SoundBlock) -> NDArray[np.float32]:
+    """Return the samples of a block as float32. NaN and infinity become silence."""
     if block.samples.dtype == np.int16:
         return np.asarray(block.samples / np.float32(32768), np.float32)
     samples = np.asarray(block.samples, np.float32)

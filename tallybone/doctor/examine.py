@@ -106,7 +106,7 @@ def _knock(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterat
     elif device_of(part, hardware.pins) in lost:
         return
     elif isinstance(part, MicrophoneSettings):
-        yield check_sound(probes.microphone(part))
+        yield from check_sound(probes.microphone(part))
     else:
         yield check_opened("knock", probes.knock(part, hardware.pins))
 

@@ -13,6 +13,7 @@ from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.knock.heard import ClassifiedSound, SoundBlock
 from hardware.knock.sensor import KnockSensor
+from hardware.knock.signal_quality import SignalFault, SignalQuality, signal_quality
 from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.settings import HardwareSettings
 from tallybone.finding import Finding, ok, problem, warning
@@ -33,12 +34,27 @@ _MISSING = {
 _UNPLUGGED = "Is it plugged in? Connected devices:"
 
 _LISTENS_S, _TICK_S = 2.0, 0.05
-# The noise floor of a working 16-bit microphone is about -80 dBFS.
-_SILENT_DB, _LOUD_DB = -85.0, -20.0
-_CLIPPED, _CLIPPED_SHARE = 0.99, 0.001
+_LOUD_DB = -20.0
 # Below this share of the expected samples, sound is lost. Starting the microphone and its last block may take up to a
 # tenth of two seconds.
 _LEAST_SHARE = 0.9
+_MIXER = "alsamixer"
+_LOST = "The Pi is busy, or the USB hub is weak: plug the microphone directly into the Pi."
+# Finding, remedy and command for each fault that leaves some sound.
+_FAULTS = {
+    SignalFault.GATED: (
+        "a noise gate cuts the sound",
+        "Knocks lose their beginning or end. Switch off noise suppression and automatic gain:",
+        _MIXER,
+    ),
+    SignalFault.DROPPED: ("sound is lost: it has gaps", _LOST),
+    SignalFault.CLIPPED: ("clipping", "Turn it down; select it with F6, show it with F4:", _MIXER),
+    SignalFault.COARSE: ("only 8 bits", "Quiet knocks are lost. Use another microphone or sound card."),
+    SignalFault.BAND_LIMITED: (
+        "nothing above 4 kHz, as on a telephone",
+        "Knocks and tiles sound alike. Use another microphone, rather than a Bluetooth headset.",
+    ),
+}
 
 _NS_PER_S = 1_000_000_000
 _LOOKS_NS = 4 * _NS_PER_S
@@ -197,17 +213,13 @@ class Sounds:
         error: Reason why there is no sound, or "".
         share: Fraction of the expected samples that arrived, 0 to 1.
         lost: Number of overruns reported by the driver.
-        level_db: RMS level, in dBFS.
-        peak: Largest absolute sample, 0 to 1.
-        clipped: Fraction of clipped samples, 0 to 1.
+        quality: Measurements of the samples. None if there is an error.
     """
 
     error: str = ""
     share: float = 1.0
     lost: int = 0
-    level_db: float = -50.0
-    peak: float = 0.1
-    clipped: float = 0.0
+    quality: SignalQuality | None = None
 
 
 class Ear(KnockDetector):
@@ -242,44 +254,49 @@ def listen_to(sensor: KnockSensor, ear: Ear, wait: Callable[[float], object]) ->
 
 def sounds_of(blocks: list[SoundBlock], lost: int = 0) -> Sounds:
     """Measure blocks of sound. The expected duration is two seconds or the span of their times, whichever is longer."""
-    if not blocks:
+    quality = signal_quality(blocks)
+    if quality is None:
         return Sounds(error="it opens, but delivers no sound")
-    samples = np.concatenate([block.samples for block in blocks])
-    samples = samples - np.mean(samples)  # remove the DC offset of I2S microphones
     spans_s = (blocks[-1].t_ns - blocks[0].t_ns) / _NS_PER_S
-    level = float(np.sqrt(np.mean(np.square(samples, dtype=np.float64))))
-    return Sounds(
-        share=sum(len(block.samples) / block.rate_hz for block in blocks) / max(_LISTENS_S, spans_s),
-        lost=lost,
-        level_db=20 * float(np.log10(max(level, 1e-9))),
-        peak=float(np.max(np.abs(samples))),
-        clipped=float(np.mean(np.abs(samples) >= _CLIPPED)),
-    )
+    arrived_s = sum(len(block.samples) / block.rate_hz for block in blocks)
+    return Sounds(share=arrived_s / max(_LISTENS_S, spans_s), lost=lost, quality=quality)
 
 
-def check_sound(sounds: Sounds) -> Finding:
-    """Check that a microphone is suitable for detecting knocks."""
-    part, mixer = "microphone", "alsamixer"
-    if sounds.error:
-        return problem(part, sounds.error, "Available devices:", "arecord -l")
-    how = f"{sounds.level_db:.0f} dB, loudest {sounds.peak:.0%}"
-    if sounds.level_db < _SILENT_DB:
-        words = f"silent ({how})"
-        return problem(
-            part,
-            words,
-            "Is it muted? Select it with F6, show it with F4, unmute it with M and turn it up with the up arrow:",
-            mixer,
-        )
-    if sounds.clipped > _CLIPPED_SHARE:
-        return warning(part, f"clipping ({how})", "Turn it down; select it with F6, show it with F4:", mixer)
-    if sounds.level_db > _LOUD_DB:
-        return warning(part, f"very loud ({how})", "Knocks are masked: turn it down, or look for a source of hum.")
+def check_sound(sounds: Sounds) -> tuple[Finding, ...]:
+    """Check that a microphone is suitable for detecting knocks. Return each fault, or that there is none."""
+    part, quality = "microphone", sounds.quality
+    if sounds.error or quality is None:
+        return (problem(part, sounds.error, "Available devices:", "arecord -l"),)
+    how = f"{quality.level_db:.0f} dB, loudest {quality.peak:.0%}"
+    faults = quality.faults()
+    if SignalFault.MUTED in faults or SignalFault.SILENT in faults:
+        return (_check_silence(faults[0], how),)
+    found = [warning(part, f"{words} ({how})", *remedy) for words, *remedy in map(_FAULTS.__getitem__, faults)]
+    if quality.level_db > _LOUD_DB and SignalFault.CLIPPED not in faults:
+        mend = "Knocks are masked: turn it down, or look for a source of hum."
+        found.append(warning(part, f"very loud ({how})", mend))
     if sounds.share < _LEAST_SHARE:
         often = f", lost {sounds.lost} times" if sounds.lost else ""
-        words = f"sound is lost: {sounds.share:.0%} of it arrived{often}"
-        return warning(part, words, "The Pi is busy, or the USB hub is weak: plug the microphone directly into the Pi.")
-    return ok(part, f"hears ({how}); knock on the table with `tallybone hardware test`")
+        found.append(warning(part, f"sound is lost: {sounds.share:.0%} of it arrived{often}", _LOST))
+    return tuple(found) or (ok(part, f"hears ({how}); {_judged_words(quality)}"),)
+
+
+def _check_silence(fault: SignalFault, how: str) -> Finding:
+    mend = "Select it with F6, show it with F4, unmute it with M and turn it up with the up arrow:"
+    if fault is SignalFault.MUTED:
+        words = "digital silence: it is muted, or a noise gate is closed"
+        return problem("microphone", words, f"A gate opens if you knock while the doctor listens. {mend}", _MIXER)
+    return problem("microphone", f"silent ({how})", f"Is it muted? {mend}", _MIXER)
+
+
+def _judged_words(quality: SignalQuality) -> str:
+    """Return which faults two seconds of sound could not show, because nobody knocked."""
+    unknown = [] if quality.sounds else ["clipping", "noise gates"]
+    if quality.is_band_limited is None:
+        unknown.append("bandwidth")
+    if not unknown:
+        return "no clipping, no noise gate"
+    return f"not checked without a louder sound: {', '.join(unknown)}; knock while the doctor listens"
 
 
 @dataclass(frozen=True, slots=True)

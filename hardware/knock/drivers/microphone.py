@@ -22,6 +22,7 @@ from hardware.knock.device import SensorDevice
 from hardware.knock.driver import KnockDriver
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
 from hardware.knock.onsets import RATE_HZ
+from hardware.knock.signal_quality import FAULT_ADVICE, SignalFault, SignalMonitor
 from hardware.libraries.installing import install_command
 from hardware.libraries.pin_factory import OpenPins
 from hardware.part_state import PartState
@@ -37,6 +38,11 @@ _MOST_WAITING = 64
 _SILENT_NS = 2 * NS_PER_S
 # Share of lost audio that triggers a warning. A single lost block of 64 ms in ten seconds is tolerable.
 _LOSES_FROM = 0.05
+# The signal is judged over 30 s, once per second. Three events are needed, because single slams may clip.
+_JUDGED_S, _JUDGED_NS, _LEAST_EVENTS = 30.0, NS_PER_S, 3
+# Faults worth a warning during a game. A microphone counts as muted after ten seconds, to allow for a slow start.
+_WARNED = (SignalFault.MUTED, SignalFault.GATED, SignalFault.CLIPPED)
+_LEAST_JUDGED_S = 10.0
 _sounddevice = partial(import_module, "sounddevice")
 
 
@@ -69,18 +75,23 @@ class MicrophoneKnockSensor:
         )
         self._blocks: deque[SoundBlock] = deque()
         self._arrivals = Arrivals(RATE_HZ)
+        self._monitor = SignalMonitor(_JUDGED_S)
+        self._fault: SignalFault | None = None
         self._stream: Any = None
-        self._last_ns = 0
+        self._last_ns = self._judged_ns = 0
 
     @property
     def state(self) -> PartState:
-        """State of the microphone, with a warning if it loses 5 % of the audio or more."""
+        """State of the microphone, with a warning if 5 % of the audio is lost, or if it clips, is gated or muted."""
         missing = self._arrivals.missing
-        warning = (
-            f"sound is lost, {missing:.0%} in the last ten seconds, and knocks with it: the computer is busy or the USB"
-            " hub is weak; plug the microphone directly into the computer"
-        )
-        return replace(self._device.state, warning=None if missing < _LOSES_FROM else warning)
+        if missing >= _LOSES_FROM:
+            warning: str | None = (
+                f"sound is lost, {missing:.0%} in the last ten seconds, and knocks with it: the computer is busy or the"
+                " USB hub is weak; plug the microphone directly into the computer"
+            )
+        else:
+            warning = None if self._fault is None else FAULT_ADVICE[self._fault]
+        return replace(self._device.state, warning=warning)
 
     def start(self) -> None:
         """Start listening."""
@@ -92,7 +103,10 @@ class MicrophoneKnockSensor:
         self._device.require_open()
         sounds: list[ClassifiedSound] = []
         while self._blocks:
-            sounds += self._detector.feed(self._blocks.popleft())
+            block = self._blocks.popleft()
+            self._monitor.feed(block)
+            sounds += self._detector.feed(block)
+        self._judge_signal()
         self._check_stream()
         return tuple(sounds)
 
@@ -100,6 +114,16 @@ class MicrophoneKnockSensor:
         """Stop and release the microphone."""
         if self._device.end():
             self._shut()
+
+    def _judge_signal(self) -> None:
+        now_ns = self._clock()
+        if now_ns - self._judged_ns < _JUDGED_NS:
+            return
+        self._judged_ns = now_ns
+        quality = self._monitor.measure()
+        is_long = quality is not None and quality.duration_s >= _LEAST_JUDGED_S
+        faults = quality.faults(least_events=_LEAST_EVENTS) if quality is not None and is_long else ()
+        self._fault = next((fault for fault in faults if fault in _WARNED), None)
 
     def _check_stream(self) -> None:
         now_ns = self._clock()
@@ -110,7 +134,7 @@ class MicrophoneKnockSensor:
 
     def _open(self) -> None:
         library = self._device.library
-        self._arrivals = Arrivals(RATE_HZ)
+        self._arrivals, self._monitor, self._fault = Arrivals(RATE_HZ), SignalMonitor(_JUDGED_S), None
         try:
             if self._device.problem is not None:
                 # PortAudio lists devices only when it is initialised, so a new device requires a restart.

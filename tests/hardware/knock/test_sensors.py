@@ -25,6 +25,7 @@ from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound
 from hardware.knock.peaks import Hit, HitMerger, PeakFinder
 from hardware.knock.sensor import BackOff, KnockSensor
 from hardware.virtual.drivers import VirtualKnock
+from tests.hardware.knock.faulty_sounds import clipped, gated, knocks
 from tests.hardware.knock.sounds import with_hits, write_wav
 from tests.waiting import soon
 
@@ -263,10 +264,32 @@ class TestMicrophone:
         assert (state.problem, state.lost) == (None, 0)
         assert "sound is lost, 33% in the last ten seconds" in str(state.warning)
         assert state.trouble == state.warning
+        noise = np.random.default_rng(1).normal(0, 0.001, 2_048).astype(np.float32)
         for _ in range(80):
-            library.hear(np.zeros(2_048, np.float32), clock)
+            library.hear(noise, clock)
             sensor.read()
         assert sensor.state.trouble is None
+
+    @pytest.mark.parametrize(
+        ("samples", "words"),
+        [
+            (clipped(knocks((0.5, 1.5, 2.5, 3.5))), "clips"),
+            (gated(knocks((0.5, 1.5, 2.5, 3.5)), by_db=200), "noise gate"),
+            (np.zeros(16_000 * 4, np.float32), "muted"),
+            (knocks((0.5, 1.5, 2.5, 3.5)), None),
+        ],
+        ids=["clipped", "gated", "muted", "good"],
+    )
+    def test_clipping_gating_and_silence_are_warnings(
+        self, clock: Clock, samples: np.ndarray, words: str | None
+    ) -> None:
+        sensor, library = self.started(clock)
+        for part in np.array_split(np.concatenate([samples] * 3), 20):
+            library.hear(part, clock)
+            sensor.read()
+        state = sensor.state
+        assert state.problem is None
+        assert state.warning is None if words is None else words in str(state.warning)
 
     def test_unread_sound_counts_as_missing(self, clock: Clock) -> None:
         sensor, library = self.started(clock)

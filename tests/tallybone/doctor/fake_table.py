@@ -8,6 +8,7 @@ from pathlib import Path
 from hardware.buttons.driver import ButtonsDriver
 from hardware.config.part import NeededLibrary
 from hardware.knock.drivers.microphone import MicrophoneSettings
+from hardware.knock.signal_quality import SignalQuality
 from hardware.leds.driver import LedsDriver
 from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.settings import DisplaySettings, HardwareSettings, KnockSettings
@@ -20,6 +21,7 @@ from tallybone.store.table_file import Broker, Webhook
 from tests.hardware.table.reading import read_hardware
 
 PI = Machine("Raspberry Pi 4 Model B Rev 1.5", "Debian GNU/Linux 13 (trixie)", 64, (3, 13), 3796, 51.0, 0, True)
+SOUNDS = Sounds(quality=SignalQuality(2.0, -50.0, -60.0, 0.1))
 CONFIG = "dtparam=spi=on\nenable_uart=1\ncore_freq=500\ncore_freq_min=500\n"
 BOOT = Boot(PiModel.PI4, "/boot/firmware/config.txt", CONFIG, "console=tty1 root=PARTUUID=1")
 ANN = User("ann", frozenset({"ann", "gpio"}), frozenset({"gpio"}))
@@ -48,7 +50,7 @@ class FakeProbes:
     libraries: dict[str, Library] = field(default_factory=dict)
     devices: dict[str, Device] = field(default_factory=dict)
     seen: CameraSample = SEEN
-    sounds: Sounds = field(default_factory=Sounds)
+    sounds: Sounds = SOUNDS
     opened: dict[str, PartTrial] = field(default_factory=dict)
     unreached: dict[str, str] = field(default_factory=dict)
     tested: list[str] = field(default_factory=list)

@@ -8,6 +8,7 @@ import pytest
 from hardware.knock.heard import SoundBlock
 from tallybone.doctor.parts import Ear, Sounds, check_sound, sounds_of
 from tallybone.finding import Grade
+from tests.hardware.knock.faulty_sounds import Signal, at_8_bits, clipped, gated, knocks, telephone, with_gaps
 
 RATE_HZ = 16_000
 
@@ -20,7 +21,7 @@ def blocks(level: float, *, seconds: float = 2.0, offset: float = 0.0) -> list[S
 @pytest.mark.parametrize(
     ("level", "grade", "words"),
     [
-        (0.0, Grade.PROBLEM, "silent"),
+        (0.0, Grade.PROBLEM, "digital silence"),
         (1e-5, Grade.PROBLEM, "silent"),
         (1e-3, Grade.OK, "hears (-60 dB"),
         (0.2, Grade.WARNING, "very loud"),
@@ -28,21 +29,23 @@ def blocks(level: float, *, seconds: float = 2.0, offset: float = 0.0) -> list[S
     ],
 )
 def test_silence_noise_and_a_good_level_are_distinguished(level: float, grade: Grade, words: str) -> None:
-    found = check_sound(sounds_of(blocks(level)))
+    (found,) = check_sound(sounds_of(blocks(level)))
     assert found.grade is grade
     assert found.words.startswith(words)
 
 
 def test_a_constant_offset_is_silence() -> None:
-    assert sounds_of(blocks(0.0, offset=0.3)).level_db < -100
+    (found,) = check_sound(sounds_of(blocks(0.0, offset=0.3)))
+    assert found.words.startswith("digital silence")
 
 
 def test_missing_sound_is_a_warning() -> None:
-    assert check_sound(sounds_of(blocks(1e-3, seconds=0.6))).words == "sound is lost: 30% of it arrived"
+    (found,) = check_sound(sounds_of(blocks(1e-3, seconds=0.6)))
+    assert found.words == "sound is lost: 30% of it arrived"
 
 
 def test_lost_sound_is_a_warning_with_the_count_of_the_driver() -> None:
-    found = check_sound(sounds_of(blocks(1e-3, seconds=1.38), lost=9))
+    (found,) = check_sound(sounds_of(blocks(1e-3, seconds=1.38), lost=9))
     assert (found.grade, found.words) == (Grade.WARNING, "sound is lost: 69% of it arrived, lost 9 times")
 
 
@@ -54,7 +57,8 @@ def test_gaps_in_longer_recordings_are_found() -> None:
 
 def test_no_sound_and_a_missing_microphone_are_problems() -> None:
     assert sounds_of([]).error == "it opens, but delivers no sound"
-    assert check_sound(Sounds(error="the microphone cannot be opened")).grade is Grade.PROBLEM
+    (found,) = check_sound(Sounds(error="the microphone cannot be opened"))
+    assert found.grade is Grade.PROBLEM
 
 
 def test_the_recorder_keeps_all_blocks_and_finds_no_knocks() -> None:
@@ -62,3 +66,34 @@ def test_the_recorder_keeps_all_blocks_and_finds_no_knocks() -> None:
     (block,) = blocks(0.5)
     assert recorder.feed(block) == ()
     assert recorder.blocks == [block]
+
+
+@pytest.mark.parametrize(
+    ("samples", "words"),
+    [
+        (clipped(knocks()), "clipping"),
+        (gated(knocks()), "a noise gate cuts the sound"),
+        (gated(knocks(), by_db=200), "a noise gate cuts the sound"),
+        (with_gaps(knocks(), 0.7, 1.3), "sound is lost: it has gaps"),
+        (at_8_bits(knocks()), "only 8 bits"),
+        (telephone(knocks(noise_db=-45)), "nothing above 4 kHz, as on a telephone"),
+    ],
+    ids=["clipped", "gated", "digitally gated", "dropped", "8 bits", "telephone"],
+)
+def test_each_fault_of_a_microphone_is_a_warning_with_a_remedy(samples: Signal, words: str) -> None:
+    (found,) = check_sound(sounds_of([SoundBlock(samples, 0, RATE_HZ)]))
+    assert (found.grade, found.words.partition(" (")[0]) == (Grade.WARNING, words)
+    assert found.mend
+
+
+def test_several_faults_are_all_reported() -> None:
+    samples = clipped(knocks())
+    found = check_sound(sounds_of([SoundBlock(samples, t_ns, RATE_HZ) for t_ns in (0, 7_000_000_000)]))
+    assert [one.words.partition(" (")[0] for one in found] == ["clipping", "sound is lost: 74% of it arrived"]
+
+
+def test_without_a_knock_it_says_what_it_could_not_check() -> None:
+    (found,) = check_sound(sounds_of(blocks(1e-4)))
+    assert "not checked without a louder sound: clipping, noise gates, bandwidth" in found.words
+    (found,) = check_sound(sounds_of([SoundBlock(knocks(), 0, RATE_HZ)]))
+    assert found.words.endswith("no clipping, no noise gate")
