@@ -1,0 +1,211 @@
+"""Sounds of devices, animals, weather and music near a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthetic.sounds.impacts import RATE_HZ
+from synthetic.sounds.signals import (
+    band_noise,
+    colour,
+    convolve,
+    normalized,
+    overlay,
+    panel,
+    pulses,
+    ringing,
+    samples_of,
+    uniform_log,
+    wander,
+)
+from synthetic.sounds.surroundings import Waveform
+from synthetic.sounds.utterances import laugh, shout, talk
+from synthetic.sounds.vocal_tract import FRAME_S, Articulation, draw_speaker, synthesize
+
+# Semitones of a scale.
+_SCALE = np.array([-5, -3, 0, 2, 4, 5, 7, 9, 12])
+
+
+def wind(rng: np.random.Generator) -> Waveform:
+    """Return wind or breath on a microphone for 0.2 to 3 s: gusts of noise that falls by 3 to 9 dB per octave.
+
+    Turbulence at a microphone has most energy below 100 to 500 Hz (Morgan and Raspet 1992, Investigation of the
+    mechanisms of low-frequency wind noise generation outdoors).
+    """
+    count = samples_of(uniform_log(rng, 0.2, 3.0))
+    gusts = np.exp(rng.uniform(0.3, 2.0) * wander(rng, count, rate_hz=uniform_log(rng, 1, 15)))
+    swell = np.minimum(
+        1, np.minimum(np.arange(count), np.arange(count)[::-1]) / (RATE_HZ * uniform_log(rng, 0.005, 0.08))
+    )
+    rumble = band_noise(
+        rng, count, low_hz=uniform_log(rng, 40, 120), high_hz=uniform_log(rng, 100, 1500), slope=rng.uniform(1, 3)
+    )
+    return normalized(rumble * gusts * swell)
+
+
+def phone(rng: np.random.Generator) -> Waveform:
+    """Return a ring tone, notification, microwave or clock: one to twelve notes of 0.03 to 0.6 s.
+
+    The notes lie between 300 and 4500 Hz. They are beeps with sharp edges, chirps, or struck bars and bells.
+    """
+    kind = rng.choice(["beep", "chirp", "bell", "two tones"])
+    base_hz, note_s = uniform_log(rng, 300, 4500), uniform_log(rng, 0.03, 0.6)
+    gap_s, is_melody = note_s + float(rng.choice([0.0, uniform_log(rng, 0.02, 0.4)])), rng.random() < 0.6
+    harmonics = rng.uniform(0, 0.6, 3)
+    parts = []
+    for index in range(min(int(rng.integers(1, 13)), int(3.0 / gap_s) + 1)):
+        hz = min(5000.0, base_hz * 2 ** (int(rng.integers(-7, 8)) / 12 if is_melody else 0))
+        parts.append((index * gap_s, _note(rng, str(kind), hz, note_s, harmonics)))
+    return normalized(colour(rng, overlay(parts), spread_db=rng.uniform(0, 3)))
+
+
+def _note(rng: np.random.Generator, kind: str, hz: float, lasts_s: float, harmonics: NDArray[np.float64]) -> Waveform:
+    """Return a note of a loudspeaker."""
+    if kind == "bell":
+        modes_hz = hz * np.array([1.0, 2.76, 5.40, 2.0])
+        is_audible = modes_hz < 7800
+        decays = np.array([1.0, 3.0, 6.0, 2.0]) / uniform_log(rng, 0.04, 0.4)
+        gains = np.array([1.0, *harmonics])
+        return ringing(modes_hz[is_audible], decays[is_audible], gains[is_audible], count=samples_of(lasts_s * 1.5))
+    count = samples_of(lasts_s)
+    times_s = np.arange(count) / RATE_HZ
+    glide = {"chirp": rng.uniform(-0.6, 1.0), "beep": 0.0}.get(kind, 0.0)
+    turns = hz * times_s * (1 + glide * times_s / lasts_s / 2)
+    if kind == "two tones":  # a warble of two tones, as of old telephones
+        turns = np.cumsum(hz * np.where(np.sin(2 * np.pi * uniform_log(rng, 8, 30) * times_s) > 0, 1.0, 1.25)) / RATE_HZ
+    sound = np.sin(2 * np.pi * turns)
+    for number, gain in zip((2, 3, 5), harmonics, strict=True):
+        if number * hz * (1 + max(0.0, glide)) < 7800:
+            sound += gain * np.sin(2 * np.pi * number * turns)
+    edge = RATE_HZ * 0.0005 * 2 ** rng.uniform(0, 5)
+    return sound * np.minimum(1, np.minimum(np.arange(count) + 1, np.arange(count)[::-1]) / edge)
+
+
+def vibration(rng: np.random.Generator) -> Waveform:
+    """Return a telephone or shaver that vibrates on a table: one to five buzzes at 90 to 240 Hz with a rattle."""
+    hz, buzz_s = uniform_log(rng, 90, 240), uniform_log(rng, 0.08, 0.8)
+    rattle_s, body_hz = uniform_log(rng, 0.0002, 0.003), uniform_log(rng, 80, 600)
+    body = panel(
+        rng, from_hz=body_hz, to_hz=min(7800, body_hz * rng.uniform(5, 25)), count=25, loss=(0.03, 0.3), lasts_s=0.15
+    )
+    parts, at_s = [], 0.0
+    for _ in range(int(rng.integers(1, 6))):
+        times_s = np.cumsum(rng.normal(1, rng.uniform(0.0, 0.08), max(2, int(hz * buzz_s)))) / hz
+        speed_up = np.minimum(1, times_s / uniform_log(rng, 0.01, 0.1))
+        force = pulses(
+            times_s, speed_up * rng.lognormal(0, rng.uniform(0, 0.6), len(times_s)), rattle_s, total_s=buzz_s
+        )
+        parts.append((at_s, convolve(force, body)))
+        at_s += buzz_s + rng.uniform(0.05, 0.5)
+        if at_s > 2.5:
+            break
+    return normalized(overlay(parts))
+
+
+def music(rng: np.random.Generator) -> Waveform:
+    """Return 0.5 to 3 s of music without drums: plucked, struck or sustained notes, one to three at a time.
+
+    The partials of a string are f n sqrt(1 + B n^2) with the inharmonicity B (Fletcher 1964, Normal vibration
+    frequencies of a stiff piano string). Higher partials decay faster.
+    """
+    total_s, beat_s = uniform_log(rng, 0.5, 3.0), uniform_log(rng, 0.1, 0.6)
+    root_hz, stiff = uniform_log(rng, 60, 700), uniform_log(rng, 1e-5, 2e-3)
+    decay_s, bright = uniform_log(rng, 0.08, 1.0), rng.uniform(0.5, 2.0)
+    notes = [_string(rng, root_hz * 2 ** (step / 12), stiff, decay_s, bright) for step in rng.choice(_SCALE, 5)]
+    swell_s = rng.uniform(0.02, 0.1) if rng.random() < 0.3 else 1 / RATE_HZ
+    swell = np.minimum(1, np.arange(len(notes[0])) / (swell_s * RATE_HZ))
+    parts = []
+    for at_s in np.arange(0, total_s, beat_s):
+        for which in rng.choice(5, int(rng.choice([0, 1, 2, 3], p=[0.2, 0.4, 0.2, 0.2])), replace=False):
+            parts.append((float(at_s) + abs(rng.normal(0, 0.01)), notes[which] * swell * rng.uniform(0.3, 1)))
+    parts.append((0.0, band_noise(rng, samples_of(total_s), slope=1) * 1e-4))
+    return normalized(colour(rng, overlay(parts), spread_db=rng.uniform(0, 3)))
+
+
+def _string(rng: np.random.Generator, hz: float, stiff: float, decay_s: float, bright: float) -> Waveform:
+    """Return a note of a string with twelve partials, plucked or struck at a random point."""
+    number = np.arange(1, 13)
+    modes_hz = hz * number * np.sqrt(1 + stiff * number**2)
+    gains = np.abs(np.sin(np.pi * number * rng.uniform(0.05, 0.5))) / number**bright
+    gains[modes_hz > 7800] = 0
+    return ringing(
+        modes_hz, np.asarray((1 + 0.3 * number) / decay_s, np.float64), gains, count=samples_of(min(0.9, 4 * decay_s))
+    )
+
+
+def television(rng: np.random.Generator) -> Waveform:
+    """Return a programme of speech, laughter or shouts over music, as played by a small loudspeaker."""
+    voices = (talk, talk, laugh, shout)[int(rng.integers(4))](rng)
+    parts = [(rng.uniform(0, 0.5), voices), (0.0, music(rng) * uniform_log(rng, 0.05, 1.5))]
+    total = overlay(parts)[: samples_of(3.5)]
+    hiss = band_noise(rng, len(total), low_hz=1000) * uniform_log(rng, 1e-4, 2e-2)
+    low_hz = uniform_log(rng, 80, 400)
+    speaker = panel(rng, from_hz=low_hz, to_hz=6000, count=40, loss=(0.2, 0.6), lasts_s=0.05)
+    played = convolve(np.tanh(rng.uniform(0.3, 2) * total) + hiss, speaker)
+    return normalized(colour(rng, played, spread_db=rng.uniform(0, 3)))
+
+
+def dog_bark(rng: np.random.Generator) -> Waveform:
+    """Return one to five barks or yelps of 60 to 300 ms, 0.2 to 0.7 s apart.
+
+    The pitch of 150 to 1200 Hz rises and falls within a bark (Pongracz et al. 2005, Human listeners are able to
+    classify dog barks).
+    """
+    speaker = replace(
+        draw_speaker(rng), pitch_hz=uniform_log(rng, 150, 1200), size=uniform_log(rng, 0.8, 1.8),
+        jitter=uniform_log(rng, 0.01, 0.1), breathiness=uniform_log(rng, 0.1, 1.5),
+    )  # fmt: skip
+    lasts_s, peak, rough = uniform_log(rng, 0.06, 0.3), rng.uniform(1.1, 1.9), rng.uniform(0, 0.4)
+    frames = max(4, round(lasts_s / FRAME_S))
+    times = np.linspace(0, 1, frames)
+    swell = np.append(np.minimum(1, times / rng.uniform(0.03, 0.3)) * (1 - times) ** rng.uniform(0.3, 1.5), 0.0)
+    pitch = np.append(1 + (peak - 1) * np.sin(np.pi * times ** rng.uniform(0.5, 1.2)), 1.0)
+    start_hz, end_hz = np.array([450.0, 1200, 2400]), np.array([800.0, 1500, 2700])
+    formants_hz = start_hz + (end_hz - start_hz) * np.append(np.sin(np.pi * times), 0.0)[:, None]
+    flat = np.full(frames + 1, 2000.0)
+    parts, at_s = [], 0.0
+    for _ in range(int(rng.integers(1, 6))):
+        shifted = pitch * rng.normal(1, 0.05)
+        moves = Articulation(shifted, swell, swell * rough, np.zeros(frames + 1), flat, formants_hz)
+        parts.append((at_s, synthesize(rng, speaker, moves) * rng.uniform(0.5, 1)))
+        at_s += lasts_s + uniform_log(rng, 0.12, 0.5)
+    return normalized(
+        colour(rng, np.tanh(overlay(parts) * 0.2 * uniform_log(rng, 0.3, 3)), spread_db=rng.uniform(0, 4))
+    )
+
+
+def dripping(rng: np.random.Generator) -> Waveform:
+    """Return drops of a tap, rain or a drink poured: bubbles and impacts, 1 to 150 per second for 0.1 to 2 s.
+
+    A bubble of radius r rings at 3.26 m/s / r and rises in pitch as it nears the surface (Minnaert 1933; van den Doel
+    2005, Physically based models for liquid sounds). Radii of 0.6 to 8 mm give 400 to 5400 Hz.
+    """
+    total_s = uniform_log(rng, 0.1, 2.0)
+    count = max(1, int(total_s * uniform_log(rng, 1, 150)))
+    least_m, spread = uniform_log(rng, 0.0006, 0.003), rng.uniform(0.05, 1.0)
+    lasts = samples_of(0.12)
+    times_s = np.arange(lasts) / RATE_HZ
+    total = np.zeros(samples_of(total_s) + lasts)
+    starts = np.sort(rng.integers(0, samples_of(total_s), count))
+    starts -= starts[0]
+    few = [_bubble(rng, 3.26 / (least_m * np.exp(rng.uniform(0, spread))), times_s) for _ in range(min(count, 12))]
+    pushes = rng.lognormal(0, 0.6, count)
+    for start, push in zip(starts, pushes, strict=True):
+        total[start : start + lasts] += few[int(rng.integers(len(few)))] * push
+    splashes = pulses(starts / RATE_HZ, pushes, uniform_log(rng, 0.0001, 0.001), total_s=len(total) / RATE_HZ)
+    surface = panel(rng, from_hz=uniform_log(rng, 100, 2000), to_hz=7500, count=25, loss=(0.03, 0.4), lasts_s=0.1)
+    splash = convolve(splashes, surface)[: len(total)]
+    return normalized(colour(rng, total + splash * uniform_log(rng, 0.02, 3), spread_db=rng.uniform(0, 4)))
+
+
+def _bubble(rng: np.random.Generator, hz: float, times_s: NDArray[np.float64]) -> Waveform:
+    """Return a bubble: a decaying sine whose pitch rises by up to the rate of its decay (van den Doel 2005)."""
+    radius_m = 3.26 / hz
+    decay = 0.13 / radius_m + 0.0072 * radius_m**-1.5
+    rise = uniform_log(rng, 0.01, 1) * decay
+    # The decay ends the sound before the pitch can pass half the sample rate.
+    turns = hz * (times_s + rise * np.minimum(times_s, 1 / decay) ** 2 / 2)
+    return np.asarray(np.sin(2 * np.pi * turns) * np.exp(-decay * times_s))
