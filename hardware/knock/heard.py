@@ -14,6 +14,9 @@ Samples: TypeAlias = NDArray[np.float32] | NDArray[np.int16]
 """Audio samples: shape (N,), float32 from -1 to 1, or int16."""
 
 NS_PER_S = 1_000_000_000
+# Probability of a hit from which a sound that is not classified as a knock may still be a pass. It is then reported to
+# the game, which asks the players if nothing else decides.
+DOUBTFUL = 0.2
 
 
 class Sound(StrEnum):

@@ -13,7 +13,7 @@ from hardware.buttons.panel import ButtonPress, Buttons
 from hardware.clock import Clock
 from hardware.display.display import ScoreDisplay
 from hardware.display.page import DisplayPage
-from hardware.knock.heard import ClassifiedSound, Sound
+from hardware.knock.heard import DOUBTFUL, ClassifiedSound, Sound
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import Lamps
@@ -24,7 +24,7 @@ from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSe
 from hardware.table.supervision import CLOSES_S, PartDriver, SupervisedPart
 
 PartInput: TypeAlias = ButtonPress | ClassifiedSound
-"""Input from parts: a press or a knock."""
+"""Input from parts: a press, a knock, or a sound that may have been a pass."""
 
 # Polling intervals. LEDs blink at most twice a second, and a press is detected 15 ms after release.
 _LEDS_S, _BUTTONS_S, _KNOCK_S, _DISPLAY_S = 0.05, 0.02, 0.02, 0.05
@@ -75,7 +75,7 @@ class Parts:
         self._state, self._page = state, page
 
     def read(self) -> tuple[PartInput, ...]:
-        """Return the presses and knocks since the last call, without waiting. Only the last 256 are kept."""
+        """Return the presses and sounds since the last call, without waiting. Only the last 256 are kept."""
         inputs: list[PartInput] = []
         while self._inputs:
             inputs.append(self._inputs.popleft())
@@ -109,7 +109,7 @@ class Parts:
 
     def _driver_of_knock(self, part: KnockSettings, opener: OpensParts) -> PartDriver[KnockSensor]:
         def listen(sensor: KnockSensor) -> PartState:
-            self._inputs.extend(sound for sound in sensor.read() if sound.kind is Sound.KNOCK)
+            self._inputs.extend(heard for heard in sensor.read() if heard.kind is Sound.KNOCK or heard.hit >= DOUBTFUL)
             return sensor.state
 
         return PartDriver(part.name, lambda: opener.knock(part), listen, lambda sensor: sensor.close(), _KNOCK_S)

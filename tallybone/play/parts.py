@@ -177,7 +177,7 @@ def table_state(now: LiveState, gain: Gain | None) -> TableState | None:
         seats=len(game.players),
         turn=None if current is None else current.seat,
         mood=mood,
-        concerns=_last_seat(now.session) if mood is Mood.PROBLEM and _is_mistake(now.session) else None,
+        concerns=_concerned_seat(now.session, mood),
         gain=gain,
         is_clockwise=None if game.rules.effects is None or course is None else course.direction > 0,
         is_spell=course is not None and course.spell is not None,
@@ -231,6 +231,14 @@ def _is_mistake(session: Session) -> bool:
     return bool(state.irregular) and state.irregular[-1] == len(state.log) - 1
 
 
+def _concerned_seat(session: Session, mood: Mood) -> int | None:
+    """Return the seat that the open question or the last mistake concerns, or None for the whole table."""
+    asked = session.open_question
+    if mood is Mood.ASKING:
+        return None if asked is None else asked.seat
+    return _last_seat(session) if mood is Mood.PROBLEM and _is_mistake(session) else None
+
+
 def _last_seat(session: Session) -> int | None:
     """Return the seat of the last event, or None if it is not a play, knock, draw, call or end of a turn."""
     last = session.state.log[-1]
@@ -279,6 +287,6 @@ def presses_meant(pressed: ButtonPress, seats: int) -> tuple[Press, ...]:
 
 
 def knock_meant(heard: ClassifiedSound, seats: int) -> KnockHeard:
-    """Return a knock for the game. Its seat is unknown if it came from a side where nobody sits."""
+    """Return a knock or doubtful sound for the game. Its seat is unknown if it came from a side where nobody sits."""
     seat = None if heard.seat is None or heard.seat >= seats else Seat(heard.seat)
-    return KnockHeard(seat, heard.strength, heard.confidence)
+    return KnockHeard(seat, heard.strength, heard.hit)

@@ -20,6 +20,7 @@ from engine import (
     NewHand,
     NodeId,
     Phase,
+    Play,
     Problem,
     ProblemKind,
     Redeal,
@@ -39,6 +40,7 @@ from tallybone.session.referee import Resolution, decide, follow_changes, forgot
 from tallybone.session.referee.catching_up import is_ready
 from tallybone.session.referee.corrections import settled
 from tallybone.session.referee.observing import after_look, first_seen, observe
+from tallybone.session.referee.passes import EnteredAction, earlier_answer, judge_before_entered, with_doubt
 from tallybone.session.referee.places import Adoption, Pressed, Unseen, cleared
 from tallybone.session.session import Announcement, Answered, Input, Sensed, Session
 from tallybone.session.taking_back import back_to, renamed
@@ -47,6 +49,8 @@ from vision.tracking.table_view import TableView
 
 # Confidence below which a knock becomes a question: a wrong or missed pass shifts every later turn.
 SURE_KNOCK = 0.6
+# Minimum confidence of a sound while the table is hidden. Fainter ones explain neither a pass nor a tile.
+_HEARD_HIDDEN = 0.5
 # Time after a new tile in which knocks are ignored. A hand may touch the table again as it leaves.
 TILE_ECHOES_NS = 300_000_000
 # At a table with zones, an unchanged view counts as a second look after this time, once.
@@ -163,7 +167,10 @@ def _process(session: Session, event: Event | Sensed | Press | Answer) -> tuple[
         case _:
             session, more = _release_presses(session, is_asked=True)
             entered = event_of(event, session.state) if isinstance(event, Press) else event
-            if entered is not None:
+            if isinstance(entered, Play):
+                session, last = _apply_by_player(session, entered, is_by_turn=False)
+                more = (*more, *last)
+            elif entered is not None:
                 session, last = _apply_entered(session, entered)
                 more = (*more, *last)
     session, last = _settle(session)
@@ -208,7 +215,8 @@ def _release_presses(session: Session, *, is_asked: bool = False) -> tuple[Sessi
             break
         session = replace(session, places=replace(session.places, pressed=tuple(later)))
         if meant is not None:
-            session, more = _apply_entered(session, meant)
+            is_by_turn = isinstance(first.press, Press) and first.press.seat is None
+            session, more = _apply_by_player(session, meant, is_by_turn=is_by_turn)
             announcements = (*announcements, *more)
             session, more = _settle(session)
             announcements = (*announcements, *more)
@@ -279,6 +287,28 @@ def _apply_resolution(session: Session, resolution: Resolution) -> tuple[Session
     return replace(session, state=state, places=follow_changes(resolution.places, state)), announcements
 
 
+def _apply_by_player(
+    session: Session, action: EnteredAction, *, is_by_turn: bool
+) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after an action of a player, and after the doubtful passes before it that it decides.
+
+    Args:
+        session: The session before the action.
+        action: The action.
+        is_by_turn: The player is unknown, so it is the one to move.
+    """
+    before = judge_before_entered(session.places, session.state, action, is_by_turn=is_by_turn)
+    announcements: tuple[Announcement, ...] = ()
+    if before is not None:
+        session, announcements = _apply_resolution(session, before)
+        game = session.state.game
+        turn = None if game is None or game.hand is None else game.hand.turn
+        if is_by_turn and turn is not None:
+            action = replace(action, seat=turn)
+    session, more = _apply_entered(session, action)
+    return session, (*announcements, *more)
+
+
 def _apply_entered(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after an event that was entered by hand."""
     state, announcements = apply(session.state, event)
@@ -309,7 +339,7 @@ def _resolution_of(session: Session, answer: Answer) -> Resolution | None:
         if question.answers and answer.topic in (None, question.ambiguity.topic)
     ]
     if not questions or not 0 <= answer.choice < len(questions[-1].answers):
-        return None
+        return earlier_answer(session.places, session.state, answer.topic, answer.choice)
     return questions[-1].answers[answer.choice]
 
 
@@ -361,7 +391,7 @@ def _after_look(session: Session, view: TableView, parts: SortedView | None) -> 
     heard = session.heard
     if _ends_blindness(session, view):
         before = places.unseen or Unseen(places.looks)
-        knocks = (*before.knocks, *(knock.seat for knock in heard))
+        knocks = (*before.knocks, *(knock.seat for knock in heard if knock.confidence >= _HEARD_HIDDEN))
         unseen = replace(before, knocks=knocks, until=places.looks, boneyard=None)
         places = replace(places, unseen=replace(unseen, is_hand_missed=session.is_hand_missed))
         if session.is_hand_missed:
@@ -434,18 +464,18 @@ def _apply_knock(session: Session, heard: PendingKnock) -> tuple[Session, tuple[
     """Return the session after a knock that was not a tile.
 
     A confident knock is a pass, unless the player has to draw first. An unsure knock is ignored if a pass is illegal.
-    Otherwise the referee asks whether the player knocked. A knock without a known seat counts for the player to move.
+    Otherwise the referee asks whether the player passed. A knock without a known seat counts for the player to move.
     """
     game = session.state.game
     turn = None if game is None or game.hand is None else game.hand.turn
     seat = turn if heard.seat is None else heard.seat
     if seat is None:
         return session, ()
-    is_sure, problem = heard.confidence >= SURE_KNOCK, problem_with(session.state, Knock(seat))
-    is_early = problem is not None and problem.kind is ProblemKind.KNOCK_TOO_EARLY
-    if is_sure and not is_early:
-        return _apply_entered(session, Knock(seat))
-    if problem is not None and not is_sure:
-        return session, ()
-    early = session.places.looks if is_early else None
-    return replace(session, places=replace(session.places, maybe_passed=seat, knocked_early=early)), ()
+    if heard.confidence < SURE_KNOCK:
+        places = with_doubt(session.places, session.state, heard.seat, heard.confidence)
+        return replace(session, places=places), ()
+    problem = problem_with(session.state, Knock(seat))
+    if problem is None or problem.kind is not ProblemKind.KNOCK_TOO_EARLY:
+        return _apply_by_player(session, Knock(seat), is_by_turn=heard.seat is None)
+    places = replace(session.places, maybe_passed=seat, knocked_early=session.places.looks)
+    return replace(session, places=places), ()

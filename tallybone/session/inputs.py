@@ -65,12 +65,12 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class KnockHeard:
-    """A knock on the table, or a tile put down hard.
+    """A knock on the table, a tile put down hard, or a sound that may have been a knock.
 
     Attributes:
         seat: Seat from whose side the knock came, or None if unknown.
         strength: Strength relative to a typical knock.
-        confidence: Probability from 0 to 1 that the sound was a knock on the table, not a door or a dropped glass.
+        confidence: Probability from 0 to 1 that a player passed by the sound, not a door or a dropped glass.
     """
 
     seat: Seat | None = None

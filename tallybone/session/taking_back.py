@@ -119,7 +119,13 @@ def renamed(places: Places, names: Mapping[Seq, Seq], next_seq: Seq) -> Places:
     yard = replace(around.yard, seq=min(later, default=next_seq), caused=tuple(name(seq) for seq in around.yard.caused))
     hands = tuple(replace(hand, shown=None if hand.shown is None else name(hand.shown)) for hand in around.hands)
     lead = None if around.lead_by_side is None else name(around.lead_by_side)
-    return replace(places, known=known, around=replace(around, yard=yard, hands=hands, lead_by_side=lead))
+    around = replace(around, yard=yard, hands=hands, lead_by_side=lead)
+    undecided = places.undecided
+    if undecided is not None:
+        later = [new for old, new in names.items() if old >= undecided.since]
+        knocks = tuple(name(seq) for seq in undecided.knocks)
+        undecided = replace(undecided, since=min(later, default=next_seq), knocks=knocks)
+    return replace(places, known=known, around=around, undecided=undecided)
 
 
 def reversal_events(state: State, at: int) -> tuple[Event, ...]:

@@ -34,9 +34,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
-from engine import Node, Phase, State
+from engine import Node, Phase, Seat, Seq, State
 from tallybone.session.referee.adopting import judge_table
-from tallybone.session.referee.boneyard import judge_deal, judge_guessed, judge_yard
+from tallybone.session.referee.boneyard import drawn, judge_deal, judge_guessed, judge_yard
 from tallybone.session.referee.catching_up import ask_to_confirm, caught_up, is_ready
 from tallybone.session.referee.corrections import (
     ask_about_undone,
@@ -48,10 +48,17 @@ from tallybone.session.referee.corrections import (
     settled,
 )
 from tallybone.session.referee.open_hands import judge_hands_in_play, judge_reveals
+from tallybone.session.referee.passes import (
+    judge_before_draw,
+    judge_before_tile,
+    judge_maybe_passed,
+    judge_undecided,
+    undecided_action,
+)
 from tallybone.session.referee.places import Known, Places, Unseen, Waiting, numbers_of
 from tallybone.session.referee.plays import judge_laid
 from tallybone.session.referee.questions import Ambiguity, Question, Resolution
-from tallybone.session.referee.seats import judge_lead, judge_maybe_passed, judge_seat
+from tallybone.session.referee.seats import judge_lead, judge_seat
 from tallybone.session.touching import Laid, footprint_of
 
 __all__ = ["Ambiguity", "Places", "Question", "Resolution", "decide", "follow_changes", "forgotten"]
@@ -135,13 +142,17 @@ def _verdicts(places: Places, state: State) -> Iterator[Resolution | Question | 
         return
     if state.inferred:
         yield ask_to_confirm(places, state)
+    decided = judge_undecided(places, state)
+    if places.maybe_passed is None or isinstance(decided, Resolution):  # one question about passes at a time
+        yield decided
     yield judge_guessed(places, state)
     yield judge_deal(places, state)
     in_play = game.phase in (Phase.LEAD, Phase.PLAY)
     if in_play:
         yield from _of_layout(places, state)
     # The player of the last tile may still be in doubt after the hand has ended.
-    yield from (judge_seat(places, state, known) for known in places.known)
+    asked = undecided_action(places, state)
+    yield from (judge_seat(places, state, known) for known in places.known if Seq(known.node) != asked)
     if in_play:
         yield judge_hands_in_play(places, state)
     else:
@@ -168,8 +179,34 @@ def _of_layout(places: Places, state: State) -> Iterator[Resolution | Question |
     if places.around.is_lead_doubted:
         yield judge_lead(places, state)
     if places.maybe_passed is not None:
-        yield judge_maybe_passed(places, state, places.maybe_passed)
+        yield _of_doubt(places, state, places.maybe_passed)
     yield from _in_order(places, state)
+
+
+def _of_doubt(places: Places, state: State, seat: Seat) -> Resolution | Question | None:
+    """Return the passes of *seat* and the next players before the next action, or a question if there is none yet.
+
+    None if the passes are explained together with the other actions of a gap.
+    """
+    if places.knocked_early is None:
+        if places.unseen is not None:
+            return None
+        for look, group in groupby(sorted(places.waiting, key=_look_of), key=_look_of):
+            tiles = tuple(group)
+            if _is_search(places, look, tiles):
+                return None
+            found = judge_before_tile(places, state, tiles[0])
+            if found is not None:
+                return found
+        draw = drawn(places, state)
+        if draw is not None and not places.waiting:
+            return judge_before_draw(places, state, draw)
+    return judge_maybe_passed(places, state, seat)
+
+
+def _is_search(places: Places, look: int, tiles: tuple[Waiting, ...]) -> bool:
+    """Check whether the tiles of a look are explained by a search, because their order is unknown."""
+    return len(tiles) > 1 or any(press.look < look for press in places.pressed) or places.is_played_on
 
 
 def _in_order(places: Places, state: State) -> Iterator[Resolution | Question | None]:
@@ -183,8 +220,7 @@ def _in_order(places: Places, state: State) -> Iterator[Resolution | Question | 
     is_yard_judged = False
     for look, group in groupby(waiting, key=_look_of):
         tiles = tuple(group)
-        is_pressed = any(press.look < look for press in places.pressed)
-        is_search = len(tiles) > 1 or is_pressed or places.is_played_on
+        is_search = _is_search(places, look, tiles)
         if is_search and drawn_at == look and not is_ready(places):
             return
         if not is_yard_judged and (drawn_at < look or (drawn_at == look and not is_search)):

@@ -77,6 +77,13 @@ def judge_yard(places: Places, state: State) -> Resolution | Question | None:
     return _put_back(places, state, game.hand, yard, yard.agreed) if yard.count > yard.agreed else None
 
 
+def drawn(places: Places, state: State) -> Draw | None:
+    """Return the draw that the boneyard shows now and the rules have not counted yet, or None."""
+    verdict = judge_yard(places, state)
+    events = verdict.events if isinstance(verdict, Resolution) else ()
+    return next((event for event in events if isinstance(event, Draw) and not event.forced), None)
+
+
 def _taken(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) -> Resolution | None:
     """Return draws for the tiles gone from the boneyard, or None until their number is certain.
 

@@ -18,6 +18,7 @@ from engine.phrases import Phrase, listed, phrase
 from engine.state.problems import tiles_text
 from tallybone.session.referee.belief import SURE, shares
 from tallybone.session.referee.courses import UnseenCourse, courses, undrawn
+from tallybone.session.referee.passes import undecided_action
 from tallybone.session.referee.places import Beginning, ByTurn, Places, Unseen
 from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 
@@ -128,10 +129,17 @@ def caught_up(places: Places, state: State) -> Resolution | Question | None:
     return _ask(places, unseen, state.game, _beginnings(tuple(zip(ranked, tempered, strict=True))))
 
 
-def ask_to_confirm(places: Places, state: State) -> Question:
-    """Return a question to confirm all inferred actions at once, with a single answer."""
+def ask_to_confirm(places: Places, state: State) -> Question | None:
+    """Return a question to confirm all inferred actions at once, with a single answer.
+
+    None if they only depend on undecided passes, which have their own question.
+    """
     assert state.game is not None  # checked by the caller
-    marked = [entry.action for entry in entries(state) if entry.inferred]
+    own = (undecided_action(places, state), *(() if places.undecided is None else places.undecided.knocks))
+    seqs = tuple(seq for seq in state.inferred if seq not in own)
+    if not seqs:
+        return None
+    marked = [entry.action for entry in entries(state) if entry.seq in seqs]
     actions = [action for action in marked if isinstance(action, ByTurn)]
     if len(actions) < len(marked):
         words = phrase("a hand ended unseen: are the points right?")
@@ -141,7 +149,7 @@ def ask_to_confirm(places: Places, state: State) -> Question:
         laid = tiles_text(sum(isinstance(action, Play) for action in actions))
         words = phrase("{tiles} appeared at once: are the points right?", tiles=laid)
     ambiguity = Ambiguity(None, words, holds_up=False, choices=(phrase("that is right"),))
-    return Question(ambiguity, (Resolution((Confirmed(state.inferred),), places),))
+    return Question(ambiguity, (Resolution((Confirmed(seqs),), places),))
 
 
 def _beginnings(weighed: Sequence[tuple[UnseenCourse, float]]) -> list[_Group]:

@@ -31,6 +31,7 @@ from engine import (
     problem_with,
 )
 from tallybone.session.referee.belief import log_side, ways_of
+from tallybone.session.referee.passes import without_doubt
 from tallybone.session.referee.places import ByTurn, Places, Pressed, Unseen, Waiting
 from tallybone.session.referee.plays import LEFT_OUT, result_of, with_play
 
@@ -132,6 +133,7 @@ class UnseenCourse:
             self.knocks,
             self.presses,
             self.has_drawn,
+            self.places.pass_chances,
         )
 
     @property
@@ -147,7 +149,7 @@ class UnseenCourse:
     @property
     def places_left(self) -> Places:
         """Tracked layout after the course, with its unexplained presses still waiting."""
-        return replace(self.places, pressed=(*self.presses, *self.places.pressed))
+        return replace(without_doubt(self.places), pressed=(*self.presses, *self.places.pressed))
 
 
 def courses(start: UnseenCourse, unseen: Unseen, *, is_long: bool = False) -> list[UnseenCourse]:
@@ -247,7 +249,11 @@ def _next(course: UnseenCourse) -> Iterator[UnseenCourse]:
     for tiles in () if course.has_drawn else range(1, undrawn(course) + 1):
         yield from _with(course, Draw(seat, tiles), course.knocks, _DRAW)
     knocks = _after_sound(course, seat)
-    if knocks is None:
+    if course.places.pass_chances and course.places.knocked_early is None:
+        chance = course.places.pass_chances[0]
+        later = replace(course.places, pass_chances=course.places.pass_chances[1:])
+        yield from _with(replace(course, places=later), Knock(seat), course.knocks, math.log((1 - chance) / chance))
+    elif knocks is None:
         yield from _with(course, Knock(seat), course.knocks, _PASS + (_UNHEARD_PASS if course.is_heard else 0.0))
     else:
         yield from _with(course, Knock(seat), knocks, _PASS)
@@ -271,8 +277,11 @@ def _with(
     if problem_with(course.state, action) is None:
         state, _ = apply(course.state, action)
         actions, log_weight = (*course.actions, action), course.log_weight - cost
+        places = course.places if isinstance(action, Knock | Call) else without_doubt(course.places)
         asked = (*course.asked, action) if isinstance(action, Lead | Knock) else course.asked
-        yield replace(course, actions=actions, asked=asked, state=state, knocks=knocks, log_weight=log_weight)
+        yield replace(
+            course, actions=actions, asked=asked, places=places, state=state, knocks=knocks, log_weight=log_weight
+        )
 
 
 def _with_press(course: UnseenCourse, meant: Call | Knock | Draw | Decline) -> Iterator[UnseenCourse]:
@@ -294,7 +303,7 @@ def _with_play(course: UnseenCourse, waiting: Waiting) -> Iterator[UnseenCourse]
     """Yield the course extended by each of the _WAYS likeliest plays of a new tile."""
     left = tuple(other for other in course.left if other != waiting)
     for way in ways_of(course.places, course.state, waiting.tile)[:_WAYS]:
-        places, state, play_weight = with_play(course.places, course.state, waiting, way, left)
+        places, state, play_weight = with_play(without_doubt(course.places), course.state, waiting, way, left)
         problem = problem_with(course.state, way.play)
         is_revoke = problem is not None and problem.kind is ProblemKind.REVOKE
         log_weight = course.log_weight + play_weight - (_REVOKE if is_revoke else 0.0)

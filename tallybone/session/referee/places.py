@@ -224,6 +224,30 @@ class Unseen:
 
 
 @dataclass(frozen=True, slots=True)
+class UndecidedPasses:
+    """Passes that may have preceded an action. The likeliest number of them has been entered.
+
+    Attributes:
+        seats: Player to move after each possible number of passes, from 0.
+        since: First event after the doubt.
+        knocks: Events of the entered passes, in order.
+        chances: Probability of each number of passes, by the sounds and the sides of the hands since.
+        players: Number of players.
+    """
+
+    seats: tuple[Seat, ...]
+    since: Seq
+    knocks: tuple[Seq, ...]
+    chances: tuple[float, ...]
+    players: int
+
+    @property
+    def shifts(self) -> tuple[int, ...]:
+        """Number of seats by which the later actions move for each number of passes."""
+        return tuple((seat - self.seats[len(self.knocks)]) % self.players for seat in self.seats)
+
+
+@dataclass(frozen=True, slots=True)
 class Pressed:
     """A press or an entered action that waits for the next look.
 
@@ -268,8 +292,11 @@ class Places:
         ignored: Topics of open questions that no longer hold up the game, because the players went on.
         looks: Number of looks at the table so far.
         wants_stack: The STACK button was pressed, and the stacked tile is not known yet.
-        maybe_passed: Player who may have knocked, until the players confirm or deny the knock.
+        maybe_passed: Player who may have passed, until an answer or the next action decides.
         knocked_early: Number of looks before the doubtful knock if the player had to draw first, else None.
+        pass_chances: Probability of a pass for each doubtful sound, in order: the first of *maybe_passed*, the next of
+            the player after.
+        undecided: Earlier passes that the next action did not decide, or None.
         around: Evidence from the table around the layout, if it has zones.
         unseen: Gap that has not been explained yet, or None.
         pressed: Presses and entered actions that wait for the next look, in order.
@@ -286,6 +313,8 @@ class Places:
     wants_stack: bool = False
     maybe_passed: Seat | None = None
     knocked_early: int | None = None
+    pass_chances: tuple[float, ...] = ()
+    undecided: UndecidedPasses | None = None
     around: Around = field(default_factory=Around)
     unseen: Unseen | None = None
     pressed: tuple[Pressed, ...] = ()

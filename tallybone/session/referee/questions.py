@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine import Event
+from engine import Event, Seat
 from tallybone.session.referee.places import Places
 from vision.reading import SeenTile
 
@@ -18,12 +18,14 @@ class Ambiguity:
         words: Text of the question.
         holds_up: Whether later tiles have to wait for the answer.
         choices: Texts of the answers. Empty if the players can only resolve the point at the table.
+        seat: Player in question, or None if it is not about one player's turn.
     """
 
     tile: SeenTile | None
     words: str
     holds_up: bool
     choices: tuple[str, ...] = ()
+    seat: Seat | None = None
 
     @property
     def topic(self) -> str:

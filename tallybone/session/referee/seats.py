@@ -12,15 +12,14 @@ from engine import (
     Lead,
     NodeId,
     Play,
-    ProblemKind,
     Seat,
     Seq,
     State,
     entries,
-    problem_with,
 )
 from engine.phrases import phrase
 from tallybone.session.referee.belief import SURE, log_legality, log_side, shares
+from tallybone.session.referee.passes import with_side
 from tallybone.session.referee.places import Known, Places, seen_name
 from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 from vision.reading import SeenTile
@@ -75,8 +74,10 @@ def placed_by(places: Places, state: State, play: Play, known: Known) -> tuple[P
         known: Its tile.
     """
     came_from = next((waiting.came_from for waiting in places.waiting if waiting.tile == known.tile), ())
-    around, places = places.around, places.without_waiting(known.tile)
-    updated = replace(places, known=(*places.known, known))
+    places, is_explained = with_side(places.without_waiting(known.tile), play, came_from)
+    around, updated = places.around, replace(places, known=(*places.known, known))
+    if is_explained:
+        return play, updated
     if not came_from or (play.at is None and around.lead_by_side is not None):
         return play, updated
     if around.lead_by_side is not None and play.seat not in came_from:
@@ -162,27 +163,3 @@ def judge_seat(places: Places, state: State, known: Known) -> Question | None:
     words = phrase("it was {name}'s turn, but the {tile} came from {other}'s side: who played it?", **fields)
     choices = tuple(phrase("{name} played the {tile}", name=name, tile=play.tile) for name in names)
     return Question(Ambiguity(known.tile, words, holds_up=False, choices=choices), answers)
-
-
-def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Resolution | Question:
-    """Resolve a doubtful knock, usually by a question. Drops the knock if a pass is irregular now.
-
-    If the player still has to draw, the sound was probably a tile or a draw that has not been detected yet. The
-    question then keeps the turn with that player and does not hold up the game. Once the draw has been counted, in the
-    look after the knock at the latest, the knock is a pass.
-    """
-    settled = replace(places, maybe_passed=None, knocked_early=None)
-    game, problem, was_early = state.game, problem_with(state, Knock(seat)), places.knocked_early
-    is_early = problem is not None and problem.kind is ProblemKind.KNOCK_TOO_EARLY and was_early is not None
-    if game is None or (problem is not None and not is_early):
-        return Resolution((), settled)
-    if problem is None and was_early is not None:
-        # The draw before the knock was counted a look later.
-        return Resolution((Knock(seat),) if places.looks <= was_early + 1 else (), settled)
-    name = game.players[seat]
-    choices = (phrase("{name} passes", name=name), phrase("no, nobody knocked"))
-    words = phrase("did {name} knock?", name=name)
-    if problem is not None:
-        words = phrase("{name} knocked? {problem}", name=name, problem=problem.words)
-    ambiguity = Ambiguity(None, words, holds_up=problem is None, choices=choices)
-    return Question(ambiguity, (Resolution((Knock(seat),), settled), Resolution((), settled)))

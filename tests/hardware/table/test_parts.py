@@ -16,7 +16,7 @@ from hardware.buttons.panel import ButtonPress, Buttons, FakeButtons
 from hardware.display.display import FakeDisplay, ScoreDisplay
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.fake import FakeKnockSensor
-from hardware.knock.heard import ClassifiedSound, Sound
+from hardware.knock.heard import DOUBTFUL, ClassifiedSound, Sound
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.driver import LedsDriver
 from hardware.leds.drivers.gpio import SingleSettings
@@ -116,15 +116,16 @@ def test_presses_are_read_once() -> None:
         assert parts.read() == ()
 
 
-def test_other_sounds_are_ignored() -> None:
+def test_other_sounds_are_ignored_unless_they_may_be_a_pass() -> None:
     fakes = Fakes()
     with opened(ALL, fakes) as parts:
         tile = ClassifiedSound(5, None, 0.5, 0.9, Sound.TILE, in_row=0)
         knock = ClassifiedSound(6, 1, 0.5, 0.9)
         soon(lambda: fakes.sensor._life._is_started)
-        fakes.sensor.hear(tile, knock)
-        inputs = read_inputs(parts, 1)
-        assert inputs == [knock]
+        doubtful = replace(tile, hit=DOUBTFUL)
+        fakes.sensor.hear(replace(tile, hit=0.9 * DOUBTFUL), doubtful, knock)
+        inputs = read_inputs(parts, 2)
+        assert inputs == [doubtful, knock]
 
 
 def test_unplugged_leds_are_reported_and_recover() -> None:

@@ -25,7 +25,7 @@ from vision.tracking.watch import Frame
 
 GREY = np.full((360, 480, 3), 90, np.uint8)
 SECOND = 1_000_000_000
-QUESTION = "did Ben knock?"
+QUESTION = "did Ben pass?"
 ENDED = "the video has ended"
 
 

@@ -8,7 +8,7 @@ from engine import Seat
 from hardware.buttons.debounce import PinPress, PressKind
 from hardware.buttons.drivers.gpio import GpioSettings
 from hardware.buttons.panel import SEAT_BUTTONS, SHARED_BUTTONS, ButtonPress
-from hardware.knock.heard import ClassifiedSound
+from hardware.knock.heard import ClassifiedSound, Sound
 from tallybone.play.parts import buttons_of, configured_name, knock_meant, presses_meant
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tests.hardware.table.reading import read_hardware
@@ -59,3 +59,8 @@ def test_a_knock_belongs_to_the_seat_at_its_side() -> None:
     assert knock_meant(ClassifiedSound(5, 1, 0.25, 0.75), 2) == KnockHeard(Seat(1), 0.25, 0.75)
     assert knock_meant(ClassifiedSound(5, 2, 0.25, 0.75), 2) == KnockHeard(None, 0.25, 0.75)
     assert knock_meant(ClassifiedSound(5, None, 0.25, 0.75), 2) == KnockHeard(None, 0.25, 0.75)
+
+
+def test_another_sound_has_the_probability_of_a_pass() -> None:
+    nail = ClassifiedSound(5, None, 0.25, 0.75, Sound.NAIL, 0, hit=0.3)
+    assert knock_meant(nail, 2) == KnockHeard(None, 0.25, 0.3)

@@ -27,12 +27,14 @@ from engine import NodeId as Id
 from engine.rules.profiles import SUPER
 from engine.state.hand import Course, Spell
 from hardware.display.page import DisplayPage, ScoreLine
+from hardware.display.rows import screens_of
 from hardware.leds.patterns import Gain, Mood, TableState
 from tallybone.play.game import LiveState
 from tallybone.play.parts import gain_of, page_of, table_state
 from tallybone.session.feeding import feed
 from tallybone.session.session import Session
 from tallybone.show.scoreboard import describe_pending
+from tests.tallybone.session.test_doubtful_passes import doubted
 from tests.tallybone.session.test_referee import lay, line, seen
 
 START = (MatchStart(BONES, ("Ann", "Ben")), NewHand())
@@ -92,6 +94,17 @@ def test_a_question_takes_precedence_over_a_problem() -> None:
     assert shown is not None
     assert (shown.mood, shown.concerns) == (Mood.ASKING, None)
     assert page_of(asked, "Ann plays 3-5").message == question.words
+
+
+def test_a_question_about_a_pass_concerns_its_player() -> None:
+    asked = doubted(0.4)
+    shown = table_state(now(asked), None)
+    assert shown is not None
+    assert (shown.mood, shown.concerns) == (Mood.ASKING, 1)
+    page = page_of(asked, "Ann plays 5-3")
+    assert page.message == "did Ben pass?"
+    screens = screens_of(page, 16, 2, frozenset(map(chr, range(32, 126))))
+    assert [row.strip() for screen in screens for row in screen].count("did Ben pass?") == 1
 
 
 def test_points_are_a_gain_of_their_player() -> None:
