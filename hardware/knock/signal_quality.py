@@ -49,9 +49,9 @@ _HOLD, _OPENS_DB = 30, 12.0
 # Gates open to the same room noise each time, so steady levels before the falls differ by at most this.
 _SAME_DB = 4.0
 _LEAST_FALLS = 2
-# Zeros between sound of at least this level are dropped samples if they last 2 to 98 ms. At this level, 10 steps of a
-# 16-bit converter, 32 zeros in a row do not happen by chance.
-_DROP_FROM_DB, _DROP_STEPS = -70.0, 49
+# Zeros between sound of at least this swing from lowest to highest sample are dropped samples if they last 2 to 98 ms.
+# With a swing of 32 steps of a 16-bit converter, 32 zeros in a row do not happen by chance.
+_DROP_SWING, _DROP_STEPS = 0.001, 49
 _LEAST_DROPS = 2
 # Multiples of 1/256 for 8 bits, also after mixing two channels.
 _COARSE, _COARSE_ERROR = 256, 1e-3
@@ -148,7 +148,7 @@ class _Frames:
         power: Mean square by step, without the mean of the frame.
         peak: Largest absolute sample by step, without the mean of the frame.
         clipped: Fraction of clipped samples by step.
-        is_still: Whether all samples of a step are equal.
+        swing: Difference of the largest and smallest sample of a step.
         is_zero: Whether all samples of a step are 0.
         is_coarse: Whether all samples of a frame have 8 bits.
         band_db: Fall from the band below 3.4 kHz to that above 4 kHz. NaN if the signal is too weak to tell.
@@ -157,7 +157,7 @@ class _Frames:
     power: _Values
     peak: _Values
     clipped: _Values
-    is_still: _Flags
+    swing: _Values
     is_zero: _Flags
     is_coarse: _Flags
     band_db: _Values
@@ -229,6 +229,14 @@ def signal_quality(blocks: list[SoundBlock]) -> SignalQuality | None:
     return monitor.measure()
 
 
+def has_clipped(samples: NDArray[np.float32], rate_hz: int) -> bool:
+    """Return True if a part of a recording of shape (N,) has clipped samples. The last 2 ms may be left out."""
+    length = max(1, round(rate_hz * _FRAME_S / _STEPS))
+    steps = samples[: len(samples) // length * length].reshape(-1, length)
+    loud = steps[np.abs(steps).max(axis=1, initial=0) >= _FLAT_FROM]
+    return len(loud) > 0 and bool(_clipped_in(loud).any())
+
+
 def decibels(power: float) -> float:
     """Return a power relative to full scale in dB, at least LEAST_DB.
 
@@ -260,7 +268,7 @@ def _measured(frames: NDArray[np.float32], rate_hz: int) -> _Frames:
         power=power,
         peak=np.minimum(1.0, by_step.max(axis=2)),
         clipped=clipped,
-        is_still=is_still,
+        swing=high - low,
         is_zero=is_still & (high == 0),
         is_coarse=np.abs(scaled - np.round(scaled)).max(axis=1) <= _COARSE_ERROR,
         band_db=band_db,
@@ -300,7 +308,7 @@ def _band_falls(frames: _Values, rate_hz: int) -> _Values:
 def _judged(frames: _Frames) -> SignalQuality:
     """Judge the frames of a window."""
     levels = _levels(frames.power.mean(axis=1))
-    is_still = np.asarray(frames.is_still.all(axis=1))
+    is_still = np.asarray((frames.swing == 0).all(axis=1))
     heard = levels[~is_still]
     noise_db = float(np.quantile(heard, 0.2)) if len(heard) else LEAST_DB
     is_coarse = bool(frames.is_coarse.all()) and len(heard) > 0
@@ -364,12 +372,12 @@ def _gated(levels: _Values, is_still: _Flags) -> int:
 
 def _dropped(frames: _Frames) -> int:
     """Return the number of short gaps of zeros between loud enough sound."""
-    is_zero, levels = frames.is_zero.ravel(), _levels(frames.power.ravel()).tolist()
+    is_zero, swings = frames.is_zero.ravel(), frames.swing.ravel().tolist()
     # The steps beside a gap are partly in it.
     return sum(
-        min(levels[first - 2], levels[end + 1]) >= _DROP_FROM_DB
+        min(swings[first - 2], swings[end + 1]) >= _DROP_SWING
         for first, end in _runs(is_zero)
-        if end - first <= _DROP_STEPS and first >= 2 and end + 2 <= len(levels)
+        if end - first <= _DROP_STEPS and first >= 2 and end + 2 <= len(swings)
     )
 
 

@@ -296,7 +296,7 @@ def _judged_words(quality: SignalQuality) -> str:
         unknown.append("bandwidth")
     if not unknown:
         return "no clipping, no noise gate"
-    return f"not checked without a louder sound: {', '.join(unknown)}; knock while the doctor listens"
+    return f"not checked without a louder sound: {', '.join(unknown)}; try `tallybone listen --live`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSe
 from hardware.virtual.drivers import VirtualSettings
 from tallybone.play.keys import Typed
 from tallybone.play.parts import LiveParts
+from tallybone.show.sound_meter import SOUND_WORDS
 
 # The test ends if nobody has polled its state for this time, for example because the page was closed.
 _NOBODY_AFTER_NS = 60 * NS_PER_S
@@ -38,18 +39,6 @@ P = TypeVar("P")
 LEAVES = "q"
 """Key that ends the test."""
 
-_WORDS = {
-    Sound.KNOCK: "a knock",
-    Sound.FINGER: "a finger tapping",
-    Sound.NAIL: "a nail tapping",
-    Sound.NAIL_TIP: "the tip of a nail tapping",
-    Sound.TILE: "a tile put down",
-    Sound.SLAM: "a tile slammed down",
-    Sound.SHUFFLE: "tiles being shuffled",
-    Sound.GLASS: "a glass put down",
-    Sound.SPEECH: "somebody speaking",
-    Sound.NOTHING: "nothing that counts",
-}
 # An LED under test blinks, but not faster than allowed in hardware/leds/patterns.py.
 _BLINK_S, _TICK_S = 0.4, 0.02
 _WHITE = Rgb(255, 255, 255)
@@ -352,7 +341,7 @@ def sentence(heard: ClassifiedSound) -> str:
     """Describe a sound in a line: its time, kind, strength and confidence."""
     again = ", again" if heard.in_row > 1 else ""
     how = f"strength {heard.strength:.2f}, {heard.confidence:.0%} sure"
-    return f"{heard.t_ns / NS_PER_S:8.3f} s  {_WORDS[heard.kind]}{again} ({how})"
+    return f"{heard.t_ns / NS_PER_S:8.3f} s  {SOUND_WORDS[heard.kind]}{again} ({how})"
 
 
 def walked(hardware: HardwareSettings, steps: PartsWalk) -> Iterator[PartResult]:

@@ -20,6 +20,9 @@ from hardware.knock.wav import read_wav
 from hardware.libraries.pin_factory import OpenPins
 from hardware.part_state import PartState
 
+AT_END = "at its end"
+"""End of the problem of a file that was played completely."""
+
 
 class WavKnockSensor:
     """Detects knocks in a file that is played once, at the pace of the clock.
@@ -76,7 +79,7 @@ class WavKnockSensor:
             self._state = PartState(f"{self._path}: {reason}")
             return None
         if block is None:
-            self._state = PartState(f"{self._path}: at its end")
+            self._state = PartState(f"{self._path}: {AT_END}")
         return block
 
 
