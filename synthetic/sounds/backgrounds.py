@@ -140,7 +140,7 @@ def television(rng: np.random.Generator) -> Waveform:
     """Return a programme of speech, laughter or shouts over music, as played by a small loudspeaker."""
     voices = (talk, talk, laugh, shout)[int(rng.integers(4))](rng)
     parts = [(rng.uniform(0, 0.5), voices), (0.0, music(rng) * uniform_log(rng, 0.05, 1.5))]
-    total = overlay(parts)[: samples_of(3.5)]
+    total = overlay(parts)[: samples_of(2.5)]
     hiss = band_noise(rng, len(total), low_hz=1000) * uniform_log(rng, 1e-4, 2e-2)
     low_hz = uniform_log(rng, 80, 400)
     speaker = panel(rng, from_hz=low_hz, to_hz=6000, count=40, loss=(0.2, 0.6), lasts_s=0.05)

@@ -16,6 +16,7 @@ from synthetic.sounds.signals import (
     pulses,
     rhythm,
     samples_of,
+    thuds,
     uniform_log,
     wander,
 )
@@ -46,7 +47,7 @@ def chair_scrape(rng: np.random.Generator) -> Waveform:
 
 
 def _frame(rng: np.random.Generator) -> Waveform:
-    """Return the response of a chair or cupboard of wood, metal or plastic, levelled."""
+    """Return the response of a chair, cupboard or shoe of wood, metal or plastic, levelled."""
     lowest_hz = uniform_log(rng, 80, 500)
     loss = ((0.02, 0.15), (0.003, 0.03), (0.05, 0.3))[int(rng.integers(3))]
     return panel(
@@ -71,7 +72,7 @@ def creak(rng: np.random.Generator) -> Waveform:
     turns = np.cumsum(rate_hz) / RATE_HZ
     at = np.flatnonzero(np.diff(np.floor(turns), prepend=0.0))
     times_s = at / RATE_HZ + rng.normal(0, rng.uniform(0, 0.003), len(at))
-    swell = np.exp(rng.uniform(0.3, 2.0) * wander(rng, count, rate_hz=rng.uniform(3, 12)))[at]
+    swell = np.exp(rng.uniform(0.3, 2.0) * wander(rng, count, rate_hz=rng.uniform(3, 20)))[at]
     times_s, pushes = np.append(times_s, 0.0), np.append(swell * rng.lognormal(0, 0.3, len(at)), 0.5)
     force = pulses(times_s, pushes, uniform_log(rng, 0.0001, 0.001), total_s=lasts_s)
     return normalized(colour(rng, convolve(force, _frame(rng)), spread_db=rng.uniform(0, 5)))
@@ -82,11 +83,8 @@ def chair_down(rng: np.random.Generator) -> Waveform:
     count = int(rng.integers(1, 5))
     times_s = np.cumsum(rng.uniform(0.2, 1.8, count) * uniform_log(rng, 0.005, 0.15))
     times_s -= times_s[0]
-    lasts_s = uniform_log(rng, 0.0003, 0.006)
-    force = pulses(
-        times_s, rng.uniform(0.2, 1, count), lasts_s * rng.uniform(0.7, 1.5, count), total_s=times_s[-1] + 0.02
-    )
-    both = [(0.0, _floor(rng)), (0.0, _frame(rng) * 10 ** (rng.uniform(-25, 10) / 20))]
+    force = thuds(rng, times_s, rng.uniform(0.2, 1, count), lasts_s=uniform_log(rng, 0.0003, 0.006))
+    both = [(0.0, _floor(rng)), (0.0, _frame(rng) * 10 ** (rng.uniform(-15, 20) / 20))]
     return normalized(colour(rng, convolve(force, overlay(both)), spread_db=rng.uniform(0, 4)))
 
 
@@ -111,11 +109,9 @@ def footsteps(rng: np.random.Generator) -> Waveform:
     times_s = rhythm(rng, count=count, gap_s=gap_s, jitter=0.06)
     pushes = rng.lognormal(0, 0.2, count)
     contacts_s = np.concatenate([times_s, times_s + toe_after_s * rng.normal(1, 0.1, count)])
-    force = pulses(
-        contacts_s, np.concatenate([pushes, pushes * toe]), heel_s * np.repeat([1.0, 2.0], count),
-        total_s=float(contacts_s.max()) + 0.05,
-    )  # fmt: skip
-    steps = convolve(force, _floor(rng))
+    force = thuds(rng, contacts_s, np.concatenate([pushes, pushes * toe]), lasts_s=heel_s)
+    sole = _frame(rng) * 10 ** (rng.uniform(-25, 10) / 20)
+    steps = convolve(force, overlay([(0.0, _floor(rng)), (0.0, sole)]))
     parts, scuff = [(0.0, steps / np.abs(steps).max())], uniform_log(rng, 0.005, 0.6)
     for at_s in times_s:
         rub = band_noise(
@@ -135,13 +131,13 @@ def door(rng: np.random.Generator) -> Waveform:
         rng,
         from_hz=lowest_hz,
         to_hz=lowest_hz * rng.uniform(3, 12),
-        count=18,
+        count=25,
         loss=(0.04, 0.3),
         tilt=-rng.uniform(0, 1.5),
     )
     slams_s = np.concatenate([[0.0], rng.uniform(0.01, 0.15, int(rng.integers(0, 3)))])
     pushes = np.concatenate([[1.0], rng.uniform(0.05, 0.5, len(slams_s) - 1)])
-    slam = convolve(pulses(slams_s, pushes, uniform_log(rng, 0.002, 0.02), total_s=0.3), leaf)
+    slam = convolve(thuds(rng, slams_s, pushes, lasts_s=uniform_log(rng, 0.002, 0.02)), leaf)
     thump = slam / np.abs(slam).max()
     lock = panel(rng, from_hz=uniform_log(rng, 800, 2500), to_hz=7500, count=12, loss=(0.005, 0.06), lasts_s=0.15)
     at_s = rng.uniform(0.1, 0.6)
@@ -201,8 +197,7 @@ def dropped(rng: np.random.Generator) -> Waveform:
     times_s, pushes = times_s[is_early], pushes[is_early] * rng.lognormal(0, 0.2, int(is_early.sum()))
     if rng.random() < 0.2:
         times_s, pushes = times_s[:1], pushes[:1]
-    contact_s = uniform_log(rng, 0.0001, 0.008)
-    force = pulses(times_s, pushes, contact_s * rng.uniform(0.8, 1.3, len(times_s)), total_s=float(times_s[-1]) + 0.02)
+    force = thuds(rng, times_s, pushes, lasts_s=uniform_log(rng, 0.0001, 0.008))
     bodies = [(0.0, _floor(rng)), (0.0, _object(rng) * 10 ** (rng.uniform(-10, 30) / 20))]
     return normalized(colour(rng, convolve(force, overlay(bodies)), spread_db=rng.uniform(0, 4)))
 

@@ -66,17 +66,17 @@ _CONSONANTS = {
 
 
 class _Score:
-    """Movements under construction: rows of values that hold for a number of frames, and bursts at given times."""
+    """Movements under construction: a row of values for each frame, and bursts at given times."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[float, ...]] = []
-        self._counts: list[int] = []
+        self._rows: list[NDArray[np.float64]] = []
+        self._frames = 0
         self.bursts: list[tuple[float, float, float]] = []
 
     @property
     def t_s(self) -> float:
         """Current end in seconds."""
-        return sum(self._counts) * FRAME_S
+        return self._frames * FRAME_S
 
     def hold(
         self,
@@ -88,18 +88,24 @@ class _Score:
         breath: float = 0.0,
         friction: float = 0.0,
         friction_hz: float = 2000.0,
+        fade: float = 1.0,
     ) -> None:
-        """Append values that hold for *lasts_s*, rounded to frames."""
-        self._rows.append((pitch, voice, breath, friction, friction_hz, *formants_hz))
-        self._counts.append(max(1, round(lasts_s / FRAME_S)))
+        """Append values that hold for *lasts_s*, rounded to frames. Amplitudes end at *fade* times their start."""
+        frames = max(1, round(lasts_s / FRAME_S))
+        rows = np.tile([pitch, voice, breath, friction, friction_hz, *formants_hz], (frames, 1))
+        rows[:, 1:4] *= fade ** np.linspace(0, 1, frames)[:, None]
+        self._rows.append(rows)
+        self._frames += frames
 
-    def moves(self, *, glide_frames: int) -> Articulation:
-        """Return the movements, with gliding formants and pitch. Amplitudes change within a frame."""
+    def moves(self, rng: np.random.Generator) -> Articulation:
+        """Return the movements with gliding formants and pitch. Amplitudes change within a frame, and flutter."""
+        rows = np.concatenate(self._rows)
         # A silent frame at the end lets all amplitudes fade.
-        rows = np.repeat(np.array(self._rows), self._counts, axis=0)
         rows = np.concatenate([rows, rows[-1:] * [1, 0, 0, 0, 1, 1, 1, 1]])
+        glide_frames = int(rng.integers(3, 9))
         for column in (0, 5, 6, 7):
             rows[:, column] = _smooth(rows[:, column], glide_frames)
+        rows[:, 1:4] *= np.exp(rng.uniform(0, 0.35) * rng.standard_normal((len(rows), 1)))
         return Articulation(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3], rows[:, 4], rows[:, 5:8])
 
 
@@ -111,7 +117,7 @@ def _smooth(values: NDArray[np.float64], frames: int) -> NDArray[np.float64]:
 
 def _speak(rng: np.random.Generator, speaker: Speaker, score: _Score) -> Waveform:
     """Return the sound of a score with the bursts of its plosives."""
-    sound = synthesize(rng, speaker, score.moves(glide_frames=int(rng.integers(3, 9))))
+    sound = synthesize(rng, speaker, score.moves(rng))
     level = np.abs(sound).max() + 1e-12
     parts = [(0.0, sound / level)]
     for at_s, amplitude, centre_hz in score.bursts:
@@ -122,7 +128,11 @@ def _speak(rng: np.random.Generator, speaker: Speaker, score: _Score) -> Wavefor
 
 
 def talk(rng: np.random.Generator) -> Waveform:
-    """Return one to eight syllables of a man, woman or child: spoken, and sometimes hummed or sung."""
+    """Return one to eight syllables of a man, woman or child: spoken, and in one case of eight nearly sung.
+
+    The pitch is 80 to 330 Hz. A syllable lasts 50 to 400 ms and has plosives, fricatives, nasals or glides around its
+    vowel. See `vocal_tract` for the synthesis.
+    """
     speaker = draw_speaker(rng)
     if rng.random() < 0.12:
         speaker = replace(speaker, jitter=0.003, damping=0.8)
@@ -156,7 +166,14 @@ def _sentence(
         loud = rng.uniform(0.5, 1.0)
         held_s = uniform_log(rng, 0.05, 0.25) * tempo
         for share, factor in ((0.6, 1.0), (0.4, rng.uniform(0.85, 1.2))):
-            score.hold(held_s * share, vowel, pitch=pitch * factor, voice=loud * voiced, breath=loud * (1 - voiced))
+            score.hold(
+                held_s * share,
+                vowel,
+                pitch=pitch * factor,
+                voice=loud * voiced,
+                breath=loud * (1 - voiced),
+                fade=rng.uniform(0.5, 1.1),
+            )
         if rng.random() < 0.35:
             _consonant(rng, score, vowel, voiced, tempo)
         if rng.random() < 0.15:
@@ -187,7 +204,7 @@ def _consonant(rng: np.random.Generator, score: _Score, vowel: tuple[float, ...]
 
 
 def cough(rng: np.random.Generator) -> Waveform:
-    """Return one to four coughs 0.25 to 0.6 s apart.
+    """Return one to four coughs 0.15 to 0.8 s apart.
 
     A cough has an explosive burst of 20 to 60 ms, a noisy middle part of 50 to 250 ms, and often a voiced end
     (Korpas et al. 1996, Analysis of the cough sound: an overview).
@@ -199,13 +216,28 @@ def cough(rng: np.random.Generator) -> Waveform:
         loud = rng.uniform(0.5, 1.0) * 0.85**index
         if rng.random() < 0.8:
             score.bursts.append((score.t_s, loud * rng.uniform(0.2, 2.0), uniform_log(rng, 500, 3000)))
-        score.hold(rng.uniform(0.02, 0.06), vowel, breath=loud * 1.5, friction=loud * rng.uniform(0, 0.5))
         score.hold(
-            uniform_log(rng, 0.05, 0.25), vowel, breath=loud * rng.uniform(0.2, 0.6), voice=voiced * rng.uniform(0, 0.3)
+            rng.uniform(0.02, 0.06),
+            vowel,
+            breath=loud * 1.5,
+            friction=loud * rng.uniform(0, 0.5),
+            fade=rng.uniform(0.3, 1),
+        )
+        score.hold(
+            uniform_log(rng, 0.05, 0.25),
+            vowel,
+            breath=loud * rng.uniform(0.2, 0.6),
+            voice=voiced * rng.uniform(0, 0.3),
+            fade=rng.uniform(0.1, 1),
         )
         if rng.random() < 0.6:
             score.hold(
-                uniform_log(rng, 0.04, 0.15), vowel, pitch=rng.uniform(0.7, 1.8), voice=loud * voiced, breath=0.1
+                uniform_log(rng, 0.04, 0.15),
+                vowel,
+                pitch=rng.uniform(0.7, 1.8),
+                voice=loud * voiced,
+                breath=0.1,
+                fade=rng.uniform(0.2, 1),
             )
         score.hold(uniform_log(rng, 0.08, 0.35), vowel)
     return normalized(colour(rng, _speak(rng, speaker, score), spread_db=rng.uniform(0, 4)))
@@ -225,13 +257,14 @@ def throat_clearing(rng: np.random.Generator) -> Waveform:
                 pitch=pitch * rng.uniform(0.7, 1.5),
                 voice=rng.uniform(0.2, 1),
                 breath=breath,
+                fade=rng.uniform(0.3, 1.5),
             )
         score.hold(uniform_log(rng, 0.03, 0.3), vowel)
     return normalized(colour(rng, _speak(rng, speaker, score), spread_db=rng.uniform(0, 4)))
 
 
 def sneeze(rng: np.random.Generator) -> Waveform:
-    """Return a sneeze: up to two gasps, then an explosion of breath and friction of 80 to 400 ms, often voiced."""
+    """Return a sneeze: up to two gasps, then an explosion of breath and friction of 90 to 420 ms, often voiced."""
     speaker = replace(draw_speaker(rng), damping=uniform_log(rng, 1, 3))
     vowel = tuple(hz * rng.normal(1, 0.08) for hz in _VOWELS[int(rng.choice([3, 4, 5, 8]))])
     score = _Score()
@@ -242,12 +275,19 @@ def sneeze(rng: np.random.Generator) -> Waveform:
         score.hold(uniform_log(rng, 0.02, 0.25), vowel)
     friction_hz = uniform_log(rng, 1200, 6000)
     score.bursts.append((score.t_s, rng.uniform(0.3, 2.0), friction_hz))
-    score.hold(uniform_log(rng, 0.03, 0.12), vowel, friction=rng.uniform(0.3, 1.5), friction_hz=friction_hz, breath=1.0)
+    score.hold(
+        uniform_log(rng, 0.03, 0.12),
+        vowel,
+        friction=rng.uniform(0.3, 1.5),
+        friction_hz=friction_hz,
+        breath=1.0,
+        fade=rng.uniform(0.3, 1),
+    )
     for fade in (1.0, 0.5):
         voice = fade * rng.choice([0.0, rng.uniform(0.1, 1.0)])
         friction = fade * rng.uniform(0, 0.8)
         score.hold(uniform_log(rng, 0.03, 0.15), vowel, pitch=rng.uniform(0.8, 1.8), voice=voice, breath=0.5 * fade,
-                   friction=friction, friction_hz=friction_hz)  # fmt: skip
+                   friction=friction, friction_hz=friction_hz, fade=rng.uniform(0.2, 1))  # fmt: skip
     return normalized(colour(rng, _speak(rng, speaker, score), spread_db=rng.uniform(0, 4)))
 
 
@@ -260,11 +300,8 @@ def laugh(rng: np.random.Generator) -> Waveform:
     speaker = draw_speaker(rng)
     vowel = tuple(hz * rng.normal(1, 0.08) for hz in _VOWELS[int(rng.integers(len(_VOWELS)))])
     score, pitch = _Score(), rng.uniform(1.2, 3.0) * min(1.0, 250 / speaker.pitch_hz)
-    rate_hz, voiced, count = (
-        rng.uniform(3.5, 7),
-        float(rng.choice([1.0, 0.0, 0.5], p=[0.7, 0.15, 0.15])),
-        int(rng.integers(2, 13)),
-    )
+    rate_hz, count = rng.uniform(3.5, 7), int(rng.integers(2, 13))
+    voiced = float(rng.choice([1.0, 0.0, 0.5], p=[0.7, 0.15, 0.15]))
     for index in range(count):
         fade = 1 - rng.uniform(0.3, 0.8) * index / count
         share = rng.uniform(0.3, 0.7)
@@ -272,7 +309,7 @@ def laugh(rng: np.random.Generator) -> Waveform:
         score.hold((1 - share) / rate_hz, vowel, pitch=pitch * fade, breath=breath * rng.choice([0.1, 1.0]))
         falling = pitch * (1 - 0.3 * index / count) * rng.normal(1, 0.06)
         gasp = breath + (1 - voiced) * fade
-        score.hold(share / rate_hz, vowel, pitch=falling, voice=voiced * fade, breath=gasp)
+        score.hold(share / rate_hz, vowel, pitch=falling, voice=voiced * fade, breath=gasp, fade=rng.uniform(0.15, 1))
     return normalized(colour(rng, _speak(rng, speaker, score), spread_db=rng.uniform(0, 4)))
 
 

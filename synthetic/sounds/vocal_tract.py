@@ -144,11 +144,15 @@ def _cascade(rng: np.random.Generator, speaker: Speaker, formants_hz: NDArray[np
     bandwidths_hz = np.array([60, 90, 150, 250, 350]) * speaker.damping * rng.uniform(0.8, 1.5)
     upper_hz = np.broadcast_to(np.array(speaker.upper_hz), (len(formants_hz), 2))
     poles_hz = np.minimum(np.concatenate([formants_hz, upper_hz], axis=1) * speaker.size, 7000).astype(np.float32)
-    response = np.ones((len(formants_hz), len(hz)), np.complex64)
+    # Factors relative to each pole keep the product within single precision. One complex division is enough.
+    product = np.ones((len(formants_hz), len(hz)), np.complex64)
+    factor = np.empty_like(product)
     for index, width_hz in enumerate(bandwidths_hz.astype(np.float32)):
-        square = poles_hz[:, index : index + 1] ** 2
-        response *= square / ((square - hz**2) + np.complex64(1j) * hz * width_hz)
-    return response
+        inverse = 1 / poles_hz[:, index : index + 1] ** 2
+        factor.real = 1 - hz**2 * inverse
+        factor.imag = hz * width_hz * inverse
+        product *= factor
+    return np.asarray(1 / product, np.complex64)
 
 
 def _constriction(rng: np.random.Generator, centres_hz: NDArray[np.float64]) -> NDArray[np.complex64]:
