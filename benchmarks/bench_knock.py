@@ -28,7 +28,7 @@ from synthetic.sounds.impacts import RATE_HZ
 from synthetic.sounds.microphones import apply_response, high_pass, low_pass, peaking, tilted
 from synthetic.sounds.scenes import LEAD, WITHOUT_KNOCKS, draw_scene, hit
 from synthetic.sounds.surroundings import draw_microphone
-from synthetic.sounds.tables import random_table
+from synthetic.sounds.tables import plain_table
 
 _RECORDINGS = Path(__file__).resolve().parents[2] / "shared" / "data" / "knock"
 _BLOCK_S = 0.064
@@ -172,7 +172,7 @@ def _share_of_a_core(samples: NDArray[np.float32], rate_hz: int) -> tuple[float,
 def _with_hits(
     rng: np.random.Generator, quiet: NDArray[np.float64], kind: Sound, every_s: float
 ) -> NDArray[np.float64]:
-    table, microphone = random_table(rng), draw_microphone(rng)
+    table, microphone = plain_table(rng), draw_microphone(rng)
     sound = hit(rng, kind, table, microphone)
     sound = 0.3 * sound / np.abs(sound).max()
     samples = quiet.copy()

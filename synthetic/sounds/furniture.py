@@ -143,7 +143,7 @@ def door(rng: np.random.Generator) -> Waveform:
     at_s = rng.uniform(0.1, 0.6)
     clicks = at_s + rng.uniform(-0.06, 0.06, int(rng.integers(1, 4)))
     if rng.random() < 0.5:  # the handle is pressed before, or released after
-        clicks = np.concatenate([clicks, at_s + rng.choice([-1, 1]) * rng.uniform(0.08, 0.1) + rng.uniform(0, 0.2, 2)])
+        clicks = np.concatenate([clicks, at_s + rng.choice([-1, 1]) * rng.uniform(0.08, 0.3, 2)])
     click = convolve(
         pulses(np.abs(clicks), rng.uniform(0.1, 1, len(clicks)), uniform_log(rng, 0.0001, 0.001), total_s=1.0), lock
     )

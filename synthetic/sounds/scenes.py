@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from hardware.knock.heard import Sound
 from synthetic.sounds import impacts
 from synthetic.sounds.impacts import LENGTH, RATE_HZ, Spectrum, force
 from synthetic.sounds.surroundings import PlacedMicrophone, add_pre_echo, digitize, draw_microphone, noise
-from synthetic.sounds.tables import TableModes, random_table, thing_rings
+from synthetic.sounds.tables import TableModes, plain_table, thing_rings
 from synthetic.sounds.voices import speech, thump
 
 # Shares of sounds for training. Knocks and similar sounds are the most frequent.
@@ -67,7 +67,11 @@ class SoundScene:
 
 
 def draw_scene(
-    rng: np.random.Generator, *, events: int, shares_of: Mapping[Sound, float] = TRAINING_SHARES
+    rng: np.random.Generator,
+    *,
+    events: int,
+    shares_of: Mapping[Sound, float] = TRAINING_SHARES,
+    draw_table: Callable[[np.random.Generator], TableModes] = plain_table,
 ) -> SoundScene:
     """Return a random recording at a random table in a random room.
 
@@ -75,8 +79,9 @@ def draw_scene(
         rng: Random generator.
         events: Number of events.
         shares_of: Relative frequency of each kind of sound.
+        draw_table: Draws the table. `random_table` adds sandwiches, covers, cavities and loose parts.
     """
-    table, microphone = random_table(rng), draw_microphone(rng)
+    table, microphone = draw_table(rng), draw_microphone(rng)
     kinds = list(shares_of)
     shares = np.array(list(shares_of.values()))
     chosen = [kinds[int(i)] for i in rng.choice(len(kinds), events, p=shares / shares.sum())]
@@ -96,7 +101,7 @@ def scene_of(rng: np.random.Generator, happens: Sequence[tuple[Sound, float]], *
         happens: Kinds of sounds and their times in seconds, from 0.1 on.
         lasts_s: Length of the recording.
     """
-    table, microphone = random_table(rng), draw_microphone(rng)
+    table, microphone = plain_table(rng), draw_microphone(rng)
     sounding = [sound for kind, t_s in happens for sound in _sounds_of(rng, kind, t_s, table, microphone)]
     return _recorded(rng, sounding, lasts_s, microphone)
 
@@ -146,6 +151,9 @@ def hit(rng: np.random.Generator, kind: Sound, table: TableModes, microphone: Pl
         # The relative loudness of object and table is unknown: equalise their levels, then draw it at random.
         ringing = pressed * own
         spectrum = spectrum / _level(spectrum) + ringing / _level(ringing) * 10 ** (rng.uniform(-30, 3) / 20)
+    rattle = table.rattle(rng)
+    if rattle is not None:
+        spectrum = spectrum / _level(spectrum) + rattle
     return add_pre_echo(rng, microphone, np.roll(np.fft.irfft(spectrum * microphone.response, LENGTH), LEAD), LEAD)
 
 

@@ -30,13 +30,23 @@ def samples_of(seconds: float) -> int:
 
 def normalized(sound: Waveform) -> Waveform:
     """Scale a sound to a peak of 1, without its constant part and the silence after it (below -80 dB), at most 4 s."""
-    centred = sound[:_LONGEST] - sound[:_LONGEST].mean()
+    centred = sound[:_LONGEST].copy()
     if len(sound) > _LONGEST:
         centred[-_FADE:] *= np.linspace(1, 0, _FADE)
+    if abs(centred.sum()) > 1e-3 * np.abs(centred).sum():
+        centred = _without_constant(centred)
     peak = np.abs(centred).max() + 1e-12
     last = int(np.flatnonzero(np.abs(centred) > 1e-4 * peak)[-1]) if peak > 1e-9 else 0
     cut = centred[: last + 1]
     return np.asarray(cut / (np.abs(cut).max() + 1e-12))
+
+
+def _without_constant(sound: Waveform) -> Waveform:
+    """Filter a sound by a high-pass of first order at 15 Hz, which keeps its start sharp and its silence silent."""
+    # The pad of 0.1 s keeps the decay of the filter from wrapping around.
+    length = _fast_length(len(sound) + RATE_HZ // 10)
+    ratio = 1j * np.fft.rfftfreq(length, 1 / RATE_HZ) / 15.0
+    return np.asarray(np.fft.irfft(np.fft.rfft(sound, length) * ratio / (1 + ratio), length)[: len(sound)])
 
 
 def overlay(parts: Sequence[tuple[float, Waveform]]) -> Waveform:
@@ -83,15 +93,21 @@ def ringing(
     """
     turn = (2j * np.pi * modes_hz - decays) / RATE_HZ
     fine = _powers(np.exp(turn), _FINE)
-    coarse = _powers(np.exp(_FINE * turn), -(-count // _FINE)) * gains
-    return np.asarray((coarse @ fine.T).imag.ravel()[:count], np.float64)
+    coarse = _powers(np.exp(_FINE * turn), -(-count // _FINE)) * gains.astype(np.float32)
+    # Half the work of a product of complex numbers, because only its imaginary part is needed.
+    imaginary = np.hstack([coarse.real, coarse.imag]) @ np.hstack([fine.imag, fine.real]).T
+    return np.asarray(imaginary.ravel()[:count], np.float64)
 
 
 def _powers(values: NDArray[np.complex128], count: int) -> NDArray[np.complex64]:
     """Return the powers 0 to *count* - 1 of each value, shape (count, K)."""
-    rows = np.broadcast_to(values, (count, len(values))).copy()
-    rows[0] = 1
-    return np.cumprod(rows, axis=0).astype(np.complex64)
+    rows = np.ones((count, len(values)), np.complex64)
+    done, factor = 1, values
+    while done < count:  # doubling: powers n to 2n - 1 are powers 0 to n - 1 times power n
+        more = min(done, count - done)
+        np.multiply(rows[:more], factor.astype(np.complex64), out=rows[done : done + more])
+        done, factor = done + more, factor * factor
+    return rows
 
 
 def convolve(excitation: Waveform, response: Waveform) -> Waveform:
@@ -185,7 +201,11 @@ def panel(
     rings = ringing(modes_hz, decays, gains, count=samples_of(lasts_s))
     # Air does not carry a constant pressure: balance the response by an opposite push that fades within 1 to 4 ms.
     fade = np.exp(-np.arange(len(rings)) * uniform_log(rng, 250, 1000) / RATE_HZ)
-    return levelled(rings - fade * rings.sum() / fade.sum())
+    balanced = rings - fade * rings.sum() / fade.sum()
+    # Modes that still ring at the end fade instead of ending with a click.
+    last = len(balanced) // 3
+    balanced[-last:] *= np.cos(np.linspace(0, np.pi / 2, last)) ** 2
+    return levelled(balanced)
 
 
 def levelled(sound: Waveform) -> Waveform:

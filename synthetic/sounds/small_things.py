@@ -25,7 +25,7 @@ from synthetic.sounds.surroundings import Waveform
 def keys(rng: np.random.Generator) -> Waveform:
     """Return a bunch of keys that jingles for 0.1 to 2 s: 10 to 150 contacts per second, in one to six shakes.
 
-    Each of two to four groups of keys has 4 to 14 inharmonic modes between 2 and 7.8 kHz that ring for 3 to 150 ms.
+    Each of two to four groups of keys has 4 to 14 inharmonic modes between 2 and 7.8 kHz that ring for 2 to 100 ms.
     """
     total_s = uniform_log(rng, 0.1, 2.0)
     shakes = np.abs(np.sin(np.pi * uniform_log(rng, 1, 6) * np.linspace(0, total_s, 200) + rng.uniform(0, 3)))
@@ -40,10 +40,11 @@ def keys(rng: np.random.Generator) -> Waveform:
 
 
 def _metal(rng: np.random.Generator, *, from_hz: float, to_hz: float) -> Waveform:
-    """Return the ringing of a small metal object, levelled, with decays of 3 to 150 ms."""
+    """Return the ringing of a small metal object, levelled, with decays of 2 to 100 ms."""
     modes_hz = rng.uniform(from_hz, to_hz, int(rng.integers(4, 15)))
-    decays = rng.lognormal(0, 0.4, len(modes_hz)) / uniform_log(rng, 0.003, 0.15)
-    return levelled(ringing(modes_hz, decays, rng.normal(0, 1, len(modes_hz)), count=samples_of(0.25)))
+    decays = rng.lognormal(0, 0.4, len(modes_hz)) / uniform_log(rng, 0.002, 0.1)
+    lasts_s = min(0.6, 7 / float(decays.min()))
+    return levelled(ringing(modes_hz, decays, rng.normal(0, 1, len(modes_hz)), count=samples_of(lasts_s)))
 
 
 def coins(rng: np.random.Generator) -> Waveform:

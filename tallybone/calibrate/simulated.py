@@ -30,7 +30,7 @@ from synthetic.render.scene import Scene as Rendering
 from synthetic.render.view import view_of
 from synthetic.sounds.scenes import LEAD, hit
 from synthetic.sounds.surroundings import draw_microphone
-from synthetic.sounds.tables import random_table
+from synthetic.sounds.tables import plain_table
 from tallybone.calibrate.scenes import AskedScene, timetable
 from vision.arrays import Image
 
@@ -216,7 +216,7 @@ def knock_sitting(seed: int, seats: int, *, hits: int = 0, knocks: Sound = Sound
         knocks: Kind of sound used for knocks.
     """
     of_room, rng = np.random.default_rng([99, seed]), np.random.default_rng([98, seed, hits])
-    table, hearing = random_table(of_room), draw_microphone(of_room)
+    table, hearing = plain_table(of_room), draw_microphone(of_room)
     _, tiles, *own = timetable(seats)
     samples = rng.normal(0, _NOISE, (own[-1].to_s + 1) * RATE_HZ)
     first_s, last_s = tiles.from_s + 0.5, tiles.to_s - 1.5

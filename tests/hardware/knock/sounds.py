@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hardware.knock.heard import Samples, Sound, SoundBlock
 from synthetic.sounds.scenes import LEAD, SoundScene, draw_scene, hit
 from synthetic.sounds.surroundings import draw_microphone
-from synthetic.sounds.tables import random_table
+from synthetic.sounds.tables import plain_table
 
 RATE_HZ = 16_000
 
@@ -26,7 +26,7 @@ def scene(seed: int, events: int = 6) -> SoundScene:
 def with_hits(kind: Sound, times_s: tuple[float, ...], *, seed: int = 0, peak: float = 0.4) -> NDArray[np.float32]:
     """Return sound with hits of a kind on a table, with a little noise, up to a second after the last hit."""
     rng = np.random.default_rng([88, seed])
-    table, microphone = random_table(rng), draw_microphone(rng)
+    table, microphone = plain_table(rng), draw_microphone(rng)
     samples = rng.normal(0, 0.0005, round((max(times_s) + 1) * RATE_HZ))
     for t_s in times_s:
         sound = hit(rng, kind, table, microphone)

@@ -1,12 +1,14 @@
-"""Tests of modelled tables: sum of modes, dispersion, damping and decay."""
+"""Tests of modelled tables: sum of modes, dispersion, damping, decay, sandwiches, covers and loose parts."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from synthetic.sounds.impacts import LENGTH, RATE_HZ
-from synthetic.sounds.tables import TableModes, random_table
+from synthetic.sounds.tables import MATERIALS, Material, TableModes, plain_table, random_table
 
 
 def plate(*, ears: list[list[float]], own_gain: float = 0.0, loss_per_s: float = 30.0) -> TableModes:
@@ -82,3 +84,71 @@ def test_the_sound_of_every_table_decays(seed: int) -> None:
     sound = np.abs(np.fft.irfft(table.struck(rng), LENGTH))
     assert 10 < len(table.modes_hz) < 1_100
     assert sound[-LENGTH // 8 :].max() < 0.2 * sound.max()
+
+
+def modes_between(material: Material, low_hz: float, high_hz: float) -> int:
+    """Return the number of modes of 20 tables."""
+    tables = [random_table(np.random.default_rng(seed), material=material) for seed in range(20)]
+    return sum(int(((table.modes_hz > low_hz) & (table.modes_hz < high_hz)).sum()) for table in tables)
+
+
+def test_modes_of_a_solid_plate_are_evenly_spaced_and_those_of_a_sandwich_get_closer() -> None:
+    for name, low, high in (("board", 0.8, 1.3), ("honeycomb board", 2.0, 8.0)):
+        material = MATERIALS[name]
+        assert low < modes_between(material, 6_000, 7_000) / modes_between(material, 1_500, 2_500) < high
+
+
+def test_a_hollow_top_resonates_on_its_air() -> None:
+    for seed in range(20):
+        table = random_table(np.random.default_rng(seed), material=MATERIALS["hollow door"])
+        air_hz = float(table.modes_hz[-1])
+        assert 60 <= air_hz <= 300
+        assert (table.waves[-1] == 0).all()
+        assert table.loudness[-1] >= 0.2 * np.abs(table.loudness[:-1]).max()
+
+
+def tables_with(part: str) -> list[TableModes]:
+    tables = [random_table(np.random.default_rng(seed)) for seed in range(200)]
+    return [table for table in tables if getattr(table, part) is not None]
+
+
+def test_a_quarter_of_the_tables_have_a_cover_that_dulls_hits() -> None:
+    covered = tables_with("cover")
+    assert 30 < len(covered) < 70
+    hz = np.fft.rfftfreq(LENGTH, 1 / RATE_HZ)
+    for table in covered:
+        soft = np.abs(table.struck(np.random.default_rng(1)))
+        bare = np.abs(replace(table, cover=None).struck(np.random.default_rng(1)))
+        assert soft[hz > 5_500].sum() < 0.9 * bare[hz > 5_500].sum()
+        assert soft[hz < 100].sum() == pytest.approx(bare[hz < 100].sum(), rel=0.5)
+
+
+def test_some_tables_have_loose_parts_that_rattle_after_a_hit() -> None:
+    loose = tables_with("loose")
+    assert 15 < len(loose) < 45
+    for table in loose:
+        rng = np.random.default_rng(1)
+        first, second = table.rattle(rng), table.rattle(rng)
+        assert first is not None
+        assert second is not None
+        assert (first != second).any()
+        for spectrum in (first, second):
+            sound = np.abs(np.fft.irfft(spectrum, LENGTH))
+            assert sound[: RATE_HZ // 2_000].max() < 0.1 * sound.max()
+            assert np.sqrt((np.abs(spectrum) ** 2).mean()) < 10 ** (10 / 20)
+    assert replace(loose[0], loose=None).rattle(np.random.default_rng(1)) is None
+
+
+@pytest.mark.parametrize("name", MATERIALS)
+def test_the_modes_of_every_material_are_audible_and_decay(name: str) -> None:
+    for seed in range(5):
+        table = random_table(np.random.default_rng(seed), material=MATERIALS[name])
+        assert 10 < len(table.modes_hz) < 1_200
+        assert 0 < table.modes_hz.min() <= table.modes_hz.max() < 7_800
+        assert table.decays.min() > 5
+        assert len(table.modes_hz) == len(table.decays) == len(table.waves) == len(table.loudness)
+
+
+def test_a_plain_table_is_bare() -> None:
+    tables = [plain_table(np.random.default_rng(seed)) for seed in range(30)]
+    assert all(table.cover is None and table.loose is None for table in tables)
