@@ -111,6 +111,11 @@ def music(rng: np.random.Generator) -> Waveform:
     The partials of a string are f n sqrt(1 + B n^2) with the inharmonicity B (Fletcher 1964, Normal vibration
     frequencies of a stiff piano string). Higher partials decay faster.
     """
+    return normalized(colour(rng, _melody(rng), spread_db=rng.uniform(0, 3)))
+
+
+def _melody(rng: np.random.Generator) -> Waveform:
+    """Return notes on a beat, with rests, and a little noise."""
     total_s, beat_s = uniform_log(rng, 0.5, 3.0), uniform_log(rng, 0.1, 0.6)
     root_hz, stiff = uniform_log(rng, 60, 700), uniform_log(rng, 1e-5, 2e-3)
     decay_s, bright = uniform_log(rng, 0.08, 1.0), rng.uniform(0.5, 2.0)
@@ -121,8 +126,8 @@ def music(rng: np.random.Generator) -> Waveform:
     for at_s in np.arange(0, total_s, beat_s):
         for which in rng.choice(5, int(rng.choice([0, 1, 2, 3], p=[0.2, 0.4, 0.2, 0.2])), replace=False):
             parts.append((float(at_s) + abs(rng.normal(0, 0.01)), notes[which] * swell * rng.uniform(0.3, 1)))
-    parts.append((0.0, band_noise(rng, samples_of(total_s), slope=1) * 1e-4))
-    return normalized(colour(rng, overlay(parts), spread_db=rng.uniform(0, 3)))
+    hiss = band_noise(rng, samples_of(total_s), slope=1) * 1e-4
+    return overlay([*parts, (0.0, hiss)])
 
 
 def _string(rng: np.random.Generator, hz: float, stiff: float, decay_s: float, bright: float) -> Waveform:
@@ -138,8 +143,12 @@ def _string(rng: np.random.Generator, hz: float, stiff: float, decay_s: float, b
 
 def television(rng: np.random.Generator) -> Waveform:
     """Return a programme of speech, laughter or shouts over music, as played by a small loudspeaker."""
+    melody = _melody(rng)
     voices = (talk, talk, laugh, shout)[int(rng.integers(4))](rng)
-    parts = [(rng.uniform(0, 0.5), voices), (0.0, music(rng) * uniform_log(rng, 0.05, 1.5))]
+    parts = [
+        (rng.uniform(0, 0.5), voices),
+        (0.0, melody / (np.abs(melody).max() + 1e-12) * uniform_log(rng, 0.05, 1.5)),
+    ]
     total = overlay(parts)[: samples_of(2.5)]
     hiss = band_noise(rng, len(total), low_hz=1000) * uniform_log(rng, 1e-4, 2e-2)
     low_hz = uniform_log(rng, 80, 400)

@@ -27,7 +27,7 @@ def clap(rng: np.random.Generator) -> Waveform:
 
     A clap is a noise burst of two or three sub-impacts within 3 ms. The air between the palms resonates at 400 to
     2500 Hz, lower for cupped hands than for flat ones (Repp 1987, The sound of two hands clapping; Peltola et al. 2007,
-    Synthesis of hand clapping sounds). The rise is below 1 ms, the decay 2 to 15 ms.
+    Synthesis of hand clapping sounds). A burst rises within 1 ms and falls by 20 dB within 2 to 16 ms.
     """
     return normalized(_clapping(rng, count=int(rng.integers(1, 9)), gap_s=uniform_log(rng, 0.12, 0.6)))
 
@@ -46,7 +46,7 @@ def _clapping(rng: np.random.Generator, *, count: int, gap_s: float) -> Waveform
     """Return the claps of one person with similar loudness, hands and gaps."""
     resonance_hz, bandwidth_hz = uniform_log(rng, 400, 2500), uniform_log(rng, 60, 700)
     share = rng.uniform(0.0, 1.0)  # of the resonance: small for flat hands, large for cupped ones
-    high_hz, decay_s = uniform_log(rng, 2500, 9000), uniform_log(rng, 0.0008, 0.005)
+    high_hz, decay_s = uniform_log(rng, 2500, 9000), uniform_log(rng, 0.001, 0.007)
     parts = []
     for at_s in rhythm(rng, count=count, gap_s=gap_s, jitter=rng.uniform(0.02, 0.12)):
         hands = _sub_impacts(rng, decay_s=decay_s * rng.uniform(0.8, 1.25), high_hz=high_hz)
