@@ -45,8 +45,9 @@ def _without_constant(sound: Waveform) -> Waveform:
     """Filter a sound by a high-pass of first order at 15 Hz, which keeps its start sharp and its silence silent."""
     # The pad of 0.1 s keeps the decay of the filter from wrapping around.
     length = _fast_length(len(sound) + RATE_HZ // 10)
-    ratio = 1j * np.fft.rfftfreq(length, 1 / RATE_HZ) / 15.0
-    return np.asarray(np.fft.irfft(np.fft.rfft(sound, length) * ratio / (1 + ratio), length)[: len(sound)])
+    delay = np.exp(-2j * np.pi * np.arange(length // 2 + 1) / length)
+    gains = (1 - delay) / (1 - np.exp(-2 * np.pi * 15 / RATE_HZ) * delay)
+    return np.asarray(np.fft.irfft(np.fft.rfft(sound, length) * gains, length)[: len(sound)])
 
 
 def overlay(parts: Sequence[tuple[float, Waveform]]) -> Waveform:

@@ -52,11 +52,11 @@ def test_convolution_matches_the_direct_sum(length: int) -> None:
 
 def test_noise_has_its_band_and_a_level_of_1() -> None:
     sound = band_noise(np.random.default_rng(2), 40_000, low_hz=1_000, high_hz=3_000)
-    power = np.abs(np.fft.rfft(sound)) ** 2
+    power = np.abs(np.fft.rfft(sound * np.hanning(len(sound)))) ** 2
     hz = np.fft.rfftfreq(len(sound), 1 / RATE_HZ)
     assert sound.std() == pytest.approx(1, abs=0.03)
     middle = power[(hz > 1_500) & (hz < 2_000)].mean()
-    assert power[(hz > 100) & (hz < 200)].mean() < 0.001 * middle
+    assert power[(hz > 100) & (hz < 200)].mean() < 0.003 * middle
     assert power[hz > 7_000].mean() < 0.1 * middle
 
 
@@ -89,7 +89,7 @@ def test_a_ball_bounces_ever_faster_and_softer() -> None:
 
 def test_normalized_sounds_end_with_their_last_sound_and_after_4_s() -> None:
     sound = np.concatenate([np.sin(np.arange(1_600) * 0.5), np.zeros(5_000)])
-    assert len(normalized(sound)) == pytest.approx(1_600, abs=30)
+    assert 1_590 < len(normalized(sound)) < 1_600 + RATE_HZ // 20  # the high-pass fades within 50 ms
     assert np.abs(normalized(100 * sound)).max() == pytest.approx(1)
     long = normalized(np.sin(np.arange(6 * RATE_HZ) * 0.5))
     assert 3.9 < len(long) / RATE_HZ <= 4
