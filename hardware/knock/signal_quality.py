@@ -354,7 +354,9 @@ def _runs(flags: _Flags) -> list[tuple[int, int]]:
 
 def _gated(levels: _Values, is_still: _Flags) -> int:
     """Return the number of falls to digital silence, or by 25 dB from a steady level that is the same each time."""
-    silences = sum(first > 0 and end - first >= _GATE_FRAMES for first, end in _runs(is_still))
+    silent = [first for first, end in _runs(is_still) if end - first >= _GATE_FRAMES]
+    # A single silence may be the start of a stream, or the end of an edited recording.
+    silences = sum(first > 0 for first in silent) if len(silent) > 1 else 0
     steady_db: list[float] = []
     last = -_GATE_FRAMES
     for index in range(_STEADY, len(levels) - _FALLS_FRAMES - _GATE_FRAMES + 1):

@@ -148,12 +148,21 @@ def listen_live(
         problem = str(error)
     finally:
         sensor.close()
-    return output.complain(problem) if problem else 0
+    return output.complain(problem + _remedy(problem, sensor)) if problem else 0
 
 
 def _opening_problem(state: PartState) -> str:
     """Return the problem of a sensor that was just started, or "". A file without sound is at its end."""
     return "" if state.problem is None or state.problem.endswith(AT_END) else state.problem
+
+
+def _remedy(problem: str, sensor: KnockSensor) -> str:
+    """Return advice on a microphone that cannot be opened, or "". Only one program can use most microphones."""
+    if not isinstance(sensor, MicrophoneKnockSensor) or "cannot be opened" not in problem:
+        return ""
+    if any(word in problem.lower() for word in ("busy", "in use", "unavailable")):
+        return "; end the game that uses it: sudo systemctl stop tallybone"
+    return "; list the microphones: arecord -l"
 
 
 class _LiveRun:

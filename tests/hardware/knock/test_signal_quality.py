@@ -68,13 +68,20 @@ def test_a_single_clipped_sound_is_no_fault_over_a_long_time() -> None:
     first, end = round(0.95 * RATE_HZ), round(1.2 * RATE_HZ)
     samples[first:end] = clipped(samples[first:end])
     quality = measured(samples)
-    assert quality.clipped_sounds == 1
-    assert quality.faults(least_events=3) == ()
+    assert (quality.sounds, quality.clipped_sounds) == (3, 1)
+    assert quality.faults() == quality.faults(least_events=3) == ()
 
 
 @pytest.mark.parametrize("by_db", [30.0, 40.0, 60.0, 200.0])
 def test_a_noise_gate_is_found(by_db: float) -> None:
     assert SignalFault.GATED in measured(gated(knocks(), by_db=by_db)).faults()
+
+
+def test_a_gate_shows_in_a_single_knock_and_silence_at_one_end_is_none() -> None:
+    knock, silence = knocks((0.5,)), np.zeros(RATE_HZ // 2, np.float32)
+    assert measured(np.concatenate([silence, knock, silence])).faults() == (SignalFault.GATED,)
+    assert measured(np.concatenate([silence, knock])).faults() == ()
+    assert measured(np.concatenate([knock, silence])).faults() == ()
 
 
 def test_a_weak_gate_is_no_fault() -> None:
@@ -84,6 +91,7 @@ def test_a_weak_gate_is_no_fault() -> None:
 def test_gaps_of_dropped_samples_are_counted() -> None:
     assert measured(with_gaps(knocks(), 0.7, 1.3, 2.1)).dropped == 3
     assert measured(with_gaps(knocks(), 0.7, 1.3)).faults() == (SignalFault.DROPPED,)
+    assert measured(with_gaps(knocks(), 0.7, 1.3, gap_s=0.12)).dropped == 0  # so long is a gate
 
 
 def test_silence_is_muted_and_faint_noise_is_silent() -> None:

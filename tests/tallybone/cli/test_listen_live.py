@@ -108,6 +108,12 @@ def test_clipped_knocks_are_marked(tmp_path: Path) -> None:
     assert all(line["clipped"] and "lower the gain" in line["verdict"] for line in events(out, "sound"))
 
 
+def test_a_knock_at_the_very_end_of_a_file_is_shown(tmp_path: Path) -> None:
+    code, out, _ = listened(write_wav(tmp_path / "a.wav", knocks((0.6,))[: 16_000 * 7 // 10]))
+    assert code == 0
+    assert [line["kind"] for line in events(out, "sound")] == ["knock"]
+
+
 def test_without_a_terminal_each_sound_is_a_line(tmp_path: Path) -> None:
     code, out, err = listened(write_wav(tmp_path / "a.wav", gated(knocks(TIMES_S), by_db=200)), as_json=False)
     assert (code, err) == (0, "")
@@ -154,7 +160,20 @@ def test_a_missing_microphone_is_one_clear_error() -> None:
     library.is_listed = library.is_plugged_in = False
     code = listen_live(microphone(library), out=out, err=err, clock=clock, keyboard=TickingKeyboard(clock))
     assert (code, out.getvalue()) == (1, "")
-    assert err.getvalue() == "tallybone listen: the microphone cannot be opened: Error querying device -1\n"
+    assert err.getvalue() == (
+        "tallybone listen: the microphone cannot be opened: Error querying device -1;"
+        " list the microphones: arecord -l\n"
+    )
+
+
+def test_a_busy_microphone_names_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(*_: object, **__: object) -> None:
+        raise Library.PortAudioError("Error opening InputStream: Device unavailable [PaErrorCode -9985]")
+
+    library, clock, err = Library(), Clock(), io.StringIO()
+    monkeypatch.setattr(library, "InputStream", busy)
+    assert listen_live(microphone(library), err=err, clock=clock, keyboard=TickingKeyboard(clock)) == 1
+    assert err.getvalue().endswith("; end the game that uses it: sudo systemctl stop tallybone\n")
 
 
 def test_an_unplugged_microphone_is_a_warning_and_the_meter_goes_on() -> None:
