@@ -1,6 +1,6 @@
 """Count sounds mistaken for a pass in simulated games, with the real detector and the real sitting.
 
-    python benchmarks/bench_false_passes.py [--games 10] [--hands 3] [--seed 1]
+    python benchmarks/bench_false_passes.py [--games 10] [--hands 3] [--seed 1] [--doubtful 0.33 [--sides 0.7]]
 
 Each game is a few hands of a simulated sitting of normal difficulty, without rendered pictures: a perfect reader sees
 the tiles at 10 frames per second once nothing has moved for 0.4 s. All sounds are modelled: played and drawn tiles,
@@ -8,26 +8,34 @@ slams, tiles that are dealt or swept away, knocks, glasses and voices. The outpu
 simulated knocks and is fed to the sitting 0.2 s later. The players answer questions.
 
 A pass is false if nobody knocked in the 12 s before it. A knock is missed if no pass follows within 12 s.
+
+With `--doubtful`, no sound is modelled. This share of the simulated knocks has a confidence of 0.2 to 0.6, a tenth of
+the tiles makes a doubtful sound too, and nobody answers questions about passes. Each pass is compared with the true
+ones by its player and the number of tiles before it. A missed pass is silent if no question about passes was open in
+the 12 s after the knock.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from engine import Knock, Rules, Seat, State, apply
+from engine import Draw, Knock, NewHand, Play, Redeal, Rules, Scored, Seat, State, apply, history
 from engine.rules.profiles import profile
 from hardware.knock.detector import KnockDetector
-from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
+from hardware.knock.heard import DOUBTFUL, NS_PER_S, Sound, SoundBlock
 from synthetic.render.motion import STRAIGHT, Film
 from synthetic.sounds.impacts import RATE_HZ
 from synthetic.sounds.scenes import scene_of
 from tallybone.play.parts import knock_meant
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import KnockHeard
+from tallybone.session.knocks import SURE_KNOCK
+from tallybone.session.referee import Question
 from tallybone.session.sitting import ByHand, opened
 from tallybone.simulate.items import FramePlan, Planned, SimulatedInput, TilesPlan, TrueEvent, ZonedTile
 from tallybone.simulate.players import answer_of
@@ -44,6 +52,10 @@ _SETTLES_NS, _HEARD_LATE_NS, _FOLLOWS_NS = 400_000_000, 200_000_000, 12 * NS_PER
 _OTHERS_A_MINUTE, _SHUFFLED = 6.0, 3
 _OTHERS = (Sound.GLASS, Sound.SPEECH, Sound.NOTHING)
 _BLOCK = 1024
+# Share of the moved tiles that make a doubtful sound, with `--doubtful`.
+_SOUNDS = 0.1
+# Beginnings of the questions about undecided passes.
+_ABOUT_PASSES = ("who played the", "who drew", "who passed")
 # Maximum number of answers after each input.
 _MAX_ANSWERS = 4
 
@@ -93,7 +105,12 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=10)
     parser.add_argument("--hands", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--doubtful", type=float, default=0.0, help="share of doubtful knocks")
+    parser.add_argument("--sides", type=float, default=1.0, help="share of the plays whose side is known")
     chosen = parser.parse_args()
+    if chosen.doubtful > 0:
+        judge_doubts(chosen.games, chosen.hands, chosen.seed, chosen.doubtful, chosen.sides)
+        return
     games = []
     for number in range(chosen.games):
         rules, players = _GAMES[number % len(_GAMES)]
@@ -132,6 +149,112 @@ def play(rules: Rules, players: tuple[str, ...], seed: int, hands: int) -> Game:
     return game
 
 
+@dataclass(frozen=True, slots=True)
+class HandDone:
+    """Passes and points of a hand.
+
+    Attributes:
+        passes: Number of passes by player and number of tiles before.
+        points: Points by player.
+        is_marked: An action is inferred.
+    """
+
+    passes: Counter[tuple[Seat, int]] = field(default_factory=Counter)
+    points: Counter[Seat] = field(default_factory=Counter)
+    is_marked: bool = False
+
+
+def judge_doubts(games: int, hands: int, seed: int, share: float, sides: float) -> None:
+    """Play games with doubtful knocks, and print the figures of each and of all."""
+    total: Counter[str] = Counter()
+    for number in range(games):
+        rules, players = _GAMES[number % len(_GAMES)]
+        found = play_doubtful(profile(rules), _NAMES[:players], seed + number, hands, share, sides)
+        print(f"{rules} of {players}: {_in_words(found)}", flush=True)
+        total += found
+    print(f"{games} games: {_in_words(total)}")
+
+
+def _in_words(found: Counter[str]) -> str:
+    counts = ("hands", "right", "unmarked", "passes", "doubtful", "false", "missed", "silent", "questions")
+    return ", ".join(f"{found[name]} {name}" for name in counts)
+
+
+def play_doubtful(
+    rules: Rules, players: tuple[str, ...], seed: int, hands: int, share: float, sides: float
+) -> Counter[str]:
+    """Return the results of a game with doubtful knocks and without answers about them.
+
+    "right" counts the hands with the right points, and "unmarked" the wrong ones without an inferred action.
+    """
+    simulation = Simulation(SimulationSettings(rules=rules, players=players, seed=seed, hands=hands))
+    rng, found = np.random.default_rng([seed, 2]), Counter[str]()
+    table = _Table(simulation, rules, players, sides=sides)
+    knocks_ns, asked_ns, asked = list[int](), list[int](), set[str]()
+    for item in simulation.plan():
+        chance = 1.0
+        match item:
+            case SimulatedInput(value=KnockHeard() as knock):
+                chance = rng.uniform(DOUBTFUL, SURE_KNOCK) if rng.random() < share else 1.0
+                table.feed(replace(knock, confidence=chance), item.t_ns)
+            case TilesPlan() if rng.random() < _SOUNDS:
+                chance = rng.uniform(DOUBTFUL, 0.4)
+                table.feed(KnockHeard(confidence=chance), item.t_ns)
+            case TrueEvent(event=Knock()):
+                knocks_ns.append(item.t_ns)
+            case _:
+                pass
+        found["doubtful"] += chance < SURE_KNOCK
+        table.follow(item, Game(), about_passes=False)
+        words = {question.ambiguity.words for question in table.session.questions if _is_about_passes(question)}
+        asked_ns += [table.t_ns] if words else []
+        found["questions"] += len(words - asked)
+        asked = words
+    times = iter(knocks_ns)
+    true, heard = hands_of(table.truth), hands_of(table.session.state)
+    for number, hand in enumerate(true):
+        own = heard[number] if number < len(heard) else HandDone()
+        found["hands"] += 1
+        found["right"] += own.points == hand.points
+        found["unmarked"] += own.points != hand.points and not own.is_marked
+        found["passes"] += hand.passes.total()
+        found["false"] += (own.passes - hand.passes).total()
+        left = Counter(own.passes)
+        for done in hand.passes.elements():
+            knock_ns = next(times)
+            is_missed = not left[done]
+            left[done] -= not is_missed
+            found["missed"] += is_missed
+            found["silent"] += is_missed and not any(0 <= at_ns - knock_ns <= _FOLLOWS_NS for at_ns in asked_ns)
+    return found
+
+
+def hands_of(state: State) -> list[HandDone]:
+    """Return the passes and points of each hand."""
+    hands: list[HandDone] = []
+    tiles = 0
+    for step in history(state):
+        action = step.entry.action
+        if isinstance(action, NewHand | Redeal):
+            hands.append(HandDone())
+            tiles = 0
+        if not hands:
+            continue
+        if isinstance(action, Knock):
+            hands[-1].passes[action.seat, tiles] += 1
+        tiles += isinstance(action, Play)
+        for outcome in step.outcomes:
+            if isinstance(outcome, Scored):
+                hands[-1].points[outcome.seat] += outcome.points
+        if step.entry.inferred:
+            hands[-1] = replace(hands[-1], is_marked=True)
+    return hands
+
+
+def _is_about_passes(question: Question) -> bool:
+    return question.ambiguity.words.endswith("pass?") or question.ambiguity.words.startswith(_ABOUT_PASSES)
+
+
 def sounds_of(planned: Sequence[Planned], game: Game, rng: np.random.Generator) -> list[tuple[Sound, float]]:
     """Return all sounds with their times in seconds, and record the times of knocks in *game*."""
     sounds: list[tuple[Sound, float]] = []
@@ -163,7 +286,7 @@ def heard_in(rng: np.random.Generator, game: Game, seats: int) -> list[tuple[int
     heard: list[tuple[int, KnockHeard]] = []
     for first in range(0, len(scene.samples), _BLOCK):
         block = SoundBlock(scene.samples[first : first + _BLOCK], first * NS_PER_S // RATE_HZ)
-        knocks = [sound for sound in detector.feed(block) if sound.kind is Sound.KNOCK]
+        knocks = [sound for sound in detector.feed(block) if sound.kind is Sound.KNOCK or sound.hit >= DOUBTFUL]
         heard += [(sound.t_ns, knock_meant(sound, seats)) for sound in knocks]
     game.detected = len(heard)
     return heard
@@ -172,24 +295,29 @@ def heard_in(rng: np.random.Generator, game: Game, seats: int) -> list[tuple[int
 class _Table:
     """A sitting with a perfect reader, and players who know the true match."""
 
-    def __init__(self, simulation: Simulation, rules: Rules, players: tuple[str, ...]) -> None:
+    def __init__(self, simulation: Simulation, rules: Rules, players: tuple[str, ...], *, sides: float = 1.0) -> None:
         room = simulation.room
         self._film = Film(room.scene, seed=1, margin_px=MARGIN_PX, rng=np.random.default_rng(1))
         self._zones, self._size_px = room.zones, (room.width_px, room.height_px)
-        self._session, _ = opened(rules, players, room.zones)
-        self._truth = State()
+        self.session, _ = opened(rules, players, room.zones)
+        self.truth = State()
+        self._about_passes = True
+        self._actor: Seat | None = None
+        self._sides, self._rng = sides, np.random.default_rng(2)
         self._tiles: tuple[ZonedTile, ...] = ()
         self._seen: dict[ZonedTile, SeenTile] = {}
         self._moved_ns: int | None = None
         self._moved_since_ns: int | None = None
         self.t_ns = 0
 
-    def follow(self, item: Planned, game: Game) -> None:
-        """Follow the next item."""
+    def follow(self, item: Planned, game: Game, *, about_passes: bool = True) -> None:
+        """Follow the next item. If not *about_passes*, nobody answers questions about undecided passes."""
+        self._about_passes = about_passes
         self.t_ns = max(self.t_ns, item.t_ns)
         match item:
             case TrueEvent(event=event):
-                self._truth, _ = apply(self._truth, event)
+                self.truth, _ = apply(self.truth, event)
+                self._actor = event.seat if isinstance(event, Play | Draw) else self._actor
             case TilesPlan(tiles=tiles):
                 self._tiles = tiles
             case SimulatedInput(value=value) if not isinstance(value, KnockHeard):
@@ -201,22 +329,26 @@ class _Table:
 
     def enter(self, item: ByHand | TableView, t_ns: int, game: Game) -> None:
         """Feed an input to the sitting, and let the players answer."""
-        self.t_ns = t_ns
-        self._feed(item, game)
+        game.passes_ns += [t_ns] * self.feed(item, t_ns)
         for _ in range(_MAX_ANSWERS):
-            answer = answer_of(self._session, self._truth) if self._session.questions else None
+            questions = self.session.questions
+            if not self._about_passes:
+                questions = tuple(question for question in questions if not _is_about_passes(question))
+            answer = answer_of(replace(self.session, questions=questions), self.truth) if questions else None
             if answer is None:
                 return
-            before = self._session
-            self._feed(answer, game)
+            before = self.session
+            game.passes_ns += [t_ns] * self.feed(answer, t_ns)
             game.asked += 1
-            if self._session == before:
+            if self.session == before:
                 return
 
-    def _feed(self, item: ByHand | TableView, game: Game) -> None:
-        known = len(self._session.state.log)
-        self._session, _ = feed(self._session, item, t_ns=self.t_ns)
-        game.passes_ns += [self.t_ns for event in self._session.state.log[known:] if isinstance(event, Knock)]
+    def feed(self, item: ByHand | TableView, t_ns: int) -> int:
+        """Feed an input to the sitting, and return the number of new passes."""
+        self.t_ns = max(self.t_ns, t_ns)
+        known = len(self.session.state.log)
+        self.session, _ = feed(self.session, item, t_ns=self.t_ns)
+        return sum(isinstance(event, Knock) for event in self.session.state.log[known:])
 
     def _look(self, shot: FramePlan, game: Game) -> None:
         """Feed a view of a frame to the sitting."""
@@ -226,6 +358,7 @@ class _Table:
         is_settled = self._moved_ns is None or shot.t_ns - self._moved_ns >= _SETTLES_NS
         changes = tuple(self._changes()) if is_settled else ()
         came_from = self._came_from() if changes else ()
+        self._actor = None if changes else self._actor
         since_ns = self._moved_since_ns
         if is_settled:
             self._moved_ns = None
@@ -244,10 +377,12 @@ class _Table:
             yield Change(ChangeKind.PLACED, tile)
 
     def _came_from(self) -> tuple[EntrySide, ...]:
-        """Return the side of the player whose turn it is in the true match, until their action is complete."""
-        hand = None if self._truth.game is None else self._truth.game.hand
-        seat: Seat | None = None if hand is None else hand.turn
-        return () if seat is None or not self._zones.seats else (EntrySide(self._zones.seats[seat].side, 1.0),)
+        """Return the side of the last player who acted in the true match since the last change, or is to move."""
+        hand = None if self.truth.game is None else self.truth.game.hand
+        seat = hand.turn if self._actor is None and hand is not None else self._actor
+        if seat is None or not self._zones.seats or (self._sides < 1 and self._rng.random() >= self._sides):
+            return ()
+        return (EntrySide(self._zones.seats[seat].side, 1.0),)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from engine import (
     problem_with,
 )
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
-from tallybone.session.knocks import KNOCK_WAITS_NS, PendingKnock, joined, passes_among
+from tallybone.session.knocks import KNOCK_WAITS_NS, SURE_KNOCK, PendingKnock, joined, passes_among
 from tallybone.session.referee import Resolution, decide, follow_changes, forgotten
 from tallybone.session.referee.catching_up import is_ready
 from tallybone.session.referee.corrections import settled
@@ -47,8 +47,6 @@ from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import SortedView, split
 from vision.tracking.table_view import TableView
 
-# Confidence below which a knock becomes a question: a wrong or missed pass shifts every later turn.
-SURE_KNOCK = 0.6
 # Minimum confidence of a sound while the table is hidden. Fainter ones explain neither a pass nor a tile.
 _HEARD_HIDDEN = 0.5
 # Time after a new tile in which knocks are ignored. A hand may touch the table again as it leaves.
@@ -442,7 +440,10 @@ def _after_knocks(
     if session.blind_ns is not None or (view is None and not session.is_at_rest):
         return session, ()
     tiles = 0 if parts is None else parts.placed or int(_is_drawing(session, parts))
-    passes, doubtful = passes_among(session.heard, view, t_ns=session.t_ns, tiles=tiles)
+    game = session.state.game
+    turn = None if game is None or game.hand is None else game.hand.turn
+    came_from = () if parts is None else parts.came_from
+    passes, doubtful = passes_among(session.heard, view, t_ns=session.t_ns, tiles=tiles, came_from=came_from, turn=turn)
     if any(question.ambiguity.holds_up for question in session.questions):
         return replace(session, heard=(*passes, *doubtful)), ()
     session = replace(session, heard=doubtful)

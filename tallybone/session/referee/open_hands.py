@@ -77,11 +77,11 @@ def judge_hands_in_play(places: Places, state: State) -> Resolution | Question |
     game, around = state.game, places.around
     if game is None or game.hand is None or game.phase is not Phase.PLAY:
         return None
-    is_open = [bool(hand.tiles) and hand.looks > 1 for hand in around.hands]
+    is_open = _shows_tiles(places)
     current = turn(game)
     if any(is_open) and current is not None and current.must is Must.DRAW_OR_END:
         return Resolution((HandEnd(),), places)
-    if not any(is_open) or sum(is_open) < len(game.players) - 1 or around.open_counts == around.goes_on:
+    if not are_exposed(places, len(game.players)):
         return None
     out = [Seat(at) for at, shows in enumerate(is_open) if not shows]
     choices = (
@@ -95,6 +95,17 @@ def judge_hands_in_play(places: Places, state: State) -> Resolution | Question |
         return replace(ends[0], is_inferred=True)
     ambiguity = Ambiguity(None, phrase("hands are open: is the hand over?"), holds_up=False, choices=choices)
     return Question(ambiguity, (*ends, Resolution((), goes_on)))
+
+
+def are_exposed(places: Places, players: int) -> bool:
+    """Check that all players but one or all show their tiles, and have not answered that the hand goes on."""
+    is_open, around = _shows_tiles(places), places.around
+    return any(is_open) and sum(is_open) >= players - 1 and around.open_counts != around.goes_on
+
+
+def _shows_tiles(places: Places) -> list[bool]:
+    """Return for each seat whether two looks have shown tiles before it."""
+    return [bool(hand.tiles) and hand.looks > 1 for hand in places.around.hands]
 
 
 def _shown(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Resolution | Question | None:

@@ -8,7 +8,7 @@ number is entered and marked as inferred. The players, or the sides and rules of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -23,6 +23,7 @@ from engine import (
     Game,
     Inferred,
     Insert,
+    Irregular,
     ItStands,
     Knock,
     NodeId,
@@ -35,10 +36,12 @@ from engine import (
     State,
     apply,
     entries,
+    history,
     problem_with,
 )
 from engine.phrases import Phrase, both, phrase
 from tallybone.session.referee.belief import NEVER, SURE, log_history, log_legality, log_side, shares, ways_of
+from tallybone.session.referee.open_hands import are_exposed
 from tallybone.session.referee.places import Places, UndecidedPasses, Waiting
 from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 
@@ -90,6 +93,9 @@ def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Resolution |
     if problem is None and was_early is not None:
         # The draw before the knock was counted a look later.
         return Resolution((Knock(seat),) if places.looks <= was_early + 1 else (), settled)
+    last = _last_passes(places, state) if problem is None else ()
+    if last:
+        return Resolution(last, settled, is_inferred=True)
     name = game.players[seat]
     words = phrase("did {name} pass?", name=name)
     if problem is not None:
@@ -194,6 +200,9 @@ def judge_undecided(places: Places, state: State) -> Resolution | Question | Non
     numbers = [number for number, chance in enumerate(undecided.chances) if chance > 0]
     answers = {number: _answer(places, state, undecided, number) for number in numbers}
     logs = [_log(undecided.chances[number]) + log_history(_after(state, answers[number].events)) for number in numbers]
+    other = _by_phase(places, state, undecided, answers)
+    if other is not None:
+        return other
     share = shares(logs)
     best = max(range(len(numbers)), key=lambda at: share[at])
     if share[best] >= SURE:
@@ -280,6 +289,49 @@ def _passed(places: Places, state: State, number: int) -> Resolution:
     return Resolution(tuple(Knock(_turn(before)) for before in after), without_doubt(places))
 
 
+def _last_passes(places: Places, state: State) -> tuple[Knock, ...]:
+    """Return the doubtful passes if they end the hand and the players show their tiles, or none."""
+    knocks: list[Knock] = []
+    if state.game is None or not are_exposed(places, len(state.game.players)):
+        return ()
+    for _ in _chances(places):
+        knocks.append(Knock(_turn(state)))
+        if problem_with(state, knocks[-1]) is not None:
+            return ()
+        state, _ = apply(state, knocks[-1])
+        if state.game is None or state.game.phase not in (Phase.LEAD, Phase.PLAY):
+            return tuple(knocks)
+    return ()
+
+
+def _by_phase(
+    places: Places, state: State, undecided: UndecidedPasses, answers: Mapping[int, Resolution]
+) -> Resolution | None:
+    """Return the likeliest passes that agree with what the players do, or None if the entered ones do.
+
+    The players show their tiles although the hand goes on, or play on although it is over. The events stay marked as
+    inferred.
+    """
+    game = state.game
+    if game is None:
+        return None
+    is_in_play = game.phase is Phase.PLAY
+    if is_in_play and not are_exposed(places, len(game.players)):
+        return None
+    if not is_in_play and (not places.waiting or places.is_swept):
+        return None
+    for number in sorted(answers, key=lambda number: -undecided.chances[number]):
+        *events, confirmed = answers[number].events
+        after = state
+        for event in events:
+            after, _ = apply(after, event)
+        assert isinstance(confirmed, Confirmed)
+        plays_on = any(ways_of(places, after, waiting.tile) for waiting in places.waiting)
+        if after.game is not None and (after.game.phase is Phase.PLAY) is not is_in_play and (is_in_play or plays_on):
+            return Resolution((*events, Inferred(confirmed.seqs)), answers[number].places)
+    return None
+
+
 def _with_next_doubt(places: Places, state: State, seat: Seat) -> Places:
     """Return the places after *seat* has passed. Another doubtful sound then belongs to the next player."""
     later = _chances(places)[1:]
@@ -357,8 +409,8 @@ def _action_after(undecided: UndecidedPasses, kept: Sequence[Entry]) -> int | No
 def _answer(places: Places, state: State, undecided: UndecidedPasses, number: int) -> Resolution:
     """Return the resolution that as many players have passed. Requires that the action after them is known.
 
-    The regular actions since then move to the players whose turn it was. Plays that now agree with the side of the hand
-    are confirmed.
+    The actions since then that were in turn move to the players whose turn it was. Plays that now agree with the side
+    of the hand are confirmed.
     """
     kept = entries(state)
     at = _action_after(undecided, kept)
@@ -366,9 +418,10 @@ def _answer(places: Places, state: State, undecided: UndecidedPasses, number: in
     by = undecided.shifts[number]
     events: list[Event] = [Remove(knock) for knock in undecided.knocks[number:]]
     events += (Insert(kept[at].seq, Knock(seat)) for seat in undecided.seats[len(undecided.knocks) : number])
+    out_of_turn = _out_of_turn(state) if by else frozenset()
     for entry in kept[at:] if by else ():
         action = entry.action
-        if isinstance(action, _BY_TURN) and entry.seq not in state.irregular:
+        if isinstance(action, _BY_TURN) and entry.seq not in out_of_turn:
             events.append(Amend(entry.seq, replace(action, seat=Seat((action.seat + by) % undecided.players))))
     events.append(Confirmed((*undecided.knocks[:number], kept[at].seq)))
     after = entries(_after(state, tuple(events)))
@@ -377,6 +430,12 @@ def _answer(places: Places, state: State, undecided: UndecidedPasses, number: in
         replace(tile, came_from=()) if players.get(tile.node) in tile.came_from else tile for tile in places.known
     )
     return Resolution(tuple(events), replace(places, undecided=None, known=known))
+
+
+def _out_of_turn(state: State) -> frozenset[Seq]:
+    """Return the actions in force that were not the player's turn."""
+    faults = (outcome for step in history(state) for outcome in step.outcomes if isinstance(outcome, Irregular))
+    return frozenset(fault.seq for fault in faults if fault.problem.kind is ProblemKind.WRONG_SEAT)
 
 
 def _words(

@@ -8,8 +8,9 @@ import numpy as np
 
 from engine import BLOCK, Adjust, Lead, Seat, Seq, Undo, profile
 from tallybone.play.counts import Counts, MeanPace, MeasuredSitting, PaceMeter, PipelineStage, Times
-from tallybone.session.feeding import SURE_KNOCK, feed
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import KnockHeard
+from tallybone.session.knocks import SURE_KNOCK
 from tallybone.session.sitting import opened
 from tests.tallybone.serve.served import Blind
 from tests.tallybone.session.test_referee import seen

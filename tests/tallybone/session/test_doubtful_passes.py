@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -25,8 +26,8 @@ from tallybone.session.knocks import ONE_KNOCK_NS
 from tallybone.session.referee.places import Places
 from tallybone.session.session import Session
 from tests.tallybone.session.test_referee import seen
-from tests.tallybone.session.test_session_inputs import NOTHING_NEW, SECOND_NS, feed_timed, led
-from tests.tallybone.session.zone_views import Table
+from tests.tallybone.session.test_session_inputs import NOTHING_NEW, SECOND_NS, feed_timed, led, session_with
+from tests.tallybone.session.zone_views import Table, before
 from tests.tallybone.truth_eye import placed
 from vision.tracking.table_view import TableView
 
@@ -265,3 +266,48 @@ def test_several_tiles_at_once_are_explained_with_the_doubt() -> None:
         session = then(session, both)
         assert len(asked(session)) == 1
         assert ASKED not in asked(session)
+
+
+def test_a_knock_from_another_side_after_a_tile_is_the_next_pass() -> None:
+    table = Table(BLOCK, NewHand(), Lead(Seat(0)))
+    table.put(FIRST, side="bottom")
+    table.feed(KnockHeard(Seat(1)), 5.0)
+    table.feed(KnockHeard(Seat(0)), 1.0)
+    table.tiles = (*table.tiles, NEXT)
+    table.look("top", after_s=0.5, changes=placed(NEXT).changes)
+    assert actions(table.session) == ["1 5-4"]
+    table.feed(table.view(), 3.0)
+    assert actions(table.session) == ["1 5-4", "0 passes"]
+
+
+def test_a_doubtful_sound_of_an_unknown_seat_belongs_to_the_knock_beside_it() -> None:
+    for first, second in ((KnockHeard(Seat(1)), DOUBTFUL), (DOUBTFUL, KnockHeard(Seat(1)))):
+        session, _ = feed_timed(led(), (10.0, first), (10.3, second), (14.0, NOTHING_NEW))
+        assert (actions(session), asked(session)) == (["1 passes"], [])
+
+
+def test_open_hands_enter_the_doubtful_passes_that_end_the_hand() -> None:
+    table = zoned()
+    table.feed(DOUBTFUL)
+    table.feed(table.view(), 3.0)
+    assert table.session.places.pass_chances == (0.4, 0.4)
+    table.put(before(0, 0, (6, 6)), side="bottom")
+    table.put(before(1, 0, (2, 2)), side="top")
+    table.look()
+    assert actions(table.session) == ["1 passes", "0 passes"]
+    assert table.session.state.is_provisional
+
+
+def test_a_play_after_the_last_tile_corrects_who_played_it() -> None:
+    rules = replace(BLOCK, hand=2, hand_for=())
+    session = then(session_with(rules, Lead(Seat(0)), seats=3), placed(FIRST), Press(Button.KNOCK), NOTHING_NEW)
+    session = then(session, placed(NEXT, before=(FIRST,)))
+    heard_s = session.t_ns / SECOND_NS + 1
+    session, _ = feed_timed(session, (heard_s, DOUBTFUL), (heard_s + 3, TableView((FIRST, NEXT), (), ())))
+    assert asked(session) == ["did Ann pass?"]
+    session = then(session, placed(THIRD, before=(FIRST, NEXT)))
+    assert actions(session) == ["1 passes", "2 5-4", "0 4-1"]
+    last = seen((1, 6), (6, 0))
+    session = then(session, placed(last, before=(FIRST, NEXT, THIRD)))
+    assert actions(session) == ["1 passes", "2 5-4", "0 passes", "1 4-1", "2 6-1"]
+    assert session.state.is_provisional

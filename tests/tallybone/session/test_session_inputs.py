@@ -36,9 +36,9 @@ from engine import (
     Tile,
     Undo,
 )
-from tallybone.session.feeding import BLIND_NS, PRESS_WAITS_NS, SURE_KNOCK, TILE_ECHOES_NS, feed
+from tallybone.session.feeding import BLIND_NS, PRESS_WAITS_NS, TILE_ECHOES_NS, feed
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press, event_of
-from tallybone.session.knocks import KNOCK_WAITS_NS, ONE_KNOCK_NS
+from tallybone.session.knocks import KNOCK_WAITS_NS, ONE_KNOCK_NS, SURE_KNOCK
 from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Session
 from tallybone.session.sitting import announcement_line

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from engine import CUTTHROAT, Call, Knock, NodeId, Play, Port, Seat, Spot, State, Tile, legal_stacks, replay
-from tallybone.session.feeding import SURE_KNOCK, feed
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press
+from tallybone.session.knocks import SURE_KNOCK
 from tallybone.simulate.players import TruthfulPlayers, answer_of, paths_of
 from tests.tallybone.session.test_referee import lay, line, seen, table
 from tests.tallybone.session.test_session_inputs import NOTHING_NEW, feed_timed, led
