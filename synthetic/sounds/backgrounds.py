@@ -1,4 +1,4 @@
-"""Sounds of devices, animals, weather and music near a table."""
+"""Sounds of devices, animals, weather, music and drums near a table, and bumps of the microphone."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from synthetic.sounds.impacts import RATE_HZ
 from synthetic.sounds.signals import (
     band_noise,
+    burst,
     colour,
     convolve,
     normalized,
@@ -138,6 +139,129 @@ def _string(rng: np.random.Generator, hz: float, stiff: float, decay_s: float, b
     gains[modes_hz > 7800] = 0
     return ringing(
         modes_hz, np.asarray((1 + 0.3 * number) / decay_s, np.float64), gains, count=samples_of(min(0.9, 4 * decay_s))
+    )
+
+
+def beats(rng: np.random.Generator) -> Waveform:
+    """Return 1 to 4 s of drums and bass in rhythm, at 70 to 180 beats per minute, as played by a loudspeaker.
+
+    A bar has eight or sixteen steps. Each song has some of: a kick drum on the beats, a snare drum on the off-beats,
+    hi-hats, and bass notes. The loudspeaker is full-range, small (no bass), or behind a wall (no treble).
+    """
+    beat_s, steps_a_beat = 60 / rng.uniform(70, 180), int(rng.choice([2, 4]))
+    hats = _hat(rng)
+    parts = [(0.0, band_noise(rng, samples_of(0.1)) * 1e-5)]
+    bass = [_string(rng, uniform_log(rng, 40, 130), 1e-4, uniform_log(rng, 0.1, 0.6), 1.5) for _ in range(3)]
+    # The kick, the snare, the hats and the bass: the sound, the share of songs, and the chance of each step of a beat.
+    kick, snare = _kick(rng), _snare(rng)
+    has_kick, has_snare, has_hats, has_bass = rng.random(4) < (0.85, 0.6, 0.6, 0.4)
+    has_kick = has_kick or not has_snare
+    kick_gain, snare_gain, hat_gain, bass_gain = rng.lognormal((0, -0.2, -1.0, -0.7), 0.6)
+    syncopation, hat_chance = rng.uniform(0, 0.3), rng.uniform(0.4, 1)
+    late_s = rng.uniform(0, 0.012)
+    for step in range(int(uniform_log(rng, 1.0, 4.0) / beat_s * steps_a_beat)):
+        beat, inside = divmod(step, steps_a_beat)
+        at_s = step * beat_s / steps_a_beat + rng.uniform(0, late_s)
+        if has_kick and rng.random() < (syncopation if inside or beat % 2 else 0.97):
+            parts.append((at_s, kick * kick_gain * rng.uniform(0.7, 1)))
+        if has_snare and not inside and beat % 2:
+            parts.append((at_s, snare * snare_gain * rng.uniform(0.7, 1)))
+        if has_hats and rng.random() < hat_chance:
+            parts.append((at_s, hats * hat_gain * rng.uniform(0.3, 1)))
+        if has_bass and rng.random() < 0.4:
+            parts.append((at_s, bass[int(rng.integers(3))] * bass_gain * rng.uniform(0.5, 1)))
+    limits_hz = ((30, 8000), (uniform_log(rng, 100, 400), 8000), (40, uniform_log(rng, 200, 1500)))
+    low_hz, high_hz = limits_hz[int(rng.integers(3))]
+    # Higher modes decay faster, so that a level response needs amplitudes that rise with the root of the frequency.
+    speaker = panel(
+        rng, from_hz=low_hz, to_hz=min(7800, high_hz), count=60, loss=(0.3, 0.8), tilt=rng.uniform(0.3, 1), lasts_s=0.05
+    )
+    return normalized(colour(rng, convolve(overlay(parts), speaker), spread_db=rng.uniform(0, 3)))
+
+
+def _kick(rng: np.random.Generator) -> Waveform:
+    """Return a kick drum: a sine that falls from about 150 to 45 Hz within 50 ms, and the click of the beater."""
+    high_hz, low_hz = uniform_log(rng, 100, 300), uniform_log(rng, 38, 65)
+    times_s = np.arange(samples_of(0.5)) / RATE_HZ
+    falls_s, decay_s = uniform_log(rng, 0.008, 0.06), uniform_log(rng, 0.04, 0.25)
+    turns = low_hz * times_s + (high_hz - low_hz) * falls_s * (1 - np.exp(-times_s / falls_s))
+    drum = np.sin(2 * np.pi * turns) * np.exp(-times_s / decay_s)
+    click = burst(rng, rise_s=0.0002, decay_s=uniform_log(rng, 0.0005, 0.004), low_hz=uniform_log(rng, 500, 3000))
+    return overlay([(0.0, drum), (0.0, click * uniform_log(rng, 0.005, 0.3))])
+
+
+def _snare(rng: np.random.Generator) -> Waveform:
+    """Return a snare drum or hand clap: two modes of the skin, and the rattle of the wires."""
+    skin_hz = uniform_log(rng, 150, 280)
+    modes_hz, decays = np.array([skin_hz, 1.59 * skin_hz]), np.array([1.0, 1.5]) / uniform_log(rng, 0.03, 0.12)
+    skin = ringing(modes_hz, decays, np.array([1.0, 0.6]), count=samples_of(0.3))
+    wires = burst(
+        rng, rise_s=0.001, decay_s=uniform_log(rng, 0.02, 0.12), low_hz=uniform_log(rng, 600, 2500), high_hz=7500
+    )
+    return overlay([(0.0, skin * uniform_log(rng, 0.1, 1)), (0.0, wires * uniform_log(rng, 0.05, 0.5))])
+
+
+def _hat(rng: np.random.Generator) -> Waveform:
+    """Return a hi-hat, closed or open: noise above 3 to 6 kHz that fades within 10 to 200 ms."""
+    return 0.3 * burst(
+        rng, rise_s=0.0005, decay_s=uniform_log(rng, 0.005, 0.1), low_hz=uniform_log(rng, 3000, 6000), high_hz=7900
+    )
+
+
+def handling(rng: np.random.Generator) -> Waveform:
+    """Return bumps or rubs of the microphone, its cable or the recorder: one to six, mostly below 300 Hz.
+
+    Such sounds travel through the case rather than the air, so that they have neither room nor much treble.
+    """
+    kind = rng.choice(["bump", "rub", "cable"])
+    parts, at_s = [], 0.0
+    for _ in range(int(rng.integers(1, 7))):
+        gain = rng.lognormal(0, 0.5)
+        match kind:
+            case "bump":
+                parts.append((at_s, _bump(rng) * gain))
+                at_s += uniform_log(rng, 0.08, 0.9)
+            case "rub":
+                lasts_s = uniform_log(rng, 0.05, 0.6)
+                stroke = band_noise(
+                    rng, samples_of(lasts_s), low_hz=uniform_log(rng, 30, 150), high_hz=uniform_log(rng, 150, 800)
+                )
+                rough = np.exp(rng.uniform(0.2, 1.2) * wander(rng, len(stroke), rate_hz=uniform_log(rng, 15, 150)))
+                parts.append((at_s, stroke * rough * np.hanning(len(stroke) + 2)[1:-1] * gain))
+                at_s += lasts_s * rng.uniform(0.5, 1.5)
+            case _:
+                lasts_s = uniform_log(rng, 0.05, 0.5)
+                times_s = np.sort(rng.uniform(0, lasts_s, int(lasts_s * uniform_log(rng, 20, 300)) + 1))
+                force = pulses(
+                    times_s, rng.lognormal(0, 0.8, len(times_s)), uniform_log(rng, 0.001, 0.008), total_s=lasts_s
+                )
+                parts.append((at_s, convolve(force, _case(rng)) * gain))
+                at_s += lasts_s + uniform_log(rng, 0.03, 0.5)
+        if at_s > 2.5:
+            break
+    return normalized(overlay(parts))
+
+
+def _bump(rng: np.random.Generator) -> Waveform:
+    """Return a bump of 5 to 80 ms below 300 Hz, half of them with a click."""
+    lasts_s = uniform_log(rng, 0.002, 0.015)
+    soft = convolve(pulses(0.0, 1.0, lasts_s, total_s=2 * lasts_s), _case(rng))
+    if rng.random() < 0.5:
+        return soft
+    click = burst(
+        rng,
+        rise_s=0.0002,
+        decay_s=uniform_log(rng, 0.0005, 0.005),
+        low_hz=uniform_log(rng, 300, 1500),
+        high_hz=uniform_log(rng, 1500, 7000),
+    )
+    return overlay([(0.0, soft), (rng.uniform(0, 0.005), click * np.abs(soft).max() * uniform_log(rng, 0.005, 0.5))])
+
+
+def _case(rng: np.random.Generator) -> Waveform:
+    """Return the response of a case on its feet or in a hand: one to three damped modes of 40 to 300 Hz."""
+    return panel(
+        rng, from_hz=uniform_log(rng, 40, 150), to_hz=300, count=int(rng.integers(1, 4)), loss=(0.08, 0.5), lasts_s=0.2
     )
 
 

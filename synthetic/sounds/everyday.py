@@ -40,6 +40,8 @@ GROUPS: Mapping[str, tuple[Model, ...]] = MappingProxyType(
             backgrounds.television,
             backgrounds.dog_bark,
             backgrounds.dripping,
+            backgrounds.beats,
+            backgrounds.handling,
         ),
     }
 )

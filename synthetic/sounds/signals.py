@@ -44,7 +44,7 @@ def normalized(sound: Waveform) -> Waveform:
 def _without_constant(sound: Waveform) -> Waveform:
     """Filter a sound by a high-pass of first order at 15 Hz, which keeps its start sharp and its silence silent."""
     # The pad of 0.1 s keeps the decay of the filter from wrapping around.
-    length = _fast_length(len(sound) + RATE_HZ // 10)
+    length = fast_length(len(sound) + RATE_HZ // 10)
     delay = np.exp(-2j * np.pi * np.arange(length // 2 + 1) / length)
     gains = (1 - delay) / (1 - np.exp(-2 * np.pi * 15 / RATE_HZ) * delay)
     return np.asarray(np.fft.irfft(np.fft.rfft(sound, length) * gains, length)[: len(sound)])
@@ -114,13 +114,13 @@ def _powers(values: NDArray[np.complex128], count: int) -> NDArray[np.complex64]
 def convolve(excitation: Waveform, response: Waveform) -> Waveform:
     """Return the response of a linear system to an excitation, shape (len(excitation) + len(response) - 1,)."""
     count = len(excitation) + len(response) - 1
-    length = _fast_length(count)
+    length = fast_length(count)
     spectrum = np.fft.rfft(excitation, length) * np.fft.rfft(response, length)
     # Inverse transforms take a third of the time in single precision, whose noise is 120 dB or more below the peak.
     return np.asarray(np.fft.irfft(spectrum.astype(np.complex64), length)[:count], np.float64)
 
 
-def _fast_length(count: int) -> int:
+def fast_length(count: int) -> int:
     """Return a length for fast Fourier transforms: a power of two, or three quarters of one."""
     power = 1 << max(3, (count - 1).bit_length())
     return power * 3 // 4 if count <= power * 3 // 4 else power
@@ -138,7 +138,7 @@ def band_noise(
         high_hz: Upper edge of the band. Above it, the noise falls by 12 dB per octave.
         slope: Exponent of the decrease of power with frequency: 0 white, 1 pink, 2 brown.
     """
-    length = _fast_length(count)
+    length = fast_length(count)
     hz = np.maximum(np.fft.rfftfreq(length, 1 / RATE_HZ), 10.0)
     gains = hz ** (-slope / 2) / ((1 + (low_hz / hz) ** 2) * (1 + (hz / high_hz) ** 2))
     gains = (gains * np.sqrt(length / 2 / (gains**2).mean())).astype(np.float32)

@@ -108,7 +108,16 @@ def noise(rng: np.random.Generator, microphone: PlacedMicrophone, count: int) ->
 
 def digitize(sound: Waveform, microphone: PlacedMicrophone) -> NDArray[np.float32]:
     """Clip a sound softly or hard, and quantise it to 16 bits."""
-    if microphone.limit < 1:
-        sound = microphone.limit * np.tanh(sound / microphone.limit)
-    steps = np.round(np.clip(sound, -1, 1) * 32767)
-    return np.asarray(steps / 32768, np.float32)
+    clipped = clip_softly(sound, limit=microphone.limit) if microphone.limit < 1 else sound
+    return np.asarray(quantize(clipped, bits=16), np.float32)
+
+
+def clip_softly(sound: Waveform, *, limit: float) -> Waveform:
+    """Return a sound compressed smoothly to less than *limit*, a share of full scale above 0."""
+    return np.asarray(limit * np.tanh(sound / limit))
+
+
+def quantize(sound: Waveform, *, bits: int) -> Waveform:
+    """Return a sound clipped at full scale and rounded to steps of *bits* bits, from 2 to 16."""
+    steps = 1 << (bits - 1)
+    return np.asarray(np.round(np.clip(sound, -1, 1) * (steps - 1)) / steps)

@@ -8,6 +8,7 @@ import pytest
 from synthetic.sounds.microphones import (
     Response,
     apply_response,
+    combined,
     high_pass,
     low_pass,
     peaking,
@@ -23,9 +24,24 @@ HZ = np.array([125.0, 250.0, 1_000.0, 4_000.0])
         (tilted(2.0), [-6.0, -4.0, 0.0, 4.0]),
         (peaking(250, -8), [-0.0, -8.0, 0.0, 0.0]),
         (low_pass(1_000), [0.0, 0.0, -3.0, -48.2]),
-        (high_pass(250), [-14.0, -6.0, -0.5, 0.0]),
+        (peaking(500, 6, width_octaves=1.0), [0.1, 2.2, 2.2, 0.0]),
+        (low_pass(1_000, order=1), [-0.1, -0.3, -3.0, -12.3]),
+        (high_pass(250, order=1), [-7.0, -3.0, -0.3, 0.0]),
+        (combined(tilted(2.0), tilted(1.0)), [-9.0, -6.0, 0.0, 6.0]),
+        (combined(low_pass(125, order=3), high_pass(125)), [-6.0, -18.4, -54.2, -60.0]),
+        (high_pass(250), [-12.3, -3.0, 0.0, 0.0]),
     ],
-    ids=["tilted", "bent", "without above", "without below"],
+    ids=[
+        "tilted",
+        "bent",
+        "without above",
+        "bent widely",
+        "gently without above",
+        "gently without below",
+        "in series",
+        "at least -60 dB",
+        "without below",
+    ],
 )
 def test_responses_have_the_nominal_gains(response: Response, gains_db: list[float]) -> None:
     assert response(HZ) == pytest.approx(gains_db, abs=0.1)
