@@ -28,8 +28,8 @@ SILENT_DB = -85.0
 """Level of a microphone that hears nothing. The noise floor of a working 16-bit microphone is about -80 dBFS."""
 LEAST_DB = -120.0
 """Level reported for digital silence."""
-# A sudden sound is this far above the noise floor in a step. Onsets of the detector are at least 9 dB above it, but
-# filtered noise reaches 12 dB at times.
+# A sudden sound is this far above the noise floor in a step. In a minute, steps of pink noise reach 10 dB, and those of
+# brown noise 17 dB.
 _SOUND_DB = 20.0
 # Frames between two sounds.
 _APART = 5
@@ -42,7 +42,7 @@ _CLIPPED_SHARE = 0.001
 # A noise gate delivers equal samples for at least 100 ms. Noise of a working microphone changes the lowest bit.
 _GATE_FRAMES = 5
 # Other gates attenuate: a steady level, within 8 dB over 80 ms, falls by 25 dB within 40 ms and stays there for
-# 100 ms. Reverberation is never steady, and falls by about 8 dB in this time.
+# 100 ms. Reverberation falls all the time, in a room that decays within 0.3 s by 8 dB in 40 ms.
 _STEADY, _STEADY_DB, _FALLS_DB, _FALLS_FRAMES = 4, 8.0, 25.0, 2
 # A sound at least this much louder opened the gate up to 0.6 s before. Vowels are the loudest part of speech.
 _HOLD, _OPENS_DB = 30, 12.0
@@ -55,8 +55,9 @@ _DROP_SWING, _DROP_STEPS = 0.001, 49
 _LEAST_DROPS = 2
 # Multiples of 1/256 for 8 bits, also after mixing two channels.
 _COARSE, _COARSE_ERROR = 256, 1e-3
-# Bands below and above the limit of telephone sound, 3.4 to 4 kHz. Between them, microphones and room noise fall by at
-# most 20 dB, and a resampled telephone signal by 40 dB or more.
+# Bands below and above the limit of telephone sound, 3.4 to 4 kHz. The fall between them was at most 19 dB in 300 real
+# and 111 modelled recordings, and at least 36 dB after a filter at 3.5 kHz. Linear resampling from 8 kHz adds images
+# above 4 kHz, so it is not found.
 _BELOW_HZ, _ABOVE_HZ, _BAND_FALL_DB = (2_500, 3_300), (4_300, 7_500), 30.0
 # Least level in the lower band. The rounding noise of 16 bits is at -111 dB there, so a fall can be measured.
 _BAND_FROM_DB = -75.0
