@@ -111,6 +111,7 @@ def _known(session: Session, question: Question, truth: State) -> int | None:
     """Return the answer that the players know without comparing layouts, or None."""
     now = session.state
     for choice in (
+        _passed_before(session, question, truth),
         _confirmed(now, question, truth),
         _undone(session, question, truth),
         _began(session, question, truth),
@@ -121,6 +122,18 @@ def _known(session: Session, question: Question, truth: State) -> int | None:
         if choice is not None:
             return choice
     return _all_shown(session, question, truth)
+
+
+def _passed_before(session: Session, question: Question, truth: State) -> int | None:
+    """Return the answer with the true passes before an action, if the players can say who acted."""
+    if session.places.undecided is None or any(answer.places.undecided for answer in question.answers):
+        return None
+    true = _done(entry.action for entry in entries(truth))
+    for choice, answer in enumerate(question.answers):
+        done = _done(entry.action for entry in entries(replay((*session.state.log, *answer.events))))
+        if done == true[: len(done)]:
+            return choice
+    return None
 
 
 def _confirmed(now: State, question: Question, truth: State) -> int | None:

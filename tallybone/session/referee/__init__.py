@@ -82,7 +82,10 @@ def decide(places: Places, state: State) -> Resolution | tuple[Question, ...]:
         questions.append(replace(verdict, ambiguity=replace(ambiguity, holds_up=holds_up)))
         if holds_up:
             break
-    return tuple(questions)
+    # The last question is shown first. A question about a pass is urgent, because the next action answers it.
+    return tuple(
+        sorted(questions, key=lambda question: (question.ambiguity.holds_up, question.ambiguity.seat is not None))
+    )
 
 
 def follow_changes(places: Places, state: State, *, is_undone: bool = False) -> Places:

@@ -48,6 +48,8 @@ from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 EnteredAction: TypeAlias = Play | Call | Draw | Knock | Decline
 # Probability of a pass in files of versions that did not store it.
 _UNKNOWN_CHANCE = 0.5
+# Minimum share of an answer for it to be offered.
+_MIN_SHARE = 0.01
 # Minimum probability of a pass by a doubtful sound. It keeps the question open at any confidence.
 _LEAST_CHANCE = 0.01
 # Log odds of an entered action that is against the rules.
@@ -190,7 +192,7 @@ def judge_undecided(places: Places, state: State) -> Resolution | Question | Non
         return None
     at = _action_after(undecided, kept)
     is_gone = not {entry.seq for entry in kept}.issuperset(undecided.knocks)
-    if is_gone or (at is not None and _is_confirmed(state, kept[at].seq)):
+    if is_gone or (at is not None and _is_settled(undecided, state, kept[at])):
         return Resolution((), replace(places, undecided=None))
     if at is None:
         return None
@@ -198,7 +200,8 @@ def judge_undecided(places: Places, state: State) -> Resolution | Question | Non
     if not kept[at].inferred:
         return Resolution((Inferred(marks),), places)
     numbers = [number for number, chance in enumerate(undecided.chances) if chance > 0]
-    answers = {number: _answer(places, state, undecided, number) for number in numbers}
+    out_of_turn = _out_of_turn(state)
+    answers = {number: _answer(places, state, undecided, number, out_of_turn) for number in numbers}
     logs = [_log(undecided.chances[number]) + log_history(_after(state, answers[number].events)) for number in numbers]
     other = _by_phase(places, state, undecided, answers)
     if other is not None:
@@ -208,7 +211,9 @@ def judge_undecided(places: Places, state: State) -> Resolution | Question | Non
     if share[best] >= SURE:
         return answers[numbers[best]]
     # The first answer is what has been entered.
-    numbers.sort(key=lambda number: number != len(undecided.knocks))
+    entered = len(undecided.knocks)
+    likely = [number for number, part in zip(numbers, share, strict=True) if part >= _MIN_SHARE or number == entered]
+    numbers = sorted(likely, key=lambda number: number != entered)
     words, choices = _words(undecided, game, kept[at], numbers)
     ambiguity = Ambiguity(None, words, holds_up=False, choices=choices, seat=undecided.seats[0])
     return Question(ambiguity, tuple(answers[number] for number in numbers))
@@ -227,7 +232,7 @@ def earlier_answer(places: Places, state: State, topic: str | None, choice: int)
         return None
     passed = range(1, len(undecided.chances))
     number = 0 if choice else max(passed, key=lambda number: undecided.chances[number])
-    return _answer(places, state, undecided, number)
+    return _answer(places, state, undecided, number, _out_of_turn(state))
 
 
 def undecided_action(places: Places, state: State) -> Seq | None:
@@ -383,8 +388,14 @@ def _after(state: State, events: tuple[Event, ...]) -> State:
     return replace(state, log=(*state.log, *events))
 
 
-def _is_confirmed(state: State, seq: Seq) -> bool:
-    """Check whether the last mark of an action is that the players have confirmed it."""
+def _is_settled(undecided: UndecidedPasses, state: State, entry: Entry) -> bool:
+    """Check whether a person or other evidence has named the player of the action after the passes.
+
+    The last mark of the action is then that the players have confirmed it, or it has another player than entered.
+    """
+    seq = entry.seq
+    if isinstance(entry.action, Play | Draw | Knock) and entry.action.seat != undecided.seats[len(undecided.knocks)]:
+        return True
     for event in reversed(state.log):
         match event:
             case Confirmed(seqs=seqs) | Inferred(seqs=seqs) if seq in seqs:
@@ -406,7 +417,9 @@ def _action_after(undecided: UndecidedPasses, kept: Sequence[Entry]) -> int | No
     return None
 
 
-def _answer(places: Places, state: State, undecided: UndecidedPasses, number: int) -> Resolution:
+def _answer(
+    places: Places, state: State, undecided: UndecidedPasses, number: int, out_of_turn: frozenset[Seq]
+) -> Resolution:
     """Return the resolution that as many players have passed. Requires that the action after them is known.
 
     The actions since then that were in turn move to the players whose turn it was. Plays that now agree with the side
@@ -418,7 +431,6 @@ def _answer(places: Places, state: State, undecided: UndecidedPasses, number: in
     by = undecided.shifts[number]
     events: list[Event] = [Remove(knock) for knock in undecided.knocks[number:]]
     events += (Insert(kept[at].seq, Knock(seat)) for seat in undecided.seats[len(undecided.knocks) : number])
-    out_of_turn = _out_of_turn(state) if by else frozenset()
     for entry in kept[at:] if by else ():
         action = entry.action
         if isinstance(action, _BY_TURN) and entry.seq not in out_of_turn:

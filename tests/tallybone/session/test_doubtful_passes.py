@@ -9,8 +9,11 @@ import pytest
 
 from engine import (
     BLOCK,
+    BONES,
     Action,
+    Amend,
     Draw,
+    Drawing,
     HandEnd,
     Knock,
     Lead,
@@ -25,6 +28,7 @@ from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Pre
 from tallybone.session.knocks import ONE_KNOCK_NS
 from tallybone.session.referee.places import Places
 from tallybone.session.session import Session
+from tallybone.simulate.players import answer_of
 from tests.tallybone.session.test_referee import seen
 from tests.tallybone.session.test_session_inputs import NOTHING_NEW, SECOND_NS, feed_timed, led, session_with
 from tests.tallybone.session.zone_views import Table, before
@@ -311,3 +315,56 @@ def test_a_play_after_the_last_tile_corrects_who_played_it() -> None:
     session = then(session, placed(last, before=(FIRST, NEXT, THIRD)))
     assert actions(session) == ["1 passes", "2 5-4", "0 passes", "1 4-1", "2 6-1"]
     assert session.state.is_provisional
+
+
+@pytest.mark.parametrize(("side", "result"), [("bottom", ["1 passes", "0 draws"]), ("", ["1 passes", "0 draws"])])
+def test_a_draw_decides_by_the_rules(side: str, result: list[str]) -> None:
+    table = Table(replace(BONES, draw=Drawing.TWO), NewHand(), Lead(Seat(0)))
+    table.put(FIRST, side="bottom")
+    table.take(*table.backs(2), side="top")
+    table.look()
+    assert actions(table.session) == ["1 draws"]
+    table.feed(DOUBTFUL)
+    table.feed(table.view(), 3.0)
+    assert table.asked == [ASKED]
+    table.take(*table.backs(1), side=side)
+    table.look()
+    assert (actions(table.session), table.asked) == (["1 draws", *result], [])
+
+
+def test_a_question_about_a_pass_is_shown_before_other_open_questions() -> None:
+    session = doubted(0.4)
+    loose = seen((2, 2), (9, 9))
+    session = then(session, placed(loose, before=(FIRST,)))
+    assert asked(session)[-1] == ASKED
+    assert len(asked(session)) == 2
+
+
+def test_another_player_named_by_hand_ends_the_question() -> None:
+    session = then(doubted(0.4), NEXT_LAID)
+    entry = entries(session.state)[-1]
+    assert isinstance(entry.action, Play)
+    session, _ = feed(session, Amend(entry.seq, replace(entry.action, seat=Seat(2))))
+    assert WHO not in asked(session)
+
+
+def test_simulated_players_know_who_acted() -> None:
+    session = then(doubted(0.4), NEXT_LAID)
+    for words in choices(session):
+        answered = then(session, Answer(choices(session).index(words)))
+        answer = answer_of(session, answered.state)
+        assert answer is not None
+        assert choices(session)[answer.choice] == words
+
+
+def test_inputs_restored_from_json_give_the_same_result() -> None:
+    both = TableView((FIRST, NEXT), (), ())
+    inputs = (DOUBTFUL, NOTHING_NEW, NOTHING_NEW, NEXT_LAID, KnockHeard(confidence=0.5), both, both)
+    first = then(then(led(seats=3), *inputs), Answer(0))
+    again = led(seats=3)
+    for item in inputs:
+        is_knock = isinstance(item, KnockHeard)
+        again = then(again, from_json(to_json(item, KnockHeard), KnockHeard) if is_knock else item)
+    again = then(again, from_json(to_json(Answer(0), Answer), Answer))
+    assert again == first
+    assert asked(first) != []
