@@ -50,14 +50,15 @@ def _metal(rng: np.random.Generator, *, from_hz: float, to_hz: float) -> Wavefor
 def coins(rng: np.random.Generator) -> Waveform:
     """Return coins that clink, fall or spin out on a surface for 0.1 to 2 s.
 
-    The rate of contacts of a spinning disc rises as (t_end - t)^(-1/3) (Moffatt 2000, Euler's disk and its finite-time
-    singularity). Modes lie from 3 kHz on.
+    The rate of contacts of a spinning disc rises as (t_end - t)^-n, with n = 1/6 if air slows it (Moffatt 2000, Euler's
+    disk and its finite-time singularity) and 1/3 if rolling friction does. Modes lie from 3 kHz on.
     """
     total_s = uniform_log(rng, 0.1, 2.0)
     if rng.random() < 0.4:
         first_hz = uniform_log(rng, 8, 30)
-        turns = np.arange(int(first_hz * total_s * 1.5))
-        times_s = total_s * (1 - (1 - turns / (first_hz * total_s * 1.5)) ** 1.5)
+        exponent = rng.uniform(1 / 6, 1 / 3)
+        turns = first_hz * total_s / (1 - exponent)
+        times_s = total_s * (1 - (1 - np.arange(int(turns)) / turns) ** (1 / (1 - exponent)))
         pushes = rng.lognormal(0, 0.3, len(times_s)) * np.linspace(1, 0.3, len(times_s))
     else:
         times_s = np.sort(rng.uniform(0, total_s, max(1, int(total_s * uniform_log(rng, 3, 40)))))

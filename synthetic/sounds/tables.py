@@ -214,7 +214,7 @@ def _half_waves_per_m(stiff: NDArray[np.float64], core: float) -> NDArray[np.flo
     """Return the half waves per metre at the highest frequency, from bending and the shear of a core.
 
     A mode with x half waves per metre bends at stiff x^2 and shears at core x. A sandwich vibrates at a frequency f
-    with 1 / f^2 = 1 / (stiff x^2)^2 + 1 / (core x)^2 (Cremer, Heckl and Petersson, Structure-Borne Sound, section 3.7).
+    with 1 / f^2 = 1 / (stiff x^2)^2 + 1 / (core x)^2 (Cremer, Heckl and Petersson, Structure-Borne Sound).
     """
     square = (stiff / core) ** 2
     inverse = (np.sqrt(square**2 + 4 * (stiff / _HIGHEST_HZ) ** 2) - square) / 2
@@ -267,8 +267,8 @@ def _add_air_spring(rng: np.random.Generator, table: TableModes) -> TableModes:
     """Return a table that resonates on the air of a cavity below or within its top, at 60 to 300 Hz.
 
     The air of depth d between masses m1 and m2 per area is a spring: f = sqrt(1.4e5 Pa / d (1 / m1 + 1 / m2)) / (2 pi)
-    (Fahy and Gardonio, Sound and Structural Vibration, section 5.11). A door of two skins of 2.7 kg/m2 at 35 mm has
-    274 Hz. A top of 8 kg/m2 over a drawer of 0.12 m has 61 Hz.
+    (Fahy and Gardonio, Sound and Structural Vibration). A door of two skins of 2.7 kg/m2 at 35 mm has 274 Hz. A top of
+    8 kg/m2 over a drawer of 0.12 m has 61 Hz.
     """
     air_hz = np.array([uniform_log(rng, 60, 300)])
     decay = np.pi * air_hz * uniform_log(rng, 0.02, 0.25) + 8
