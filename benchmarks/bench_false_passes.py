@@ -67,7 +67,7 @@ class Game:
     Attributes:
         seconds: Duration.
         sounds: Sounds and their times in seconds.
-        detected: Number of sounds classified as knocks.
+        detected: Number of sounds reported to the sitting: knocks, and others that may be a pass.
         knocks_ns, passes_ns: Times of true knocks and of counted passes.
         asked: Number of answered questions.
     """
@@ -119,7 +119,7 @@ def main() -> None:
         print(
             f"{rules} of {players}: {game.seconds:.0f} s, {game.sound_count(Sound.TILE)} tiles, "
             f"{game.sound_count(Sound.SLAM)} slams, {game.sound_count(Sound.SHUFFLE)} shuffles, "
-            f"{game.sound_count(*_OTHERS)} others; {game.detected} sounds taken for a knock; "
+            f"{game.sound_count(*_OTHERS)} others; {game.detected} sounds reported; "
             f"{len(game.knocks_ns)} knocks, {len(game.passes_ns)} passes: {game.false} false, {game.missed} missed; "
             f"{game.asked} answers",
             flush=True,

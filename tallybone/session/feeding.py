@@ -15,6 +15,7 @@ from engine import (
     Drawing,
     Event,
     Inferred,
+    Irregular,
     ItStands,
     Knock,
     NewHand,
@@ -25,9 +26,11 @@ from engine import (
     ProblemKind,
     Redeal,
     Remove,
+    Revised,
     Revision,
     Seq,
     State,
+    Turn,
     Undo,
     Weight,
     apply,
@@ -282,7 +285,26 @@ def _apply_resolution(session: Session, resolution: Resolution) -> tuple[Session
         announcements = (*announcements, *outcomes)
         if isinstance(event, Draw):
             session = replace(session, drawn=(event.seat, session.t_ns))
-    return replace(session, state=state, places=follow_changes(resolution.places, state)), announcements
+    after = replace(session, state=state, places=follow_changes(resolution.places, state))
+    return after, _as_one_correction(announcements, state)
+
+
+def _as_one_correction(announcements: tuple[Announcement, ...], state: State) -> tuple[Announcement, ...]:
+    """Return the announcements with several corrections merged.
+
+    Omits problems that the last correction has solved, and all turns but the last.
+    """
+    revised = [announcement for announcement in announcements if isinstance(announcement, Revised)]
+    if len(revised) < 2:
+        return announcements
+    turns = [announcement for announcement in announcements if isinstance(announcement, Turn)]
+    others = (
+        announcement
+        for announcement in announcements
+        if not isinstance(announcement, Revised | Turn)
+        and not (isinstance(announcement, Irregular) and announcement.seq not in state.irregular)
+    )
+    return (Revised(revised[0].before, revised[-1].after), *others, *turns[-1:])
 
 
 def _apply_by_player(

@@ -19,7 +19,9 @@ from engine import (
     Lead,
     NewHand,
     Play,
+    Revised,
     Seat,
+    Turn,
     entries,
 )
 from tallybone.json_values import from_json, to_json
@@ -164,6 +166,13 @@ def test_an_answer_corrects_the_later_plays(confidence: float) -> None:
         assert answered.answered is not None
         again = then(answered, AnswerBack(answered.answered.log))
         assert (actions(again), asked(again)) == (actions(session), [WHO])
+
+
+@pytest.mark.parametrize("confidence", [0.3, 0.55])
+def test_a_correction_of_later_plays_is_announced_once(confidence: float) -> None:
+    session = then(doubted(confidence), NEXT_LAID, BOTH_LAID)
+    _, announcements = feed(session, Answer(1))
+    assert [type(announcement) for announcement in announcements] == [Revised, Turn]
 
 
 def test_a_late_answer_to_the_first_question_counts() -> None:
