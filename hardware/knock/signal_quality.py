@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from hardware.knock.heard import SoundBlock
@@ -41,11 +42,13 @@ _FLAT_RUN, _FLAT_FROM = 4, 0.2
 _CLIPPED_SHARE = 0.001
 # A noise gate delivers equal samples for at least 100 ms. Noise of a working microphone changes the lowest bit.
 _GATE_FRAMES = 5
-# Other gates attenuate: a steady level, within 8 dB over 80 ms, falls by 25 dB within 40 ms and stays there for
-# 100 ms. Reverberation falls all the time, in a room that decays within 0.3 s by 8 dB in 40 ms.
-_STEADY, _STEADY_DB, _FALLS_DB, _FALLS_FRAMES = 4, 8.0, 25.0, 2
+# Other gates attenuate: a steady level, within 8 dB over 80 ms, falls by 25 dB and stays there for 100 ms. It falls
+# within 40 ms, or 320 ms for a gate with a time constant of up to 0.1 s. Reverberation is not steady before it falls.
+_STEADY, _STEADY_DB, _FALLS_DB, _FALLS_FRAMES = 4, 8.0, 25.0, (2, 16)
 # A sound at least this much louder opened the gate up to 0.6 s before. Vowels are the loudest part of speech.
 _HOLD, _OPENS_DB = 30, 12.0
+# The first frame of a fall is lower by this.
+_BEGINS_DB = 1.0
 # Gates open to the same room noise each time, so steady levels before the falls differ by at most this.
 _SAME_DB = 4.0
 _LEAST_FALLS = 2
@@ -358,19 +361,38 @@ def _gated(levels: _Values, is_still: _Flags) -> int:
     silent = [first for first, end in _runs(is_still) if end - first >= _GATE_FRAMES]
     # A single silence may be the start of a stream, or the end of an edited recording.
     silences = sum(first > 0 for first in silent) if len(silent) > 1 else 0
-    steady_db: list[float] = []
-    last = -_GATE_FRAMES
-    for index in range(_STEADY, len(levels) - _FALLS_FRAMES - _GATE_FRAMES + 1):
-        after = float(levels[index + _FALLS_FRAMES - 1 : index + _FALLS_FRAMES - 1 + _GATE_FRAMES].max())
-        if levels[index - 1] - after < _FALLS_DB or index - last < _GATE_FRAMES:
-            continue
-        before, earlier = levels[index - _STEADY : index], levels[max(0, index - _HOLD) : index]
-        is_steady = before.max() - before.min() <= _STEADY_DB
-        if is_steady and before.min() - after >= _FALLS_DB and earlier.max() >= before.max() + _OPENS_DB:
-            steady_db.append(float(before.mean()))
-            last = index
-    is_same = len(steady_db) >= _LEAST_FALLS and max(steady_db) - min(steady_db) <= _SAME_DB
-    return max(silences, len(steady_db) if is_same else 0)
+    counts = [silences]
+    for frames in _FALLS_FRAMES:
+        steady_db = [level_db for _, level_db in _falls(levels, frames)]
+        is_same = len(steady_db) >= _LEAST_FALLS and max(steady_db) - min(steady_db) <= _SAME_DB
+        counts.append(len(steady_db) if is_same else 0)
+    return max(counts)
+
+
+def _falls(levels: _Values, frames: int) -> list[tuple[int, float]]:
+    """Return the falls within *frames* from a steady level after a louder sound: their first frames, and that level."""
+    falls: list[tuple[int, float]] = []
+    if len(levels) < _STEADY + 1 + _GATE_FRAMES:
+        return falls
+    before = sliding_window_view(levels, _STEADY)[:-1]  # the frames before each frame from _STEADY on
+    lowest, highest = before.min(axis=1), before.max(axis=1)
+    begins = (highest - lowest <= _STEADY_DB) & (levels[_STEADY:] < lowest - _BEGINS_DB)
+    for index in (np.flatnonzero(begins) + _STEADY).tolist():
+        steady = before[index - _STEADY]
+        is_opened = levels[max(0, index - _HOLD) : index].max() >= steady.max() + _OPENS_DB
+        is_new = not falls or index - falls[-1][0] >= _GATE_FRAMES
+        if is_opened and is_new and _stays_below(levels[index : index + frames - 1 + _GATE_FRAMES], steady):
+            falls.append((index, float(steady.mean())))
+    return falls
+
+
+def _stays_below(levels: _Values, steady: _Values) -> bool:
+    """Return True if levels stay below a *steady* level, and at last by 25 dB for 100 ms."""
+    if len(levels) < _GATE_FRAMES:
+        return False
+    after = sliding_window_view(levels, _GATE_FRAMES).max(axis=1)
+    low = np.flatnonzero(after <= steady.min() - _FALLS_DB)
+    return len(low) > 0 and bool(levels[: low[0]].max(initial=LEAST_DB) <= steady.min())
 
 
 def _dropped(frames: _Frames) -> int:

@@ -7,6 +7,7 @@ import pytest
 
 from hardware.knock.heard import NS_PER_S, SoundBlock
 from hardware.knock.signal_quality import SignalFault, SignalMonitor, SignalQuality, signal_quality
+from synthetic.sounds.devices import gate
 from synthetic.sounds.voices import speech
 from tests.hardware.knock.faulty_sounds import (
     KNOCKS_S,
@@ -75,6 +76,14 @@ def test_a_single_clipped_sound_is_no_fault_over_a_long_time() -> None:
 @pytest.mark.parametrize("by_db", [30.0, 40.0, 60.0, 200.0])
 def test_a_noise_gate_is_found(by_db: float) -> None:
     assert SignalFault.GATED in measured(gated(knocks(), by_db=by_db)).faults()
+
+
+@pytest.mark.parametrize("release_s", [0.01, 0.03, 0.06, 0.1])
+@pytest.mark.parametrize("by_db", [40.0, 90.0])
+def test_a_gate_that_closes_slowly_is_found(by_db: float, release_s: float) -> None:
+    samples = knocks((0.6, 1.6, 2.6)).astype(np.float64)
+    closed = gate(samples, threshold=0.35, hold_s=0.12, release_s=release_s, floor_db=by_db)
+    assert SignalFault.GATED in measured(at_16_bits(closed.astype(np.float32))).faults()
 
 
 def test_a_gate_shows_in_a_single_knock_and_silence_at_one_end_is_none() -> None:
