@@ -64,10 +64,9 @@ def _from(heard: list[JudgedSound], from_s: int, to_s: int) -> list[JudgedSound]
     return [sound for sound in heard if from_s <= sound.t_ns / NS_PER_S < to_s]
 
 
-def _chances(heard: list[JudgedSound], calibration: KnockCalibration) -> tuple[list[float], list[float]]:
-    shipped = load_classifier()
-    added = [sound.without(calibration.brighter_db, shipped).chance(calibration.addition) for sound in heard]
-    return [sound.knock for sound in heard], added
+def _chances(heard: list[JudgedSound], calibration: KnockCalibration) -> list[list[float]]:
+    embeddings = np.stack([sound.embedding for sound in heard])
+    return [by.probabilities(embeddings)[:, 0].tolist() for by in (load_classifier(), calibration.classifier())]
 
 
 def _heard(samples: NDArray[np.float32]) -> list[JudgedSound]:

@@ -1,6 +1,7 @@
 """Count sounds mistaken for a pass in simulated games, with the real detector and the real sitting.
 
     python benchmarks/bench_false_passes.py [--games 10] [--hands 3] [--seed 1] [--doubtful 0.33 [--sides 0.7]]
+        [--microphones]
 
 Each game is a few hands of a simulated sitting of normal difficulty, without rendered pictures: a perfect reader sees
 the tiles at 10 frames per second once nothing has moved for 0.4 s. All sounds are modelled: played and drawn tiles,
@@ -13,6 +14,8 @@ With `--doubtful`, no sound is modelled. This share of the simulated knocks has 
 the tiles makes a doubtful sound too, and nobody answers questions about passes. Each pass is compared with the true
 ones by its player and the number of tiles before it. A missed pass is silent if no question about passes was open in
 the 12 s after the knock.
+
+With `--microphones`, each game is heard through another of ten unlike microphones, rooms and recorders.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from benchmarks.knock_streams import ALTERATIONS
 from engine import Draw, Knock, NewHand, Play, Redeal, Rules, Scored, Seat, State, apply, history
 from engine.rules.profiles import profile
 from hardware.knock.detector import KnockDetector
@@ -56,6 +60,18 @@ _BLOCK = 1024
 _SOUNDS = 0.1
 # Beginnings of the questions about undecided passes.
 _ABOUT_PASSES = ("who played the", "who drew", "who passed")
+_MICROPHONES = (
+    "none",
+    "-6 dB per octave",
+    "+6 dB per octave",
+    "low-pass 3000 Hz",
+    "telephone, 8 kHz",
+    "8 bits",
+    "noise suppression",
+    "noise 20 dB below the hits",
+    "codec",
+    "room, 2.0 m",
+)
 # Maximum number of answers after each input.
 _MAX_ANSWERS = 4
 
@@ -106,6 +122,7 @@ def main() -> None:
     parser.add_argument("--hands", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--doubtful", type=float, default=0.0, help="share of doubtful knocks")
+    parser.add_argument("--microphones", action="store_true", help="hear each game through another microphone")
     parser.add_argument("--sides", type=float, default=1.0, help="share of the plays whose side is known")
     chosen = parser.parse_args()
     if chosen.doubtful > 0:
@@ -114,10 +131,12 @@ def main() -> None:
     games = []
     for number in range(chosen.games):
         rules, players = _GAMES[number % len(_GAMES)]
-        game = play(profile(rules), _NAMES[:players], chosen.seed + number, chosen.hands)
+        heard_by = _MICROPHONES[number % len(_MICROPHONES) if chosen.microphones else 0]
+        game = play(profile(rules), _NAMES[:players], chosen.seed + number, chosen.hands, heard_by)
         games.append(game)
         print(
-            f"{rules} of {players}: {game.seconds:.0f} s, {game.sound_count(Sound.TILE)} tiles, "
+            f"{rules} of {players}, microphone: {heard_by}: "
+            f"{game.seconds:.0f} s, {game.sound_count(Sound.TILE)} tiles, "
             f"{game.sound_count(Sound.SLAM)} slams, {game.sound_count(Sound.SHUFFLE)} shuffles, "
             f"{game.sound_count(*_OTHERS)} others; {game.detected} sounds reported; "
             f"{len(game.knocks_ns)} knocks, {len(game.passes_ns)} passes: {game.false} false, {game.missed} missed; "
@@ -131,14 +150,14 @@ def main() -> None:
     )
 
 
-def play(rules: Rules, players: tuple[str, ...], seed: int, hands: int) -> Game:
-    """Play a game and return its results."""
+def play(rules: Rules, players: tuple[str, ...], seed: int, hands: int, heard_by: str = "none") -> Game:
+    """Play a game and return its results. *heard_by* is a name in `ALTERATIONS`."""
     simulation = Simulation(SimulationSettings(rules=rules, players=players, seed=seed, hands=hands))
     planned = list(simulation.plan())
     game = Game(seconds=planned[-1].t_ns / NS_PER_S)
     rng = np.random.default_rng([seed, 1])
     game.sounds = sounds_of(planned, game, rng)
-    heard = heard_in(rng, game, len(players))
+    heard = heard_in(rng, game, len(players), heard_by)
     table = _Table(simulation, rules, players)
     for item in (*planned, None):
         while heard and (item is None or heard[0][0] + _HEARD_LATE_NS <= item.t_ns):
@@ -279,13 +298,14 @@ def sounds_of(planned: Sequence[Planned], game: Game, rng: np.random.Generator) 
     return sorted([*sounds, *((_OTHERS[int(rng.integers(3))], t_s) for t_s in others)], key=lambda sound: sound[1])
 
 
-def heard_in(rng: np.random.Generator, game: Game, seats: int) -> list[tuple[int, KnockHeard]]:
+def heard_in(rng: np.random.Generator, game: Game, seats: int, heard_by: str) -> list[tuple[int, KnockHeard]]:
     """Return the knocks that the detector finds, with their times, as inputs of the sitting."""
     scene = scene_of(rng, game.sounds, lasts_s=game.seconds + 3)
+    samples = ALTERATIONS[heard_by](rng, scene.samples.astype(np.float64)).astype(np.float32)
     detector = KnockDetector()
     heard: list[tuple[int, KnockHeard]] = []
-    for first in range(0, len(scene.samples), _BLOCK):
-        block = SoundBlock(scene.samples[first : first + _BLOCK], first * NS_PER_S // RATE_HZ)
+    for first in range(0, len(samples), _BLOCK):
+        block = SoundBlock(samples[first : first + _BLOCK], first * NS_PER_S // RATE_HZ)
         knocks = [sound for sound in detector.feed(block) if sound.kind is Sound.KNOCK or sound.hit >= DOUBTFUL]
         heard += [(sound.t_ns, knock_meant(sound, seats)) for sound in knocks]
     game.detected = len(heard)

@@ -44,9 +44,10 @@ from benchmarks.knock_streams import (
     stream_of,
     stream_of_hits,
 )
-from calibration.knock.spectral_tilt import estimate_tilt_db
+from calibration.knock.correction import fit_correction
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.detector import KnockDetector, SoundFinder
+from hardware.knock.features import measure
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from hardware.knock.wav import read_wav
 from synthetic.sounds.backgrounds import television
@@ -103,7 +104,10 @@ def classifier_of(knocks: NDArray[np.float32]) -> Classifier:
         knocks: Samples around each knock, as found by `SoundFinder`, shape (K, N).
     """
     shipped = load_classifier()
-    return replace(shipped, brighter_db=estimate_tilt_db(knocks, shipped)) if len(knocks) else shipped
+    if not len(knocks):
+        return shipped
+    embeddings = shipped.embed(measure(knocks))
+    return replace(shipped, correction=fit_correction(shipped, embeddings, embeddings[:0]))
 
 
 def main() -> None:
@@ -200,7 +204,7 @@ def alteration_rows(
 def _before_and_after(
     learn: Stream, judge: Stream, *, judge_all: bool = False
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which hits are reported as knocks, by the shipped classifier and after learning the first ten of *learn*.
+    """Return a mask of the hits reported as knocks, before and after learning the first ten of *learn*.
 
     Unless *judge_all*, the hits that the table learns from are not judged.
     """
@@ -226,7 +230,7 @@ def _sounds_at(stream: Stream, starts_s: Sequence[float]) -> NDArray[np.float32]
 def _is_reported(
     samples: Waveform, starts_s: NDArray[np.float64], classifier: Classifier | None = None
 ) -> NDArray[np.bool_]:
-    """Return which of the hits at given times are reported as knocks."""
+    """Return a mask of the hits at given times that are reported as knocks."""
     reported_s = np.array([*_knocks_s(samples, classifier), np.inf])
     return np.asarray(np.abs(reported_s[:, None] - starts_s).min(axis=0) <= _NEAR_S)
 

@@ -128,7 +128,7 @@ def _noisy(rng: np.random.Generator, sound: Waveform, *, below_db: float) -> Wav
 
 
 def _record(rng: np.random.Generator, sound: Waveform) -> Waveform:
-    return np.asarray(devices.record(rng, sound), np.float64)
+    return np.asarray(devices.recorded_by_chance(rng, sound), np.float64)
 
 
 def _alterations() -> dict[str, Altering]:

@@ -33,6 +33,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
 }
 """Names in files for fields that were renamed in the code, by class."""
 GONE: Mapping[str, frozenset[str]] = {
+    "KnockCalibration": frozenset(("addition", "brighter_db")),
     "Places": frozenset(("laid_unseen", "unchecked")),
     "Unseen": frozenset(("calls",)),
 }

@@ -1,84 +1,68 @@
-"""Per-table linear correction to the sound classifier."""
+"""Learn a table's knocks: a correction of the classifier from sounds that are known to be knocks or not."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock.classifier import SOUNDS, Classifier
-from hardware.knock.features import FEATURES
-from hardware.knock.heard import Sound
+from hardware.knock.classifier import Classifier, Correction
 
-# Variance added to each feature, because five to twenty knocks give poor estimates, and weight of the correction
-# relative to the classifier. Chosen on 22 simulated tables. benchmarks/bench_calibrate_knock.py uses others.
-_VARIANCE, _COUNTS = 0.5, 1.5
-# Sounds not made by a hand, to which the correction applies. It excludes taps, which are not recorded and resemble
-# knocks: when the correction was added to the knock output instead, 178 of 219 finger taps were accepted as knocks,
-# against 49 without a correction.
-OTHER_SOUNDS = (Sound.TILE, Sound.SLAM, Sound.SHUFFLE, Sound.GLASS, Sound.SPEECH, Sound.NOTHING)
-# Standardised features are clipped to this magnitude.
-_FARTHEST = 5.0
+# Weight of the penalty on the squared weights of standardised numbers, so that few examples change little, and total
+# weight of the modelled sounds, relative to one example. Chosen on 40 modelled tables and devices.
+_PENALTY, _MODELLED_WEIGHT = 2.0, 80.0
+_STEPS, _MOST_ODDS = 12, 12.0
 
 
 @dataclass(frozen=True, slots=True)
-class Addition:
-    """Linear correction to the classifier's log odds of a knock against `OTHER_SOUNDS`.
+class TableExamples:
+    """Sounds of a table that are known to be knocks or not, as embeddings of the classifier.
 
     Attributes:
-        weights: Weight of each standardised feature.
-        bias: Constant term.
+        model: Name of the classifier that made the embeddings. Those of another one mean nothing.
+        knocks: Embedding of each knock.
+        others: Embedding of each other sound, such as a tile.
     """
 
-    weights: tuple[float, ...]
-    bias: float
-
-    def __post_init__(self) -> None:
-        if len(self.weights) != FEATURES or not all(math.isfinite(value) for value in (*self.weights, self.bias)):
-            raise ValueError(f"weights and bias: expected {FEATURES} numbers and one, got {len(self.weights)}")
-
-    def odds(self, features: NDArray[np.float32]) -> float:
-        """Return the correction of the log odds for standardised features of shape (FEATURES,)."""
-        return float(np.array(self.weights) @ features) + self.bias
+    model: str
+    knocks: tuple[tuple[float, ...], ...] = ()
+    others: tuple[tuple[float, ...], ...] = ()
 
 
-def fit_addition(knocks: NDArray[np.float32], tiles: NDArray[np.float32]) -> Addition:
-    """Return a linear discriminant, with independent features, that is 0 halfway between the means of two sounds.
+def learned(shipped: Classifier, examples: TableExamples) -> Classifier:
+    """Return the shipped classifier with what *examples* teach. TableExamples of another classifier are ignored."""
+    if examples.model != shipped.name or not examples.knocks:
+        return shipped
+    knocks, others = (
+        np.array(rows, np.float32).reshape(-1, shipped.others.shape[1]) for rows in (examples.knocks, examples.others)
+    )
+    return replace(shipped, correction=fit_correction(shipped, knocks, others))
+
+
+def fit_correction(shipped: Classifier, knocks: NDArray[np.float32], others: NDArray[np.float32]) -> Correction:
+    """Return a penalised logistic regression of knocks against other sounds, starting from the classifier's log odds.
+
+    The modelled sounds of the classifier, taps among them, count as other sounds, so that the correction does not
+    spread to sounds that the table has not heard.
 
     Args:
-        knocks, tiles: Standardised features, shape (N, FEATURES) with N at least 1.
+        shipped: Classifier without a correction.
+        knocks, others: Embeddings, shape (N, E). *others* may be empty.
     """
-    near, far = knocks.mean(axis=0), tiles.mean(axis=0)
-    spread = (knocks.var(axis=0) * len(knocks) + tiles.var(axis=0) * len(tiles)) / (len(knocks) + len(tiles))
-    weights = _COUNTS / math.sqrt(FEATURES) * (near - far) / (spread + _VARIANCE)
-    # Five digits are more precise than so few sounds allow, and keep the file short.
-    rounded = tuple(float(f"{weight:.5g}") for weight in weights.tolist())
-    return Addition(rounded, -float(np.array(rounded) @ (near + far)) / 2)
-
-
-def with_addition(classifier: Classifier, addition: Addition) -> Classifier:
-    """Return a classifier that subtracts the correction from the outputs of `OTHER_SOUNDS`.
-
-    The correction becomes an additional unit in each layer, with a bias large enough to keep ReLU from clipping it.
-    """
-    line = np.array(addition.weights, np.float32)
-    offset = np.float32(_FARTHEST * np.abs(line).sum())
-    weights, biases = list(classifier.weights), list(classifier.biases)
-    last, outputs = len(weights) - 1, [SOUNDS.index(sound) for sound in OTHER_SOUNDS]
-    weights[0], biases[0] = np.column_stack([weights[0], line]), np.append(biases[0], offset)
-    for layer in range(1, last + 1):
-        extended = np.zeros((weights[layer].shape[0] + 1, weights[layer].shape[1] + (layer < last)), np.float32)
-        extended[:-1, : weights[layer].shape[1]] = weights[layer]
-        # Hidden layers pass the unit on unchanged.
-        if layer < last:
-            extended[-1, -1] = 1.0
-        else:
-            extended[-1, outputs] = -1.0
-        weights[layer] = extended
-        if layer < last:
-            biases[layer] = np.append(biases[layer], np.float32(0.0))
-    biases[last] = biases[last].copy()
-    biases[last][outputs] -= np.float32(addition.bias) - offset
-    return replace(classifier, weights=tuple(weights), biases=tuple(biases))
+    rows = np.concatenate([knocks, others, shipped.others]).astype(np.float64)
+    counts = len(knocks), len(others), len(shipped.others)
+    is_knock = np.repeat([1.0, 0.0, 0.0], counts)
+    importance = np.repeat([1.0, 1.0, _MODELLED_WEIGHT / max(1, counts[2])], counts)
+    scale = shipped.others.std(axis=0).astype(np.float64) + 0.1
+    values = np.column_stack([rows / scale, np.ones(len(rows))])
+    chances = shipped.probabilities(rows.astype(np.float32))[:, 0].astype(np.float64)
+    known = np.clip(np.log(chances + 1e-9) - np.log(1 - chances + 1e-9), -_MOST_ODDS, _MOST_ODDS)
+    penalty = np.diag(np.append(np.full(len(scale), _PENALTY), 0.5))
+    solution = np.zeros(values.shape[1])
+    for _ in range(_STEPS):  # Newton's method
+        now = 1 / (1 + np.exp(-np.clip(known + values @ solution, -30, 30)))
+        slope = values.T @ (importance * (now - is_knock)) + penalty @ solution
+        bend = (values * (importance * now * (1 - now))[:, None]).T @ values + penalty
+        solution -= np.linalg.solve(bend, slope)
+    return Correction(np.asarray(solution[:-1] / scale, np.float32), float(solution[-1]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
-from calibration.knock.correction import OTHER_SOUNDS, Addition, fit_addition, with_addition
-from calibration.knock.spectral_tilt import estimate_tilt_db
+from calibration.knock.correction import TableExamples, fit_correction, learned
 from engine.phrases import phrase
-from hardware.knock.classifier import SOUNDS, Classifier, load_classifier
+from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.detector import KnockDetector, SoundFinder
 from hardware.knock.features import measure
 from hardware.knock.heard import ClassifiedSound, SoundBlock
-from hardware.knock.tone import without_tilt
 
 KNOCKS_PER_SEAT = 5
 # Maximum number of sounds in ten seconds of silence. A chair may creak, but with more the room is too noisy.
@@ -26,41 +23,24 @@ _LEAST_TILES, _LEAST_KNOCKS = 8, 3
 # Minimum share of knocks that are recognised, and maximum share of tile sounds mistaken for knocks. A few mistakes are
 # acceptable, because the camera sees the tiles.
 _LEAST_FOUND, _MOST_PASSED = 0.8, 0.1
-_MOST_ODDS = 30.0
-_OTHERS = [SOUNDS.index(sound) for sound in OTHER_SOUNDS]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedSound:
-    """A sudden sound with the probabilities of the shipped classifier.
+    """A sudden sound as the shipped classifier describes it.
 
     Attributes:
         t_ns: Time of the onset.
-        knock: Probability of a knock, from 0 to 1.
-        other: Probability of `OTHER_SOUNDS`, from 0 to 1. The remainder is the probability of a tap.
         strength: Peak amplitude, from 0 to 1.
-        features: Standardised features, shape (FEATURES,).
-        around: Samples around the onset, shape (BEFORE + AFTER,). The onset is at index BEFORE.
+        embedding: Description by the classifier, shape (E,).
     """
 
     t_ns: int
-    knock: float
-    other: float
     strength: float
-    features: NDArray[np.float32]
-    around: NDArray[np.float32]
+    embedding: NDArray[np.float32]
 
-    def without(self, brighter_db: float, shipped: Classifier) -> JudgedSound:
-        """Return the sound judged again after removing a spectral tilt in dB per octave."""
-        if brighter_db == 0:
-            return self
-        return judge_sound(self.t_ns, self.strength, self.around, shipped, brighter_db=brighter_db)
 
-    def chance(self, addition: Addition) -> float:
-        """Return the probability of a knock with the table's correction, whose log odds are clipped to 30."""
-        taps = max(0.0, 1 - self.knock - self.other)
-        other = self.other * math.exp(-max(-_MOST_ODDS, min(_MOST_ODDS, addition.odds(self.features))))
-        return self.knock / max(self.knock + other + taps, 1e-12)
+_NONE = TableExamples("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +48,14 @@ class KnockCalibration:
     """Knock calibration of a table, with figures from leave-one-out cross-validation.
 
     Attributes:
-        addition: Correction to the classifier.
         weakest: Lowest probability of a detected knock.
         likest: Highest knock probability of a tile sound.
         knocks, found: Number of knocks, and number of detected knocks.
         tiles, passed: Number of tile sounds, and number of those classified as knocks.
         strengths: Median strength of the knocks of each seat.
-        brighter_db: Spectral tilt of the microphone relative to most microphones, in dB per octave.
+        examples: Knocks and tile sounds of the calibration. Files of older versions have none.
     """
 
-    addition: Addition
     weakest: float
     likest: float
     knocks: int
@@ -85,16 +63,21 @@ class KnockCalibration:
     tiles: int
     passed: int
     strengths: tuple[float, ...] = ()
-    brighter_db: float = 0.0
+    examples: TableExamples = _NONE
 
     @property
     def margin(self) -> float:
         """Difference of `weakest` and `likest`, from -1 to 1."""
         return self.weakest - self.likest
 
+    @property
+    def is_outdated(self) -> bool:
+        """True if it was made with another classifier, so that its examples mean nothing now."""
+        return self.examples.model != load_classifier().name
+
     def classifier(self) -> Classifier:
         """Return the shipped classifier, corrected for table and microphone."""
-        return replace(with_addition(load_classifier(), self.addition), brighter_db=self.brighter_db)
+        return learned(load_classifier(), self.examples)
 
 
 class CollectingDetector(KnockDetector):
@@ -108,24 +91,14 @@ class CollectingDetector(KnockDetector):
     def feed(self, block: SoundBlock) -> tuple[ClassifiedSound, ...]:
         """Collect the sounds that this block completes, and return none."""
         for sound in self._sounds.feed(block):
-            judged = judge_sound(sound.t_ns, sound.strength, sound.around, self._shipped, brighter_db=0.0)
-            self._collected.append(judged)
+            embedding = self._shipped.embed(measure(sound.around[None]))[0]
+            self._collected.append(JudgedSound(sound.t_ns, sound.strength, embedding))
         return ()
 
     def take(self) -> tuple[JudgedSound, ...]:
         """Return and clear the collected sounds, in order of time."""
         collected, self._collected = tuple(self._collected), []
         return collected
-
-
-def judge_sound(
-    t_ns: int, strength: float, around: NDArray[np.float32], shipped: Classifier, *, brighter_db: float
-) -> JudgedSound:
-    """Return a sound with the probabilities of the shipped classifier, after removing *brighter_db* dB per octave."""
-    measured = measure(without_tilt(around, brighter_db))
-    chances = shipped.probabilities(measured[None])[0]
-    features = np.clip((measured - shipped.mean) / shipped.scale, -5, 5)
-    return JudgedSound(t_ns, float(chances[0]), float(chances[_OTHERS].sum()), strength, features, around)
 
 
 def fit_knock(
@@ -144,12 +117,10 @@ def fit_knock(
     loudest = [_loudest(seat) for seat in seats]
     _require_enough(quiet, tiles, loudest)
     shipped = load_classifier()
-    brighter_db = estimate_tilt_db(np.stack([sound.around for seat in loudest for sound in seat]), shipped)
-    knocks = [sound.without(brighter_db, shipped) for seat in loudest for sound in seat]
-    tiles = [sound.without(brighter_db, shipped) for sound in tiles]
+    knocks = [sound for seat in loudest for sound in seat]
     least = shipped.least_knock
-    chances = sorted(_cross_validate(knocks, tiles))
-    others = sorted(_cross_validate(tiles, knocks, is_tile=True))
+    chances = sorted(_cross_validate(shipped, knocks, tiles))
+    others = sorted(_cross_validate(shipped, tiles, knocks, is_tile=True))
     found, passed = [chance for chance in chances if chance >= least], sum(chance >= least for chance in others)
     if len(found) < _LEAST_FOUND * len(chances) or passed > _MOST_PASSED * len(others):
         raise RefusedError(
@@ -163,10 +134,10 @@ def fit_knock(
                 tiles=len(others),
             )
         )
-    addition = fit_addition(_features(knocks), _features(tiles))
+    examples = TableExamples(shipped.name, _rows(knocks), _rows(tiles))
     strengths = tuple(sorted(sound.strength for sound in seat)[len(seat) // 2] for seat in loudest)
     counts = len(chances), len(found), len(others), passed
-    return KnockCalibration(addition, found[0], others[-1], *counts, strengths, brighter_db)
+    return KnockCalibration(found[0], others[-1], *counts, strengths, examples)
 
 
 def _require_enough(
@@ -195,21 +166,30 @@ def _require_enough(
             )
 
 
-def _cross_validate(own: Sequence[JudgedSound], others: Sequence[JudgedSound], *, is_tile: bool = False) -> list[float]:
+def _cross_validate(
+    shipped: Classifier, own: Sequence[JudgedSound], others: Sequence[JudgedSound], *, is_tile: bool = False
+) -> list[float]:
     """Return the knock probability of each sound in *own*, with a correction fitted without it (leave-one-out).
 
     *others* are the sounds of the other class. If *is_tile*, *own* are tile sounds and *others* are knocks.
     """
+    mine, far = _embeddings(own), _embeddings(others)
     chances = []
-    for at, sound in enumerate(own):
-        rest, far = _features([*own[:at], *own[at + 1 :]]), _features(others)
-        addition = fit_addition(far, rest) if is_tile else fit_addition(rest, far)
-        chances.append(sound.chance(addition))
+    for at in range(len(own)):
+        rest = np.delete(mine, at, axis=0)
+        correction = fit_correction(shipped, far, rest) if is_tile else fit_correction(shipped, rest, far)
+        classifier = replace(shipped, correction=correction)
+        chances.append(float(classifier.probabilities(mine[at : at + 1])[0, 0]))
     return chances
 
 
-def _features(sounds: Sequence[JudgedSound]) -> NDArray[np.float32]:
-    return np.stack([sound.features for sound in sounds])
+def _embeddings(sounds: Sequence[JudgedSound]) -> NDArray[np.float32]:
+    return np.stack([sound.embedding for sound in sounds])
+
+
+def _rows(sounds: Sequence[JudgedSound]) -> tuple[tuple[float, ...], ...]:
+    # Four digits are more precise than so few sounds allow, and keep the file short.
+    return tuple(tuple(float(f"{value:.4g}") for value in sound.embedding) for sound in sounds)
 
 
 def _loudest(sounds: Sequence[JudgedSound]) -> list[JudgedSound]:

@@ -1,4 +1,4 @@
-"""Classifier of sudden sounds, trained with scikit-learn and evaluated with numpy."""
+"""Classifier of sudden sounds, trained with torch and evaluated with numpy."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from hardware.knock.errors import KnockModelError
-from hardware.knock.features import FEATURES
+from hardware.knock.features import FEATURES, PATCHES
 from hardware.knock.heard import Sound
 
 FORMAT = "tallybone-knock"
-VERSION = 1
+VERSION = 2
 SOUNDS = tuple(Sound)
 _SHIPPED = "models/knock.npz"
+# Features are centred for the network.
+CENTRE = np.float32(1.5)
+# Standardised numbers on the impact are clipped to this magnitude.
+FARTHEST = 5.0
+_DENSE = ("impact", "hidden", "output")
 # Raised by numpy and zipfile for damaged files. A flipped bit may also suggest an unknown compression method
 # (NotImplementedError, a RuntimeError) or encryption (RuntimeError).
 _UNREADABLE = (
@@ -36,35 +42,108 @@ _UNREADABLE = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Classifier:
-    """A multi-layer perceptron with ReLU activations. Its outputs are in the order of `SOUNDS`.
+class Layer:
+    """A convolution over frames and bands, followed by a ReLU.
 
     Attributes:
-        mean, scale: Arrays of shape (FEATURES,) that standardise the features.
-        weights: Array of shape (inputs, outputs) for each layer.
-        biases: Array of shape (outputs,) for each layer.
-        least_knock: Minimum probability of a knock.
-        notes: Notes on the training, with figures on held-out sounds.
-        brighter_db: Spectral tilt of the microphone relative to those of the training data, in dB per octave. It is
-            removed before features are measured.
+        weight: Shape (outputs, inputs, frames, bands).
+        bias: Shape (outputs,).
+        stride: Step in frames and bands. With a stride of 2, the input is padded by a row of zeros on each side.
     """
 
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    stride: int
+
+    def apply(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the outputs, shape (N, frames, bands, outputs), for inputs of shape (N, frames, bands, inputs)."""
+        if self.stride > 1:
+            values = np.pad(values, ((0, 0), (1, 1), (1, 1), (0, 0)))
+        size = self.weight.shape[2:]
+        windows = sliding_window_view(values, size, axis=(1, 2))[:, :: self.stride, :: self.stride]
+        sums = np.tensordot(windows, self.weight, axes=((3, 4, 5), (1, 2, 3)))
+        return np.asarray(np.maximum(sums + self.bias, 0), np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dense:
+    """A fully connected layer.
+
+    Attributes:
+        weight: Shape (inputs, outputs).
+        bias: Shape (outputs,).
+    """
+
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32]
+
+    def apply(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the sums, shape (N, outputs), for inputs of shape (N, inputs)."""
+        return values @ self.weight + self.bias
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Correction:
+    """What a table has learned: a linear correction of the log odds of a knock.
+
+    Attributes:
+        weights: Weight of each number of the embedding, shape (E,).
+        bias: Constant term.
+    """
+
+    weights: NDArray[np.float32]
+    bias: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classifier:
+    """A small convolutional network on two spectrograms. Its outputs are in the order of `SOUNDS`.
+
+    Attributes:
+        branches: Layers for the features of `DETAIL` and of `CONTEXT`.
+        impact: Layer for the numbers on the impact, after subtracting *mean* and dividing by *scale*.
+        mean, scale: Arrays that standardise these numbers.
+        hidden: Layer that makes the embedding of E numbers.
+        output: Last layer.
+        others: Embeddings of modelled sounds that are no knocks, shape (M, E). Tables learn against them.
+        least_knock: Minimum probability of a knock.
+        notes: Notes on the training, with figures on held-out sounds.
+        name: Checksum of the file, which identifies the embeddings.
+        correction: What this table has learned, or None.
+    """
+
+    branches: tuple[tuple[Layer, ...], tuple[Layer, ...]]
+    impact: Dense
     mean: NDArray[np.float32]
     scale: NDArray[np.float32]
-    weights: tuple[NDArray[np.float32], ...]
-    biases: tuple[NDArray[np.float32], ...]
+    hidden: Dense
+    output: Dense
+    others: NDArray[np.float32]
     least_knock: float
     notes: dict[str, object]
-    brighter_db: float = 0.0
+    name: str = ""
+    correction: Correction | None = None
 
-    def probabilities(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the probability of each sound, shape (N, number of sounds), for features of shape (N, FEATURES)."""
-        # Features far outside the range of the training data carry no more information than its border.
-        values = np.clip((features - self.mean) / self.scale, -5, 5)
-        for index, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            if index:
-                values = np.maximum(values, 0)
-            values = values @ weight + bias
+    def embed(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return a short description of sounds, shape (N, E), for features of shape (N, FEATURES)."""
+        outputs, first = [], 0
+        for patch, layers in zip(PATCHES, self.branches, strict=True):
+            count = patch.frames * patch.bands
+            values = features[:, first : first + count].reshape(-1, *patch.shape, 1) - CENTRE
+            for layer in layers:
+                values = layer.apply(values)
+            outputs.append(values.reshape(len(values), -1))
+            first += count
+        # Numbers far outside the range of the training data carry no more information than its border.
+        numbers = np.clip((features[:, first:] - self.mean) / self.scale, -FARTHEST, FARTHEST)
+        outputs.append(np.maximum(self.impact.apply(numbers), 0))
+        return np.asarray(np.maximum(self.hidden.apply(np.concatenate(outputs, axis=1)), 0), np.float32)
+
+    def probabilities(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the probability of each sound, shape (N, number of sounds), for embeddings of shape (N, E)."""
+        values = self.output.apply(embeddings)
+        if self.correction is not None:
+            values[:, 0] += embeddings @ self.correction.weights + np.float32(self.correction.bias)
         values = np.exp(values - values.max(axis=1, keepdims=True, initial=-np.inf))
         return np.asarray(values / values.sum(axis=1, keepdims=True), np.float32)
 
@@ -81,22 +160,26 @@ class Classifier:
 
 
 def save_classifier(path: Path, classifier: Classifier) -> None:
-    """Write a classifier to a compressed npz file of float16 arrays with a JSON header. Omits `brighter_db`."""
+    """Write a classifier to a compressed npz file of float16 arrays with a JSON header. Omits the correction."""
     header = {
         "format": FORMAT,
         "version": VERSION,
         "sounds": [sound.value for sound in SOUNDS],
-        "layers": len(classifier.weights),
+        "strides": [[layer.stride for layer in layers] for layers in classifier.branches],
         "least_knock": classifier.least_knock,
         "notes": classifier.notes,
     }
     arrays: dict[str, NDArray[np.generic]] = {
         "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
+        "others": classifier.others.astype(np.float16),
         "mean": classifier.mean.astype(np.float16),
         "scale": classifier.scale.astype(np.float16),
     }
-    for index, (weight, bias) in enumerate(zip(classifier.weights, classifier.biases, strict=True)):
-        arrays |= {f"weight{index}": weight.astype(np.float16), f"bias{index}": bias.astype(np.float16)}
+    named: dict[str, Layer | Dense] = {name: getattr(classifier, name) for name in _DENSE}
+    for at, layers in enumerate(classifier.branches):
+        named |= {f"layer{at}{index}": layer for index, layer in enumerate(layers)}
+    for name, layer in named.items():
+        arrays |= {f"{name} weight": layer.weight.astype(np.float16), f"{name} bias": layer.bias.astype(np.float16)}
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -129,15 +212,25 @@ def _classifier(source: str, stored: np.lib.npyio.NpzFile) -> Classifier:
     def array(key: str) -> NDArray[np.float32]:
         return np.asarray(stored[key], np.float32)
 
-    count = int(header["layers"])
-    mean = array("mean")
-    if mean.shape != (FEATURES,):
-        raise KnockModelError(f"{source}: expected {FEATURES} features, got {mean.shape}")
-    return Classifier(
-        mean,
+    def pair(name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        return array(f"{name} weight"), array(f"{name} bias")
+
+    detail, context = (
+        tuple(Layer(*pair(f"layer{at}{index}"), int(stride)) for index, stride in enumerate(strides))
+        for at, strides in enumerate(header["strides"])
+    )
+    classifier = Classifier(
+        (detail, context),
+        Dense(*pair("impact")),
+        array("mean"),
         array("scale"),
-        tuple(array(f"weight{i}") for i in range(count)),
-        tuple(array(f"bias{i}") for i in range(count)),
+        Dense(*pair("hidden")),
+        Dense(*pair("output")),
+        array("others"),
         float(header["least_knock"]),
         header["notes"],
+        f"{zlib.crc32(b''.join(stored[key].tobytes() for key in sorted(stored.files))):08x}",
     )
+    # Raises ValueError if the layers do not fit.
+    classifier.probabilities(classifier.embed(np.zeros((1, FEATURES), np.float32)))
+    return classifier

@@ -12,7 +12,6 @@ from hardware.knock.features import AFTER, BEFORE, measure
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from hardware.knock.onsets import PORTION, RATE_HZ, STEP, OnsetFinder, first_sample
 from hardware.knock.stream import Portion, Stream
-from hardware.knock.tone import without_tilt
 
 # Maximum time between knocks that belong together: players often knock twice for one pass.
 DOUBLE_NS = 600_000_000
@@ -39,7 +38,7 @@ class SuddenSound:
 
 
 class SoundFinder:
-    """Finds sudden sounds in a stream, and returns each about 0.15 s after its onset."""
+    """Finds sudden sounds in a stream, and returns each about 0.5 s after its onset."""
 
     def __init__(self) -> None:
         self._stream = Stream()
@@ -110,8 +109,7 @@ class KnockDetector:
         return tuple(self._classify(sound) for sound in self._finder.feed(block))
 
     def _classify(self, sound: SuddenSound) -> ClassifiedSound:
-        samples = without_tilt(sound.around, self._classifier.brighter_db)
-        chances = self._classifier.probabilities(measure(samples)[None])[0]
+        chances = self._classifier.probabilities(self._classifier.embed(measure(sound.around[None])))[0]
         kind, confidence = self._classifier.decide(chances)
         in_row = self._count_in_row(sound.t_ns) if kind is Sound.KNOCK else 0
         hit = min(1.0, float(chances[0]))

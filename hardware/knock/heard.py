@@ -20,7 +20,7 @@ DOUBTFUL = 0.2
 
 
 class Sound(StrEnum):
-    """Kind of a sudden sound at a table. Only KNOCK is a knock with the knuckles."""
+    """Kind of a sudden sound at a table. Only KNOCK is a hit with the hand that counts as a pass."""
 
     KNOCK = "knock"
     FINGER = "finger"
@@ -32,6 +32,12 @@ class Sound(StrEnum):
     GLASS = "glass"
     SPEECH = "speech"
     NOTHING = "nothing"
+    CLAP = "clap"
+    COUGH = "cough"
+    CHAIR = "chair"
+    DOOR = "door"
+    KEYS = "keys"
+    TYPING = "typing"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

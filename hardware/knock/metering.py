@@ -15,14 +15,14 @@ from hardware.knock.stream import as_float
 
 # A display of the peak is readable if it lasts for some seconds.
 _HOLD_NS = 3 * NS_PER_S
-# Sounds are returned at most 0.25 s after their onset, and blocks of files last 0.25 s.
-_KEPT_NS = NS_PER_S
+# Sounds are returned at most 0.6 s after their onset, and blocks of files last 0.25 s.
+_KEPT_NS = 2 * NS_PER_S
 # Time around an onset in which clipping counts for its sound.
 _BEFORE_NS, _AFTER_NS = 5_000_000, 50_000_000
 # Measuring ten seconds takes about 2 ms on an x86 server.
 _MEASURED_S, _MEASURED_NS = 10.0, NS_PER_S // 2
-# The detector completes a sound 0.15 s after its onset.
-_TAIL_S = 0.5
+# The detector completes a sound 0.5 s after its onset.
+_TAIL_S = 0.7
 
 
 @dataclass(frozen=True, slots=True)

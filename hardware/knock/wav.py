@@ -16,7 +16,7 @@ from hardware.knock.errors import KnockError, WavError
 from hardware.knock.heard import NS_PER_S, SoundBlock
 
 # Silence appended to the end, for the detector to complete the last sound.
-_AFTER_S = 0.5
+_AFTER_S = 0.7
 
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
 # Lengths written by programs that stream audio without knowing its length.
@@ -172,7 +172,7 @@ def decode(data: bytes, form: WavForm) -> NDArray[np.float32]:
 
 
 def with_trailing_silence(blocks: Iterator[SoundBlock]) -> Iterator[SoundBlock]:
-    """Yield the blocks, followed by 0.5 s of silence, even if *blocks* raises an error for a truncated file."""
+    """Yield the blocks, followed by 0.7 s of silence, even if *blocks* raises an error for a truncated file."""
     last: SoundBlock | None = None
     try:
         for block in blocks:

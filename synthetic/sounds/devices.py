@@ -310,7 +310,7 @@ def add_background(sound: Waveform, background: Waveform, *, below_db: float) ->
     return sound + rms * background
 
 
-def record(rng: np.random.Generator, dry: Waveform) -> NDArray[np.float32]:
+def recorded_by_chance(rng: np.random.Generator, dry: Waveform) -> NDArray[np.float32]:
     """Return a dry recording in a random room as recorded by a random device.
 
     Args:
@@ -321,14 +321,14 @@ def record(rng: np.random.Generator, dry: Waveform) -> NDArray[np.float32]:
         Samples of 16 bits from -1 to 1, shape (N,).
     """
     sound = np.asarray(dry, np.float64)
-    if rng.random() < 0.65:
+    if rng.random() < 0.75:
         sound = reverberate(sound, room_response(rng, draw_room(rng)))
     for _ in range(int(rng.choice([0, 1, 2], p=[0.3, 0.5, 0.2]))):
         sound = filtered(sound, draw_response(rng))
     if rng.random() < 0.6:
         sound = add_background(sound, draw_background(rng, len(sound)), below_db=rng.uniform(6, 50))
     sound = _to_full_scale(sound)
-    for share, draw in ((0.15, draw_leveller), (0.12, draw_suppressor), (0.10, draw_gate)):
+    for share, draw in ((0.25, draw_leveller), (0.12, draw_suppressor), (0.10, draw_gate)):
         if rng.random() < share:
             sound = _to_full_scale(draw(rng)(sound))
     # A quarter of the recordings are too loud.

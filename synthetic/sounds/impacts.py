@@ -114,13 +114,14 @@ def fist(rng: np.random.Generator) -> list[Impact]:
     return impacts
 
 
-def knock_times(rng: np.random.Generator) -> list[float]:
-    """Return the times in seconds of one to five knocks in a series, from 0 on.
+def knock_times(rng: np.random.Generator, *, count: int | None = None) -> list[float]:
+    """Return the times in seconds of one to five knocks, or of *count* knocks, in a series, from 0 on.
 
     45 % of the series have one knock, 35 % two, and 20 % three to five. The gaps of 0.12 to 0.5 s vary by 10 % within a
     series, as in human tapping.
     """
-    count = int(rng.choice([1, 2, 3, 4, 5], p=[0.45, 0.35, 0.10, 0.06, 0.04]))
+    if count is None:
+        count = int(rng.choice([1, 2, 3, 4, 5], p=[0.45, 0.35, 0.10, 0.06, 0.04]))
     gap_s = float(np.exp(rng.uniform(np.log(0.12), np.log(0.5))))
     gaps_s = gap_s * np.clip(rng.normal(1, 0.1, count - 1), 0.7, 1.3)
     return [0.0, *(float(t_s) for t_s in np.cumsum(gaps_s))]

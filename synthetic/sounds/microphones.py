@@ -8,7 +8,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock.tone import octaves
 from synthetic.sounds.impacts import RATE_HZ
 from synthetic.sounds.signals import fast_length
 from synthetic.sounds.surroundings import Waveform
@@ -17,8 +16,15 @@ Response: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Maps frequencies in Hz to gains in dB, both of shape (F,)."""
 
 _BEND_OCTAVES = 0.35
+# Responses are constant below the lowest frequency, as those of microphones are not straight lines there.
+_LOWEST_HZ, _MIDDLE_HZ = 60.0, 1_000.0
 # Lowest gain of a response. Real devices have noise and leaks instead of silence.
 _LEAST_DB = -60.0
+
+
+def octaves(hz: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return frequencies in octaves above 1 kHz. Frequencies below 60 Hz are treated as 60 Hz."""
+    return np.asarray(np.log2(np.maximum(hz, _LOWEST_HZ) / _MIDDLE_HZ))
 
 
 def tilted(db_per_octave: float) -> Response:

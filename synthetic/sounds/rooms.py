@@ -25,7 +25,7 @@ _EARLY_S = (0.0004, 0.030)
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class Acoustics:
     """A room with a sound source and a microphone.
 
     Attributes:
@@ -55,9 +55,9 @@ class Room:
         return 20 * float(np.log10(critical_m / self.distance_m))
 
 
-def draw_room(rng: np.random.Generator, *, distance_m: float | None = None) -> Room:
+def draw_room(rng: np.random.Generator, *, distance_m: float | None = None) -> Acoustics:
     """Return a random room: 20 to 150 m3, a reverberation time of 0.2 to 1.3 s, and by default 0.2 to 4.5 m away."""
-    return Room(
+    return Acoustics(
         distance_m=uniform_log(rng, 0.2, 4.5) if distance_m is None else distance_m,
         reverberation_s=uniform_log(rng, 0.2, 1.3),
         volume_m3=rng.uniform(20, 150),
@@ -67,7 +67,7 @@ def draw_room(rng: np.random.Generator, *, distance_m: float | None = None) -> R
     )
 
 
-def room_response(rng: np.random.Generator, room: Room) -> Waveform:
+def room_response(rng: np.random.Generator, room: Acoustics) -> Waveform:
     """Return a random impulse response of a room, whose first sample is the direct sound of 1.
 
     Its reverberation is noise with an exponential decay in each of four bands (Moorer 1979, About this reverberation
@@ -84,7 +84,7 @@ def room_response(rng: np.random.Generator, room: Room) -> Waveform:
     return np.asarray(response)
 
 
-def _reverberation(rng: np.random.Generator, room: Room, count: int) -> Waveform:
+def _reverberation(rng: np.random.Generator, room: Acoustics, count: int) -> Waveform:
     """Return reverberation of any level, shape (count,)."""
     times_s = np.arange(count) / RATE_HZ
     length = fast_length(count)

@@ -15,8 +15,8 @@ from synthetic.sounds.surroundings import PlacedMicrophone, add_pre_echo, digiti
 from synthetic.sounds.tables import TableModes, plain_table, thing_rings
 from synthetic.sounds.voices import speech, thump
 
-# Shares of sounds for training. Knocks and similar sounds are the most frequent.
-TRAINING_SHARES = {
+# Shares of sounds at a table, with knocks and similar sounds more frequent than in a game.
+MIXED_SHARES = {
     Sound.KNOCK: 0.26,
     Sound.FINGER: 0.12,
     Sound.NAIL: 0.12,
@@ -70,7 +70,7 @@ def draw_scene(
     rng: np.random.Generator,
     *,
     events: int,
-    shares_of: Mapping[Sound, float] = TRAINING_SHARES,
+    shares_of: Mapping[Sound, float] = MIXED_SHARES,
     draw_table: Callable[[np.random.Generator], TableModes] = plain_table,
 ) -> SoundScene:
     """Return a random recording at a random table in a random room.
@@ -136,15 +136,29 @@ def _recorded(
     return SoundScene(recorded, tuple(sound.event for sound in sounding))
 
 
-def hit(rng: np.random.Generator, kind: Sound, table: TableModes, microphone: PlacedMicrophone) -> NDArray[np.float64]:
+def hit(
+    rng: np.random.Generator,
+    kind: Sound,
+    table: TableModes,
+    microphone: PlacedMicrophone,
+    *,
+    draw: Callable[[np.random.Generator], list[impacts.Impact]] | None = None,
+) -> NDArray[np.float64]:
     """Return the sound of a hit, shape (LENGTH,), not normalised in loudness. It starts after LEAD samples.
+
+    Args:
+        rng: Random generator.
+        kind: Kind of hit.
+        table: Table that is hit.
+        microphone: Microphone that picks it up.
+        draw: Draws the contacts, such as `impacts.fist`. By default those of *kind*.
 
     Raises:
         ValueError: If *kind* is a shuffle, which is many hits.
     """
     if kind is Sound.SHUFFLE:
         raise ValueError(f"kind: expected a single hit, got {kind}")
-    pressed = force(_impacts(rng, kind))
+    pressed = force(_impacts(rng, kind) if draw is None else draw(rng))
     spectrum = pressed * table.struck(rng, held=_held(rng, kind))
     own = _own(rng, kind)
     if own is not None:
@@ -197,7 +211,7 @@ def _event(
     """Return the sounds of an event, each with its start in seconds. Some knocks are double."""
     match kind:
         case Sound.SHUFFLE:
-            return [(0.0, _shuffle(rng, table, microphone))]
+            return [(0.0, shuffle_of(rng, table, microphone))]
         case Sound.SPEECH:
             return [(0.0, speech(rng))]
         case Sound.NOTHING:
@@ -209,8 +223,11 @@ def _event(
             return [(0.0, hit(rng, kind, table, microphone))]
 
 
-def _shuffle(rng: np.random.Generator, table: TableModes, microphone: PlacedMicrophone) -> NDArray[np.float64]:
-    """Return the sound of a shuffle: a third of the clicks are on the table, the others between tiles."""
+def shuffle_of(rng: np.random.Generator, table: TableModes, microphone: PlacedMicrophone) -> NDArray[np.float64]:
+    """Return the sound of a shuffle, which starts after LEAD samples, not normalised in loudness.
+
+    A third of the clicks are on the table, the others between tiles.
+    """
     lasts_s = float(rng.uniform(0.3, 1.6))
     sound = np.zeros(round(lasts_s * RATE_HZ) + LENGTH)
     clatter = thing_rings(rng, from_hz=2_500, to_hz=7_600, loss=(0.01, 0.06), count=8) * microphone.response

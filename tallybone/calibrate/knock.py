@@ -93,11 +93,6 @@ def print_knock(result: KnockCalibration, output: Output) -> None:
             "Warning: some tile sounds resemble a knock more than the weakest knock does, so the camera must confirm"
             " passes."
         )
-    if result.brighter_db:
-        how = "brighter" if result.brighter_db > 0 else "duller"
-        output.say(
-            f"The microphone is {abs(result.brighter_db):.0f} dB in each octave {how} than most; this is compensated."
-        )
     if result.strengths:
         loud = ", ".join(f"seat {at + 1} {strength:.2f}" for at, strength in enumerate(result.strengths))
         output.say(f"Loudness, 0 to 1: {loud}.")

@@ -72,7 +72,9 @@ def zone_name(name: str) -> Phrase:
 
 
 def about_knock(result: KnockCalibration) -> Phrase:
-    """Return a sentence on the accuracy of knock detection."""
+    """Return a sentence on the accuracy of knock detection, or on why the calibration is not used."""
+    if result.is_outdated:
+        return phrase("Knocks: calibrated with another version of Tallybone, so not used; calibrate them again.")
     return phrase(
         "Knocks: {found} of {knocks} detected, {passed} of {tiles} tile sounds mistaken for knocks. Lowest"
         " confidence of a knock {weakest} %, highest of a tile {likest} %.",

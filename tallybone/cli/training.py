@@ -140,10 +140,8 @@ TRAININGS = {
             "Train the sound classifier.",
             f"{_TRAINING}.knock.fit:train_knock",
             Path("hardware/models/knock.npz"),
-            scenes=1300,
-            epochs=20,
-            extra="train",
-            has_jobs=False,
+            scenes=10000,
+            epochs=10,
         ),
     )
 }

@@ -24,6 +24,9 @@ _FOR_TRYING = (
     " zones. Matches with a real camera use their calibration."
 )
 _KNOCKS = "Knocks are distinguished from tiles as calibrated at this table."
+_OUTDATED = (
+    "The calibration of knocks is of another version of Tallybone and is not used: run `tallybone calibrate knock`."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,8 @@ def use_of(path: Path, players: int, size_px: tuple[int, int] | None, *, is_name
             raise
         return Used(None, (f"The calibration is not used: {error}",))
     used = _use(calibration, path, players, size_px)
-    words = () if calibration.knock is None else (_KNOCKS,)
+    knock = calibration.knock
+    words = () if knock is None else (_OUTDATED if knock.is_outdated else _KNOCKS,)
     return replace(used, words=(*used.words, *words), calibration=calibration)
 
 

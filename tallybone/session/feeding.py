@@ -45,7 +45,7 @@ from tallybone.session.referee.corrections import settled
 from tallybone.session.referee.observing import after_look, first_seen, observe
 from tallybone.session.referee.passes import EnteredAction, earlier_answer, judge_before_entered, with_doubt
 from tallybone.session.referee.places import Adoption, Pressed, Unseen, cleared
-from tallybone.session.session import Announcement, Answered, Input, Sensed, Session
+from tallybone.session.session import Announcement, Answered, Input, Sensed, Session, without_alike
 from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import SortedView, split
 from vision.tracking.table_view import TableView
@@ -68,8 +68,6 @@ ONE_DRAW_NS = 3_000_000_000
 # After more looks and knocks than this, an answer can no longer be withdrawn. A withdrawal processes all of them again,
 # at up to 19 ms a look.
 MAX_SINCE = 30
-# Of consecutive unchanged looks after an answer, only the first and the last are kept. A count has to be seen twice.
-_ALIKE = 2
 
 
 def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, tuple[Announcement, ...]]:
@@ -101,17 +99,10 @@ def _withdrawable(before: Session, event: Input, after: Session) -> Answered | N
         case TableView() | KnockHeard() if answered is not None:
             if isinstance(event, TableView) and after.places.looks == before.places.looks:
                 return answered
-            since = (*_without_alike(answered.since, event), (event, after.t_ns))
+            since = (*without_alike(answered.since, event), (event, after.t_ns))
             return replace(answered, since=since) if len(since) <= MAX_SINCE else None
         case _:
             return answered if after.state is before.state and after.places == before.places else None
-
-
-def _without_alike(since: tuple[tuple[Sensed, int], ...], event: Sensed) -> tuple[tuple[Sensed, int], ...]:
-    """Return the views and knocks, without the last if the last two and *event* are all views without changes."""
-    last = [*(sensed for sensed, _ in since[-_ALIKE:]), event]
-    is_alike = len(last) > _ALIKE and all(isinstance(sensed, TableView) and not sensed.changes for sensed in last)
-    return since[:-1] if is_alike else since
 
 
 def _withdrawn(session: Session, back: AnswerBack) -> tuple[Session, tuple[Announcement, ...]]:

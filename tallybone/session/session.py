@@ -14,6 +14,8 @@ from tallybone.session.zones import Zones
 from vision.tracking.table_view import TableView
 
 Announcement: TypeAlias = Outcome | Ambiguity
+# Of consecutive unchanged looks after an answer, only the first and the last are kept. A count has to be seen twice.
+_ALIKE = 2
 Sensed: TypeAlias = TableView | KnockHeard
 Input: TypeAlias = Event | Sensed | Press | Answer | AnswerBack
 
@@ -89,3 +91,10 @@ class Answered:
     def log(self) -> int:
         """Length of the match log before the answer."""
         return len(self.before.state.log)
+
+
+def without_alike(since: tuple[tuple[Sensed, int], ...], event: Sensed) -> tuple[tuple[Sensed, int], ...]:
+    """Return the views and knocks, without the last if the last two and *event* are all views without changes."""
+    last = [*(sensed for sensed, _ in since[-_ALIKE:]), event]
+    is_alike = len(last) > _ALIKE and all(isinstance(sensed, TableView) and not sensed.changes for sensed in last)
+    return since[:-1] if is_alike else since

@@ -6,6 +6,7 @@ of a simulated table. The output for each file is stored next to it.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from io import StringIO
@@ -58,4 +59,9 @@ def test_an_older_calibration_is_shown_and_written_identically(tmp_path: Path) -
     out = StringIO()
     assert show(Path(path), output=Output("calibrate", out, StringIO())) == 0
     assert out.getvalue().partition("\n")[2] == expected_output("calibration.txt")
-    assert format_calibration(load_calibration(Path(path))) == expected_output("calibration.json")
+    written = json.loads(format_calibration(load_calibration(Path(path))))["calibration"]
+    before = json.loads(expected_output("calibration.json"))["calibration"]
+    # What a table learned for an older sound classifier means nothing to a newer one.
+    for name in ("addition", "brighter_db"):
+        before["knock"].pop(name, None)
+    assert written == before

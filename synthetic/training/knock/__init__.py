@@ -1,1 +1,1 @@
-"""Train the knock classifier with scikit-learn."""
+"""Train the sound classifier. Modules that need torch: `fit`, `net`."""

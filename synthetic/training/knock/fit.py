@@ -1,206 +1,98 @@
-"""Train the knock classifier with scikit-learn, from a seed to arrays: `tallybone train knock`."""
+"""Train the sound classifier, from a seed to arrays: `tallybone train knock`. Needs torch."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.neural_network import MLPClassifier
+from torch import Tensor
 
-from hardware.knock.classifier import SOUNDS, Classifier
-from hardware.knock.detector import SoundFinder, SuddenSound
-from hardware.knock.features import AFTER, BEFORE, measure
-from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
-from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.scenes import SoundEvent, SoundScene, draw_scene
+from hardware.knock.classifier import SOUNDS, Classifier, Dense
+from synthetic.training.knock.examples import Examples, collect_examples, figures, reweight
+from synthetic.training.knock.net import Branch, KnockNet, augment_features, split_features
+from synthetic.training.torch_fit import Batch, LearningSchedule, fit, prefetch
 
-_EVENTS = 6
-_HELD_OUT = 0.25
-# Small networks with different initial weights make different mistakes, so their average is more accurate.
-_HIDDEN, _NETWORKS = (48, 24), 5
-_BATCH = 128
-# Noise added to features, in standard deviations, because modelled tables differ from real ones.
-_FEATURE_NOISE = 0.15
-# An onset within _NEAR_S of the start of a knock is the knock, and a later one is an echo. Onsets up to _EARLY_S before
-# an event, or up to _LATE_S after its end, also belong to the event.
-_NEAR_S, _EARLY_S, _LATE_S = 0.020, 0.008, 0.030
-# Maximum share of each kind of tile sound classified as a knock, on held-out sounds. Tiles sound at every turn.
-_TILES, _MAX_TILE_KNOCKS = (Sound.TILE, Sound.SLAM, Sound.SHUFFLE), 0.02
-# Required recall of knocks. The target is 95 %, plus 1 % because modelled tables differ from real ones. The cost is
-# more taps classified as knocks, which is tolerable: a player who taps during their turn may well mean to pass.
-_RECALL = 0.96
-_TAPS = (Sound.FINGER, Sound.NAIL, Sound.NAIL_TIP)
+_HELD_OUT = 0.1
+_BATCH = 256
+_SCHEDULE = LearningSchedule(step_size=3e-3, decay=1e-2, warm_up_steps=200, mean_over_steps=1_000)
+_SMOOTHING = 0.03
+# Embeddings of other sounds that the classifier keeps, as many of each kind as possible.
+_KEPT_OTHERS = 240
 _THRESHOLD = 0.5
-# Candidate log weights of taps, and of tiles put down.
-_TAP_WEIGHTS, _TILE_WEIGHTS = np.linspace(-2, 2, 21), np.linspace(-1, 4, 11)
+_LEAST_SCALE = 0.05
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Examples:
-    """Onsets that the detector found in modelled recordings.
-
-    Attributes:
-        features: Features of each onset, shape (N, FEATURES).
-        sounds: True sound of each onset as an index into SOUNDS, shape (N,).
-        knocks: Number of knocks in the recordings, detected or not.
-    """
-
-    features: NDArray[np.float32]
-    sounds: NDArray[np.int64]
-    knocks: int
-
-
-def train_knock(*, seed: int, scenes: int, epochs: int, progress: Callable[[str, float], None]) -> Classifier:
-    """Train the knock classifier on modelled recordings and measure it on held-out ones.
+def train_knock(
+    *, seed: int, scenes: int, epochs: int, jobs: int, progress: Callable[[str, float], None]
+) -> Classifier:
+    """Train the sound classifier on modelled recordings and measure it on held-out ones.
 
     Args:
         seed: Random seed. The same seed gives the same classifier on the same machine.
         scenes: Number of training recordings.
         epochs: Number of passes over the training sounds.
+        jobs: Number of processes that model recordings.
         progress: Called with a description of the current stage and its completed share.
     """
-    learn = collect_examples(seed, scenes, lambda share: progress("modelling recordings", share))
+    learn = collect_examples(seed, scenes, jobs, lambda share: progress("modelling recordings", share))
     held_out = max(1, round(scenes * _HELD_OUT))
-    check = collect_examples(seed + 1, held_out, lambda share: progress("modelling recordings to judge by", share))
-    classifier = fit(learn, seed, epochs, lambda share: progress("learning", share))
-    classifier = reweight(classifier, check)
+    check = collect_examples(
+        seed + 1, held_out, jobs, lambda share: progress("modelling recordings to judge by", share)
+    )
+    net = fit_net(learn, seed, epochs, lambda share: progress("learning", share))
+    classifier = reweight(as_classifier(net), check)
+    classifier = replace(classifier, others=_kept_others(classifier, check))
     notes: dict[str, object] = {"seed": seed, "scenes": scenes, "epochs": epochs}
     return replace(classifier, notes=notes | figures(classifier, check))
 
 
-def collect_examples(seed: int, scenes: int, progress: Callable[[float], None]) -> Examples:
-    """Return the onsets that the detector finds in modelled recordings, with their true sounds."""
-    rows: list[NDArray[np.float32]] = []
-    sounds: list[int] = []
-    knocks = 0
-    for index in range(scenes):
-        scene = draw_scene(np.random.default_rng([seed, index]), events=_EVENTS)
-        knocks += sum(event.kind is Sound.KNOCK for event in scene.events)
-        onsets = SoundFinder().feed(SoundBlock(scene.samples, 0, RATE_HZ))
-        around = np.array([onset.around for onset in onsets], np.float32).reshape(-1, BEFORE + AFTER)
-        rows.append(measure(around))
-        sounds += [SOUNDS.index(true_sound(onset, scene)) for onset in onsets]
-        progress((index + 1) / scenes)
-    return Examples(np.concatenate(rows), np.array(sounds, np.int64), knocks)
+def fit_net(learn: Examples, seed: int, epochs: int, progress: Callable[[float], None]) -> KnockNet:
+    """Return a network fitted to examples."""
+    torch.manual_seed(seed)
+    random = torch.Generator().manual_seed(seed)
+    count = len(learn.sounds)
+    batch = min(_BATCH, count)
+    steps = epochs * (count // batch)
+    orders = [np.random.default_rng([seed, epoch]).permutation(count) for epoch in range(epochs)]
+
+    numbers = split_features(torch.from_numpy(learn.features))[2].float()
+    fresh = KnockNet(numbers.mean(0), numbers.std(0) + _LEAST_SCALE)
+
+    def draw(step: int) -> Batch:
+        epoch, index = divmod(step, count // batch)
+        chosen = orders[epoch][index * batch : (index + 1) * batch]
+        detail, context, numbers = split_features(torch.from_numpy(learn.features[chosen]).float())
+        detail, context = augment_features(detail, context, random)
+        return detail.numpy(), context.numpy(), numbers.numpy(), learn.sounds[chosen]
+
+    net: KnockNet = fit(fresh, prefetch(draw, steps), steps, loss=_loss, schedule=_SCHEDULE, progress=progress)
+    net.eval()
+    return net
 
 
-def true_sound(onset: SuddenSound, scene: SoundScene) -> Sound:
-    """Return the true sound of an onset: the last event that covers it, or nothing. Echoes of a knock are nothing."""
-    t_s = onset.t_ns / NS_PER_S
-    matching = [event for event in scene.events if event.t_s - _EARLY_S <= t_s <= event.until_s + _LATE_S]
-    if not matching:
-        return Sound.NOTHING
-    last: SoundEvent = matching[-1]
-    is_echo = last.kind is Sound.KNOCK and t_s - last.t_s > _NEAR_S
-    return Sound.NOTHING if is_echo else last.kind
+def _loss(net: KnockNet, batch: Batch) -> Tensor:
+    *seen, sounds = (torch.from_numpy(array) for array in batch)
+    return torch.nn.functional.cross_entropy(net(*seen), sounds, label_smoothing=_SMOOTHING)
 
 
-def fit(learn: Examples, seed: int, epochs: int, progress: Callable[[float], None]) -> Classifier:
-    """Return a classifier fitted to examples, as the average of several networks."""
-    mean = learn.features.mean(axis=0)
-    scale = learn.features.std(axis=0) + 0.05
-    values = np.clip((learn.features - mean) / scale, -5, 5)
-    parts = []
-    for index in range(_NETWORKS):
-        done = partial(_share_done, progress, index)
-        network = _network(values, learn.sounds, seed * _NETWORKS + index, epochs, done)
-        parts.append(as_classifier(network, np.asarray(mean, np.float32), np.asarray(scale, np.float32)))
-    return average_networks(parts)
+def as_classifier(net: KnockNet) -> Classifier:
+    """Convert a network to a classifier without examples of other sounds."""
+    branches = [branch.folded() for branch in net.branches if isinstance(branch, Branch)]
+    impact, hidden, output = (
+        Dense(layer.weight.detach().numpy().T, layer.bias.detach().numpy())
+        for layer in (net.impact, net.hidden, net.output)
+    )
+    none = np.zeros((0, len(hidden.bias)), np.float32)
+    mean, scale = net.mean.numpy(), net.scale.numpy()
+    return Classifier((branches[0], branches[1]), impact, mean, scale, hidden, output, none, _THRESHOLD, {})
 
 
-def average_networks(parts: list[Classifier]) -> Classifier:
-    """Combine classifiers into a single one whose logits are the mean of their logits."""
-    last = len(parts[0].weights) - 1
-    weights = [np.hstack([part.weights[0] for part in parts])]
-    weights += [_block_diagonal([part.weights[layer] for part in parts]) for layer in range(1, last)]
-    weights += [np.vstack([part.weights[last] for part in parts]) / np.float32(len(parts))]
-    biases = [np.concatenate([part.biases[layer] for part in parts]) for layer in range(last)]
-    biases += [np.stack([part.biases[last] for part in parts]).mean(axis=0)]
-    return replace(parts[0], weights=tuple(weights), biases=tuple(biases))
-
-
-def _block_diagonal(blocks: list[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Return a block-diagonal array of blocks that all have the same shape."""
-    rows, columns = blocks[0].shape
-    whole = np.zeros((len(blocks) * rows, len(blocks) * columns), np.float32)
-    for index, block in enumerate(blocks):
-        whole[index * rows : (index + 1) * rows, index * columns : (index + 1) * columns] = block
-    return whole
-
-
-def _share_done(progress: Callable[[float], None], index: int, share: float) -> None:
-    progress((index + share) / _NETWORKS)
-
-
-def _network(
-    values: NDArray[np.float32], sounds: NDArray[np.int64], seed: int, epochs: int, progress: Callable[[float], None]
-) -> MLPClassifier:
-    """Return a fitted network. The step size decays to a twentieth."""
-    network = MLPClassifier(hidden_layer_sizes=_HIDDEN)
-    network.set_params(max_iter=1, warm_start=True, alpha=3e-3, batch_size=min(_BATCH, len(values)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for epoch in range(epochs):
-            network.learning_rate_init = 2e-3 * 0.05 ** (epoch / max(1, epochs - 1))
-            network.set_params(random_state=1_000 * seed + epoch)  # shuffle differently in each epoch
-            noisy = values + np.random.default_rng([seed, epoch]).normal(0, _FEATURE_NOISE, values.shape)
-            network.fit(noisy.astype(np.float32), sounds)
-            progress((epoch + 1) / epochs)
-    return network
-
-
-def as_classifier(network: MLPClassifier, mean: NDArray[np.float32], scale: NDArray[np.float32]) -> Classifier:
-    """Convert a network to a classifier with an output for each sound, even for sounds without examples."""
-    weights = [np.asarray(weight, np.float32) for weight in network.coefs_]
-    biases = [np.asarray(bias, np.float32) for bias in network.intercepts_]
-    last = np.zeros((weights[-1].shape[0], len(SOUNDS)), np.float32)
-    bias = np.full(len(SOUNDS), -20, np.float32)
-    last[:, network.classes_], bias[network.classes_] = weights[-1], biases[-1]
-    return Classifier(mean, scale, (*weights[:-1], last), (*biases[:-1], bias), _THRESHOLD, {})
-
-
-def reweight(classifier: Classifier, check: Examples) -> Classifier:
-    """Return the classifier with adjusted priors of taps and tiles.
-
-    The modelled shares reflect neither real frequencies nor the cost of mistakes. Of all weights with few enough tiles
-    classified as knocks and a recall of at least 96 %, this selects those with the fewest taps classified as knocks. If
-    there are none, the limit for tiles takes precedence over recall.
-    """
-    chances = classifier.probabilities(check.features)
-    is_tap, is_tile = (np.array([sound in kinds for sound in SOUNDS]) for kinds in (_TAPS, (Sound.TILE,)))
-    taps, tiles = chances[:, is_tap].sum(axis=1), chances[:, is_tile].sum(axis=1)
-    others = chances[:, 1:].sum(axis=1) - taps - tiles
-
-    def cost(of_taps: float, of_tiles: float) -> tuple[bool, float, float]:
-        is_knock = chances[:, 0] >= np.exp(of_taps) * taps + np.exp(of_tiles) * tiles + others
-        tile_knocks = max(_shares(is_knock, check, _TILES), default=0.0)
-        recall = float((is_knock & (check.sounds == 0)).sum() / max(1, check.knocks))
-        tap_knocks = float(np.mean(_shares(is_knock, check, _TAPS) or [0.0]))
-        return tile_knocks > _MAX_TILE_KNOCKS, max(0.0, _RECALL - recall), tap_knocks
-
-    of_taps, of_tiles = min(((a, b) for a in _TAP_WEIGHTS for b in _TILE_WEIGHTS), key=lambda pair: cost(*pair))
-    bias = classifier.biases[-1] + (is_tap * of_taps + is_tile * of_tiles).astype(np.float32)
-    return replace(classifier, biases=(*classifier.biases[:-1], bias))
-
-
-def _shares(is_knock: NDArray[np.bool_], check: Examples, sounds: tuple[Sound, ...]) -> list[float]:
-    """Return the share of each sound that is classified as a knock. Sounds without examples are skipped."""
-    masks = [check.sounds == SOUNDS.index(sound) for sound in sounds]
-    return [float(is_knock[mask].mean()) for mask in masks if mask.any()]
-
-
-def figures(classifier: Classifier, check: Examples) -> dict[str, object]:
-    """Return the recall of knocks, and the share of every other sound classified as a knock, on held-out sounds."""
-    is_knock = classifier.probabilities(check.features)[:, 0] >= classifier.least_knock
-    correct = is_knock & (check.sounds == 0)
-    false_positives: dict[str, object] = {
-        f"{sound} taken for a knock": round(float(is_knock[check.sounds == index].mean()), 4)
-        for index, sound in enumerate(SOUNDS)
-        if index and (check.sounds == index).any()
-    }
-    return {"knocks found": round(float(correct.sum() / max(1, check.knocks)), 4)} | false_positives
+def _kept_others(classifier: Classifier, check: Examples) -> NDArray[np.float32]:
+    """Return embeddings of held-out sounds that are no knocks, equally many of each kind if there are enough."""
+    kinds = [np.flatnonzero(check.sounds == index) for index in range(1, len(SOUNDS))]
+    each = _KEPT_OTHERS // len(kinds)
+    chosen = np.concatenate([rows[:each] for rows in kinds])
+    return classifier.embed(check.features[chosen].astype(np.float32))

@@ -141,7 +141,7 @@ def test_random_responses_differ_and_are_at_least_minus_60_db() -> None:
 
 
 def test_recordings_are_16_bit_samples_of_the_same_length_and_all_differ(hits: np.ndarray) -> None:
-    recordings = [devices.record(np.random.default_rng([6, seed]), hits) for seed in range(40)]
+    recordings = [devices.recorded_by_chance(np.random.default_rng([6, seed]), hits) for seed in range(40)]
     for samples in recordings:
         assert samples.shape == hits.shape
         assert samples.dtype == np.float32
@@ -152,10 +152,10 @@ def test_recordings_are_16_bit_samples_of_the_same_length_and_all_differ(hits: n
 
 
 def test_the_same_seed_gives_the_same_recording(hits: np.ndarray) -> None:
-    first, second = (devices.record(np.random.default_rng(7), hits) for _ in range(2))
+    first, second = (devices.recorded_by_chance(np.random.default_rng(7), hits) for _ in range(2))
     assert (first == second).all()
 
 
 def test_silence_can_be_recorded() -> None:
     for seed in range(20):
-        assert np.isfinite(devices.record(np.random.default_rng(seed), np.zeros(8_000))).all()
+        assert np.isfinite(devices.recorded_by_chance(np.random.default_rng(seed), np.zeros(8_000))).all()

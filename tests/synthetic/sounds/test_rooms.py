@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.rooms import Room, draw_room, reverberate, room_response
+from synthetic.sounds.rooms import Acoustics, draw_room, reverberate, room_response
 
-ROOM = Room(distance_m=1.0, reverberation_s=0.6, volume_m3=60.0, treble=1.0, reflections=0)
+ROOM = Acoustics(distance_m=1.0, reverberation_s=0.6, volume_m3=60.0, treble=1.0, reflections=0)
 
 
 def energy_after(response: np.ndarray, from_s: float) -> float:
@@ -32,7 +32,7 @@ def test_the_direct_sound_dominates_nearby_and_the_reverberation_far_away(distan
 def test_reflections_are_weaker_nearby() -> None:
     shares = []
     for distance_m in (0.3, 4.0):
-        room = Room(distance_m=distance_m, gap_s=0.030, reflections=11)
+        room = Acoustics(distance_m=distance_m, gap_s=0.030, reflections=11)
         early = [room_response(np.random.default_rng(seed), room)[1:480] for seed in range(20)]
         shares.append(np.mean([(response**2).sum() for response in early]))
     assert shares[0] < 0.3 * shares[1]

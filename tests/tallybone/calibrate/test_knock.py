@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calibration.knock.correction import Addition
-from calibration.knock.fit import KnockCalibration
-from hardware.knock.classifier import Classifier
+from calibration.knock.correction import TableExamples
+from calibration.knock.fit import CollectingDetector, KnockCalibration
+from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.wav import WavKnockSensor, WavSettings
-from hardware.knock.features import FEATURES
 from hardware.knock.heard import NS_PER_S, Sound
 from hardware.knock.onsets import RATE_HZ
 from hardware.libraries.pin_factory import PinLibrary
@@ -30,8 +29,7 @@ from tests.tallybone.calibrate.test_lens_and_table import captured_output
 
 # A modelled table where a bright microphone detects few knocks.
 BRIGHT_TABLE = 5
-# A calibration that classifies all sounds as tiles.
-KEPT = KnockCalibration(Addition((0.0,) * FEATURES, -30.0), 0.3, 0.01, 10, 10, 24, 0, (0.4, 0.5))
+KNOCKS_S = (0.5, 1.5, 2.5, 3.5)
 
 
 @pytest.fixture(scope="module")
@@ -51,23 +49,18 @@ def test_a_recording_by_the_timetable_gives_a_calibration(tmp_path: Path, sound:
     assert "10 of 10 detected" in out.getvalue()
 
 
-def test_a_bright_microphone_is_reported_and_detects_knocks_when_calibrated(
-    tmp_path: Path, sound: NDArray[np.float32]
-) -> None:
+def test_a_bright_microphone_detects_knocks_when_calibrated(tmp_path: Path) -> None:
     into, output = tmp_path / "c.json", captured_output()
     bright = write_wav(tmp_path / "a.wav", apply_response(knock_sitting(BRIGHT_TABLE, 2), tilted(6.0)))
     assert calibrate_knock(into, 2, wav=bright, output=output[0]) == 0, output[2].getvalue()
     kept = load_calibration(into).knock
     assert kept is not None
-    assert kept.brighter_db >= 2
-    assert "brighter than most" in output[1].getvalue()
     other = apply_response(knock_sitting(BRIGHT_TABLE, 2, hits=1), tilted(6.0))
     own = block(other[timetable(2)[2].from_s * RATE_HZ :])
     found = [
         [sound.kind for sound in KnockDetector(by).feed(own)].count(Sound.KNOCK) for by in (None, kept.classifier())
     ]
-    assert found[0] <= 7
-    assert found[1] >= 9
+    assert found[1] >= max(8, found[0])
 
 
 def test_live_calibration_gives_the_same_result_with_instructions(tmp_path: Path, sound: NDArray[np.float32]) -> None:
@@ -106,13 +99,19 @@ def test_a_missing_recording_is_reported_by_name(tmp_path: Path) -> None:
 
 
 def test_a_game_uses_the_calibration_of_its_table(tmp_path: Path) -> None:
-    path = tmp_path / "c.json"
-    save_calibration(Calibration(knock=KEPT), path)
+    path, knocks = tmp_path / "c.json", with_hits(Sound.KNOCK, KNOCKS_S, seed=3)
+    # A table where everything that sounds like these knocks was a tile.
+    hearing = CollectingDetector()
+    hearing.feed(block(knocks))
+    heard = [tuple(float(f"{value:.4g}") for value in sound.embedding) for sound in hearing.take()]
+    examples = TableExamples(load_classifier().name, ((0.0,) * len(heard[0]),), tuple(heard * 10))
+    kept = KnockCalibration(0.3, 0.01, 10, 10, 24, 0, (0.4, 0.5), examples)
+    save_calibration(Calibration(knock=kept), path)
     used = use_of(path, 2, None, is_named=True)
     knock = used.calibration.knock
-    assert knock == KEPT
+    assert knock == kept
     assert "calibrated at this table" in used.words[-1]
-    wav = write_wav(tmp_path / "knocks.wav", with_hits(Sound.KNOCK, (0.5, 1.5, 2.5, 3.5), seed=3))
+    wav = write_wav(tmp_path / "knocks.wav", knocks)
     kinds = [_knocks(wav, classifier) for classifier in (None, knock.classifier())]
     assert kinds[0] > kinds[1]
 

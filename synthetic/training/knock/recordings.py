@@ -1,0 +1,146 @@
+"""Modelled recordings for training: hits and everyday sounds at random tables, in random rooms, by random devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardware.knock.heard import Sound
+from synthetic.sounds import impacts
+from synthetic.sounds.devices import recorded_by_chance
+from synthetic.sounds.everyday import EVERYDAY
+from synthetic.sounds.impacts import LENGTH, RATE_HZ, Impact
+from synthetic.sounds.scenes import LEAD, SoundEvent, SoundScene, hit, shuffle_of
+from synthetic.sounds.surroundings import PlacedMicrophone, Waveform, draw_microphone
+from synthetic.sounds.tables import TableModes, random_table
+
+_EVENTS = 6
+# Relative frequency of hits and shuffles, and of each group of everyday sounds with the kind it is an example of.
+_HITS = {
+    Sound.KNOCK: 0.33,
+    Sound.FINGER: 0.07,
+    Sound.NAIL: 0.08,
+    Sound.NAIL_TIP: 0.07,
+    Sound.TILE: 0.12,
+    Sound.SLAM: 0.10,
+    Sound.SHUFFLE: 0.03,
+    Sound.GLASS: 0.03,
+}
+_EVERYDAY = {
+    "claps": (Sound.CLAP, 0.05),
+    "coughs": (Sound.COUGH, 0.04),
+    "speech": (Sound.SPEECH, 0.08),
+    "cups": (Sound.GLASS, 0.04),
+    "chairs": (Sound.CHAIR, 0.05),
+    "doors": (Sound.DOOR, 0.05),
+    "keys": (Sound.KEYS, 0.04),
+    "typing": (Sound.TYPING, 0.05),
+    "others": (Sound.NOTHING, 0.11),
+}
+# Ways to knock, with their shares. A hard knuckle has a ring, a tile or little skin: its contacts are shorter.
+_KNOCKS = {"knuckle": 0.63, "hard knuckle": 0.20, "fist": 0.12, "palm": 0.05}
+_HARD, _SHORTEST_S = (0.3, 0.7), 0.00025
+# Level of the sounds of one kind in a recording, relative to the loudest, and spreads of events and single hits.
+_LEVEL_DB, _EVENT_DB, _HIT_DB = (-14.0, 0.0), 3.0, 2.5
+_FIRST_S, _GAP_S, _REST_S = 0.7, (0.15, 0.9), 0.8
+# Share of other hits that are repeated, as by somebody who taps their fingers, and their distance.
+_REPEATED, _REPEAT_S = 0.3, (0.12, 0.6)
+# Share of series with three to six knocks, besides those drawn by `knock_times`.
+_LONG = 0.3
+# Share of microphones without a response of their own, which leaves it to the devices, and with pre-echo.
+_PLAIN, _SMEARED = 0.35, 0.2
+_AUDIBLE = 0.02
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Timed:
+    """A sound and its event. The event starts *lead* samples after the first."""
+
+    event: SoundEvent
+    samples: Waveform
+    lead: int = 0
+
+
+def draw_recording(rng: np.random.Generator) -> SoundScene:
+    """Return a random recording of six events, with series of knocks."""
+    table, microphone = random_table(rng), draw_microphone(rng)
+    if rng.random() < _PLAIN:
+        microphone = replace(microphone, response=np.ones_like(microphone.response))
+    if rng.random() >= 2 * _SMEARED:
+        microphone = replace(microphone, smear_db=None)
+    kinds: list[Sound | str] = [*_HITS, *_EVERYDAY]
+    shares = np.array([*_HITS.values(), *(share for _, share in _EVERYDAY.values())])
+    levels_db = rng.uniform(*_LEVEL_DB, len(kinds))
+    sounding: list[_Timed] = []
+    t_s = _FIRST_S
+    for index in rng.choice(len(kinds), _EVENTS, p=shares / shares.sum()):
+        chosen, level_db = kinds[int(index)], levels_db[int(index)] + rng.normal(0, _EVENT_DB)
+        if isinstance(chosen, Sound):
+            sounding += _hits(rng, chosen, t_s, level_db, table, microphone)
+        else:
+            sound = EVERYDAY[chosen](rng) * 10 ** (level_db / 20)
+            sounding.append(_sounding(_EVERYDAY[chosen][0], t_s, sound, 0))
+        t_s = sounding[-1].event.until_s + rng.uniform(*_GAP_S)
+    return SoundScene(
+        recorded_by_chance(rng, _mixed(sounding, t_s + _REST_S)), tuple(sound.event for sound in sounding)
+    )
+
+
+def _hits(
+    rng: np.random.Generator,
+    kind: Sound,
+    t_s: float,
+    level_db: float,
+    table: TableModes,
+    microphone: PlacedMicrophone,
+) -> Iterator[_Timed]:
+    if kind is Sound.SHUFFLE:
+        sound = shuffle_of(rng, table, microphone)
+        yield _sounding(kind, t_s, sound / np.abs(sound).max() * 10 ** (level_db / 20), LEAD)
+        return
+    draw = _way_to_knock(rng) if kind is Sound.KNOCK else None
+    for at_s in _times_s(rng, kind):
+        sound = hit(rng, kind, table, microphone, draw=draw)
+        loud = 10 ** ((level_db + rng.normal(0, _HIT_DB)) / 20)
+        yield _sounding(kind, t_s + at_s, sound / (np.abs(sound).max() + 1e-12) * loud, LEAD)
+
+
+def _times_s(rng: np.random.Generator, kind: Sound) -> list[float]:
+    """Return the times of a series of hits, from 0 on."""
+    if kind is Sound.KNOCK:
+        return impacts.knock_times(rng, count=int(rng.integers(3, 7)) if rng.random() < _LONG else None)
+    if rng.random() >= _REPEATED:
+        return [0.0]
+    return [0.0, *(float(t_s) for t_s in np.cumsum(rng.uniform(*_REPEAT_S, int(rng.integers(1, 3)))))]
+
+
+def _way_to_knock(rng: np.random.Generator) -> Callable[[np.random.Generator], list[Impact]]:
+    match str(rng.choice(list(_KNOCKS), p=list(_KNOCKS.values()))):
+        case "fist":
+            return impacts.fist
+        case "palm":
+            return impacts.palm
+        case "hard knuckle":
+            shorter = rng.uniform(*_HARD)
+            return lambda own: [
+                replace(impact, lasts_s=max(_SHORTEST_S, impact.lasts_s * shorter)) for impact in impacts.knuckle(own)
+            ]
+        case _:
+            return impacts.knuckle
+
+
+def _sounding(kind: Sound, t_s: float, samples: Waveform, lead: int) -> _Timed:
+    last = np.flatnonzero(np.abs(samples) > _AUDIBLE * np.abs(samples).max())[-1] + 1
+    return _Timed(SoundEvent(kind, t_s, t_s + float(last - lead) / RATE_HZ), samples, lead)
+
+
+def _mixed(sounding: list[_Timed], lasts_s: float) -> NDArray[np.float64]:
+    count = round(lasts_s * RATE_HZ)
+    samples = np.zeros(count + LENGTH)
+    for sound in sounding:
+        first = round(sound.event.t_s * RATE_HZ) - sound.lead
+        samples[first : first + len(sound.samples)] += sound.samples[: len(samples) - first]
+    return samples[:count]
