@@ -11,7 +11,7 @@ from rich.console import Console
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound
 from hardware.knock.metering import MeteredSound
 from hardware.knock.signal_quality import FAULT_ADVICE, SignalFault
-from tallybone.show.sound_meter import MeterReading, draw_meter, pass_verdict
+from tallybone.show.sound_meter import SOUND_WORDS, MeterReading, draw_meter, pass_verdict
 
 
 def heard(
@@ -167,8 +167,12 @@ def test_marks_stay_within_the_bar(noise_db: float) -> None:
         (heard(Sound.NAIL, is_clipped=True), "clipped: lower the gain"),
         (heard(Sound.TILE, sure=0.95, above_db=20), "sounded like a tile put down"),
         (heard(Sound.TILE, sure=0.5, above_db=20), "too quiet: 20 dB above noise; move the microphone closer"),
-        (heard(Sound.GLASS), "sounded like a glass put down"),
+        (heard(Sound.GLASS), "sounded like a glass or cup"),
     ],
 )
 def test_each_sound_has_a_verdict(sound: MeteredSound, verdict: str) -> None:
     assert pass_verdict(sound) == verdict
+
+
+def test_every_kind_of_sound_has_words() -> None:
+    assert set(SOUND_WORDS) == set(Sound)
