@@ -13,6 +13,10 @@ from hardware.knock.classifier import Classifier, Correction
 # weight of the modelled sounds, relative to one example. Chosen on 40 modelled tables and devices.
 _PENALTY, _MODELLED_WEIGHT = 2.0, 80.0
 _STEPS, _MOST_ODDS = 12, 12.0
+# Minimum number of knocks. Leaving one out of fewer proves nothing.
+_LEAST_KNOCKS = 3
+# Maximum increase of the share of modelled sounds that pass for knocks.
+_MOST_MORE_MODELLED = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +38,34 @@ def learned(shipped: Classifier, examples: TableExamples) -> Classifier:
     """Return the shipped classifier with what *examples* teach. TableExamples of another classifier are ignored."""
     if examples.model != shipped.name or not examples.knocks:
         return shipped
-    knocks, others = (
-        np.array(rows, np.float32).reshape(-1, shipped.others.shape[1]) for rows in (examples.knocks, examples.others)
-    )
-    return replace(shipped, correction=fit_correction(shipped, knocks, others))
+    return replace(shipped, correction=fit_correction(shipped, *rows_of(shipped, examples)))
+
+
+def improvement(shipped: Classifier, examples: TableExamples) -> Classifier | None:
+    """Return the classifier that has learned *examples*, or None if it would be worse than the shipped one.
+
+    Too few knocks are not learned: the shipped classifier is returned.
+    It is worse if, by leave-one-out, it detects fewer of the knocks or accepts more of the other sounds, or if it
+    accepts clearly more of the modelled sounds.
+    """
+    after = learned(shipped, examples)
+    if after is shipped or len(examples.knocks) < _LEAST_KNOCKS:
+        return shipped
+    knocks, others = rows_of(shipped, examples)
+    least = shipped.least_knock
+    left_out = leave_one_out(shipped, knocks, others)
+    found, passed = (np.count_nonzero(chances >= least) for chances in left_out)
+    found_before, passed_before = (_count_knocks(shipped, rows) for rows in (knocks, others))
+    most_modelled = _count_knocks(shipped, shipped.others) + _MOST_MORE_MODELLED * len(shipped.others)
+    is_worse = found < found_before or passed > passed_before or _count_knocks(after, shipped.others) > most_modelled
+    return None if is_worse else after
+
+
+def rows_of(shipped: Classifier, examples: TableExamples) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the embeddings of the knocks and of the other sounds, each of shape (N, E)."""
+    size = shipped.others.shape[1]
+    knocks, others = (np.array(rows, np.float32).reshape(-1, size) for rows in (examples.knocks, examples.others))
+    return knocks, others
 
 
 def fit_correction(shipped: Classifier, knocks: NDArray[np.float32], others: NDArray[np.float32]) -> Correction:
@@ -50,19 +78,52 @@ def fit_correction(shipped: Classifier, knocks: NDArray[np.float32], others: NDA
         shipped: Classifier without a correction.
         knocks, others: Embeddings, shape (N, E). *others* may be empty.
     """
-    rows = np.concatenate([knocks, others, shipped.others]).astype(np.float64)
-    counts = len(knocks), len(others), len(shipped.others)
-    is_knock = np.repeat([1.0, 0.0, 0.0], counts)
-    importance = np.repeat([1.0, 1.0, _MODELLED_WEIGHT / max(1, counts[2])], counts)
-    scale = shipped.others.std(axis=0).astype(np.float64) + 0.1
-    values = np.column_stack([rows / scale, np.ones(len(rows))])
-    chances = shipped.probabilities(rows.astype(np.float32))[:, 0].astype(np.float64)
-    known = np.clip(np.log(chances + 1e-9) - np.log(1 - chances + 1e-9), -_MOST_ODDS, _MOST_ODDS)
-    penalty = np.diag(np.append(np.full(len(scale), _PENALTY), 0.5))
-    solution = np.zeros(values.shape[1])
-    for _ in range(_STEPS):  # Newton's method
-        now = 1 / (1 + np.exp(-np.clip(known + values @ solution, -30, 30)))
-        slope = values.T @ (importance * (now - is_knock)) + penalty @ solution
-        bend = (values * (importance * now * (1 - now))[:, None]).T @ values + penalty
-        solution -= np.linalg.solve(bend, slope)
-    return Correction(np.asarray(solution[:-1] / scale, np.float32), float(solution[-1]))
+    fit = _Regression(shipped, knocks, others)
+    return Correction(np.asarray(fit.solution[:-1] / fit.scale, np.float32), float(fit.solution[-1]))
+
+
+def leave_one_out(
+    shipped: Classifier, knocks: NDArray[np.float32], others: NDArray[np.float32]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the knock probability of each knock and of each other sound, from a correction fitted without it.
+
+    Each of these corrections is one step of Newton's method away from the one that is fitted to all sounds.
+    """
+    fit = _Regression(shipped, knocks, others)
+    odds, now, bend = fit.state()
+    reach = np.einsum("ij,jk,ik->i", fit.values, np.linalg.inv(bend), fit.values)
+    pull = fit.importance * (now - fit.is_knock)
+    odds += pull * reach / (1 - fit.importance * now * (1 - now) * reach)
+    chances = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
+    return chances[: len(knocks)], chances[len(knocks) : len(knocks) + len(others)]
+
+
+class _Regression:
+    """The regression of `fit_correction`, solved. Its rows are the knocks, the other sounds and the modelled ones."""
+
+    def __init__(self, shipped: Classifier, knocks: NDArray[np.float32], others: NDArray[np.float32]) -> None:
+        rows = np.concatenate([knocks, others, shipped.others]).astype(np.float64)
+        counts = len(knocks), len(others), len(shipped.others)
+        self.is_knock = np.repeat([1.0, 0.0, 0.0], counts)
+        self.importance = np.repeat([1.0, 1.0, _MODELLED_WEIGHT / max(1, counts[2])], counts)
+        self.scale = shipped.others.std(axis=0).astype(np.float64) + 0.1
+        self.values = np.column_stack([rows / self.scale, np.ones(len(rows))])
+        chances = shipped.probabilities(rows.astype(np.float32))[:, 0].astype(np.float64)
+        self._known = np.clip(np.log(chances + 1e-9) - np.log(1 - chances + 1e-9), -_MOST_ODDS, _MOST_ODDS)
+        self._penalty = np.diag(np.append(np.full(len(self.scale), _PENALTY), 0.5))
+        self.solution = np.zeros(self.values.shape[1])
+        for _ in range(_STEPS):  # Newton's method
+            _, now, bend = self.state()
+            slope = self.values.T @ (self.importance * (now - self.is_knock)) + self._penalty @ self.solution
+            self.solution -= np.linalg.solve(bend, slope)
+
+    def state(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the log odds and the probability of a knock for each row, and the second derivative of the loss."""
+        odds = self._known + self.values @ self.solution
+        now = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
+        weights = self.importance * now * (1 - now)
+        return odds, now, (self.values * weights[:, None]).T @ self.values + self._penalty
+
+
+def _count_knocks(classifier: Classifier, embeddings: NDArray[np.float32]) -> int:
+    return int(np.count_nonzero(classifier.probabilities(embeddings)[:, 0] >= classifier.least_knock))

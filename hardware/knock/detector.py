@@ -104,16 +104,23 @@ class KnockDetector:
         self._last_knock_ns: int | None = None
         self._in_row = 0
 
+    def use(self, classifier: Classifier) -> None:
+        """Use another classifier from the next sound on. Thread-safe."""
+        self._classifier = classifier
+
     def feed(self, block: SoundBlock) -> tuple[ClassifiedSound, ...]:
         """Return every sudden sound that this block completes, classified, in order of time."""
         return tuple(self._classify(sound) for sound in self._finder.feed(block))
 
     def _classify(self, sound: SuddenSound) -> ClassifiedSound:
-        chances = self._classifier.probabilities(self._classifier.embed(measure(sound.around[None])))[0]
-        kind, confidence = self._classifier.decide(chances)
+        classifier = self._classifier
+        embedding = classifier.embed(measure(sound.around[None]))
+        chances = classifier.probabilities(embedding)[0]
+        kind, confidence = classifier.decide(chances)
         in_row = self._count_in_row(sound.t_ns) if kind is Sound.KNOCK else 0
         hit = min(1.0, float(chances[0]))
-        return ClassifiedSound(sound.t_ns, self._seat, sound.strength, min(1.0, confidence), kind, in_row, hit)
+        numbers = tuple(embedding[0].tolist())
+        return ClassifiedSound(sound.t_ns, self._seat, sound.strength, min(1.0, confidence), kind, in_row, hit, numbers)
 
     def _count_in_row(self, t_ns: int) -> int:
         follows = self._last_knock_ns is not None and t_ns - self._last_knock_ns <= DOUBLE_NS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -17,6 +17,8 @@ NS_PER_S = 1_000_000_000
 # Probability of a hit from which a sound that is not classified as a knock may still be a pass. It is then reported to
 # the game, which asks the players if nothing else decides.
 DOUBTFUL = 0.2
+# Probability of a hit from which a table may learn from a sound, once the game shows what it was.
+LEARNABLE = 0.1
 
 
 class Sound(StrEnum):
@@ -76,6 +78,7 @@ class ClassifiedSound:
         in_row: Position in a series of knocks: 1 for the first, 2 for the second, and so on. 0 for other sounds.
         hit: Probability that a hand hit the table to pass, whatever the kind, from 0 to 1. By default *confidence* for
             a knock, and 0 for other sounds.
+        embedding: Description of the sound by the shipped classifier. None from sensors that do not record sound.
     """
 
     t_ns: int
@@ -85,6 +88,7 @@ class ClassifiedSound:
     kind: Sound = Sound.KNOCK
     in_row: int = 1
     hit: float = math.nan
+    embedding: tuple[float, ...] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the ranges, and that *in_row* agrees with *kind*. Replace a missing *hit*."""
@@ -95,3 +99,13 @@ class ClassifiedSound:
                 raise ValueError(f"{name} must be 0 to 1, but got {value}")
         if (self.in_row >= 1) != (self.kind is Sound.KNOCK):
             raise ValueError(f"a {self.kind} must be none or one in a row of knocks, but got in_row {self.in_row}")
+
+    @property
+    def may_be_pass(self) -> bool:
+        """Whether the game considers the sound: a knock, or a doubtful sound."""
+        return self.kind is Sound.KNOCK or self.hit >= DOUBTFUL
+
+    @property
+    def is_learnable(self) -> bool:
+        """Whether a table may learn from the sound."""
+        return self.embedding is not None and self.hit >= LEARNABLE

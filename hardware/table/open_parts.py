@@ -35,6 +35,7 @@ class PartOpener:
             classifier: Classifier for sensors that record sound, by default the shipped one.
         """
         self._classifier = classifier
+        self._detectors: list[KnockDetector] = []
         self._panel, self._clock = panel, clock
         self._pins = SharedPins(lambda: open_pins(library))
 
@@ -55,9 +56,23 @@ class PartOpener:
         if isinstance(part, VirtualSettings):
             sensor: KnockSensor = self._panel.open_knock()
         else:
-            sensor = part.open(self._pins, self._clock, lambda: KnockDetector(self._classifier))
+            sensor = part.open(self._pins, self._clock, self._new_detector)
         sensor.start()
         return sensor
+
+    def use(self, classifier: Classifier) -> None:
+        """Use another classifier for sensors that record sound: those open now, and those opened later. Thread-safe."""
+        self._classifier = classifier
+        for detector in tuple(self._detectors):
+            detector.use(classifier)
+
+    def _new_detector(self) -> KnockDetector:
+        """Return a detector. A table has one sensor, so an earlier detector is no longer used."""
+        detector = KnockDetector(self._classifier)
+        self._detectors = [detector]
+        if self._classifier is not None:  # It may have changed meanwhile.
+            detector.use(self._classifier)
+        return detector
 
     def display(self, part: DisplaySettings) -> ScoreDisplay:
         """Open a display, even if it is unplugged."""

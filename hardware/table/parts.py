@@ -13,7 +13,7 @@ from hardware.buttons.panel import ButtonPress, Buttons
 from hardware.clock import Clock
 from hardware.display.display import ScoreDisplay
 from hardware.display.page import DisplayPage
-from hardware.knock.heard import DOUBTFUL, ClassifiedSound, Sound
+from hardware.knock.heard import ClassifiedSound
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import Lamps
@@ -24,7 +24,7 @@ from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSe
 from hardware.table.supervision import CLOSES_S, PartDriver, SupervisedPart
 
 PartInput: TypeAlias = ButtonPress | ClassifiedSound
-"""Input from parts: a press, a knock, or a sound that may have been a pass."""
+"""Input from parts: a press, a knock, or a sound that may have been a pass or that the table may learn from."""
 
 # Polling intervals. LEDs blink at most twice a second, and a press is detected 15 ms after release.
 _LEDS_S, _BUTTONS_S, _KNOCK_S, _DISPLAY_S = 0.05, 0.02, 0.02, 0.05
@@ -109,7 +109,7 @@ class Parts:
 
     def _driver_of_knock(self, part: KnockSettings, opener: OpensParts) -> PartDriver[KnockSensor]:
         def listen(sensor: KnockSensor) -> PartState:
-            self._inputs.extend(heard for heard in sensor.read() if heard.kind is Sound.KNOCK or heard.hit >= DOUBTFUL)
+            self._inputs.extend(heard for heard in sensor.read() if heard.may_be_pass or heard.is_learnable)
             return sensor.state
 
         return PartDriver(part.name, lambda: opener.knock(part), listen, lambda sensor: sensor.close(), _KNOCK_S)

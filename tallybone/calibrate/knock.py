@@ -22,6 +22,7 @@ from hardware.knock.wav import read_wav, with_trailing_silence
 from tallybone.calibrate.known import about_knock
 from tallybone.calibrate.scenes import TimetablePart, timetable
 from tallybone.store.calibration_file import load_calibration, save_calibration
+from tallybone.store.learned_file import learned_path
 from tallybone.terminal import Output
 
 MakeSensor: TypeAlias = Callable[[KnockDetector], KnockSensor]
@@ -71,6 +72,19 @@ def calibrate_knock(
         return output.complain(error)
     print_knock(result, output)
     output.say(f"Written to {into}")
+    return 0
+
+
+def forget_knocks(calibration: Path, *, output: Output | None = None) -> int:
+    """Delete what the table with this calibration file has learned in matches. Return the exit code, 0 or 1."""
+    output = output or Output("calibrate")
+    path = learned_path(calibration)
+    try:
+        is_known = path.exists()
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        return output.complain(error)
+    output.say(f"Deleted {path}: knocks learned in matches." if is_known else "No knocks were learned in matches.")
     return 0
 
 

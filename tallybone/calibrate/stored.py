@@ -29,6 +29,7 @@ from tallybone.store.calibration_file import (
     load_calibration,
     restore_calibration,
 )
+from tallybone.store.learned_file import load_table_knocks
 from tallybone.terminal import Output
 from vision.arrays import Image
 from vision.errors import VisionError
@@ -159,6 +160,9 @@ def show(path: Path, *, now: WallClock = _wall_clock, output: Output | None = No
         return output.complain(error)
     output.say(f"{path}, written {age(now() - written_s)} ago.")
     print_calibration(calibration, output)
+    knocks = load_table_knocks(path)
+    for words in (*knocks.words, *knocks.problems):
+        output.say(words)
     for number in range(1, KEPT + 1):
         earlier = earlier_path(path, number)
         if earlier.exists():

@@ -250,12 +250,17 @@ def _knock(
         Path | None, typer.Option(metavar="FILE", dir_okay=False, help="Recording that follows the timetable.")
     ] = None,
     seats: Annotated[int, typer.Option(help="Number of players who knock in turn.", min=1, max=4)] = 4,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Delete what the table has learned in matches, and record nothing.")
+    ] = False,
     camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
     """Record silence, tiles and five knocks per seat, to distinguish knocks from tiles at this table."""
-    from tallybone.calibrate.knock import calibrate_knock
+    from tallybone.calibrate.knock import calibrate_knock, forget_knocks
 
+    if forget:
+        raise typer.Exit(forget_knocks(path_of(file, camera)))
     which = int(device) if device is not None and device.isdecimal() else device
     raise typer.Exit(calibrate_knock(path_of(file, camera), seats, wav=wav, device=which))
 

@@ -16,6 +16,7 @@ from typing import Protocol, TextIO
 from rich.console import Console
 from rich.live import Live
 
+from calibration.errors import CalibrationError
 from hardware.knock.classifier import Classifier
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor, MicrophoneSettings
 from hardware.knock.drivers.wav import AT_END, WavKnockSensor, WavSettings
@@ -25,10 +26,9 @@ from hardware.knock.metering import MeteredSound, MeteringDetector
 from hardware.knock.sensor import KnockSensor
 from hardware.knock.signal_quality import FAULT_ADVICE, SignalFault
 from hardware.part_state import PartState
-from tallybone.play.calibrated import stored_for
+from tallybone.play.calibrated import knocks_at
 from tallybone.play.keys import Typed, keyboard_on
 from tallybone.show.sound_meter import MOST_SOUNDS, MeterReading, draw_meter, pass_verdict, plain_sound
-from tallybone.store.calibration_file import load_calibration
 from tallybone.store.table_file import USUAL_CAMERA, load_table
 from tallybone.terminal import Output, printable, quiet_libraries, stop_requested
 
@@ -80,9 +80,10 @@ def microphone_source(device: str | None, config: Path | None) -> SoundSource:
     """
     table = load_table(config)
     part = table.hardware.knock
-    stored = stored_for(table.camera or USUAL_CAMERA, None, os.environ, Path.home())
-    knock = None if stored is None else load_calibration(stored).knock
-    classifier = None if knock is None else knock.classifier()
+    knocks = knocks_at(table.camera or USUAL_CAMERA, None, os.environ, Path.home())
+    if knocks is not None and knocks.problems:
+        raise CalibrationError(knocks.problems[0])
+    classifier = None if knocks is None else knocks.classifier()
     if device is not None:
         number = int(device) if device.isascii() and device.isdecimal() else device
         return _microphone(f"microphone {device}", number, classifier)

@@ -245,9 +245,7 @@ def _table(
             load=lambda max_pips: reader or load_reader(max_pips),
         )
         seats = len(match.game.start.players)
-        parts = open_parts(
-            at_table.hardware, seats=seats, clock=clock, has_panel=options.panel, classifier=match.knocks
-        )
+        parts = open_parts(at_table.hardware, seats=seats, clock=clock, has_panel=options.panel)
         stack.callback(parts.close)
         sources = _sources(options, source, camera, parts, at_table.hardware, clock)
         around = TableParts(

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from calibration.errors import RefusedError
 from engine import EngineError
-from hardware.knock.classifier import Classifier
-from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused
+from hardware.camera.open_device import is_device
+from tallybone.play.calibrated import Used, knocks_at, stored_for, use_of, words_of_unused
 from tallybone.play.start import MatchPlan
 from tallybone.recording.own_tiles import as_recorded, recorded_set
 from tallybone.sources.camera import SIMULATED, Camera
 from tallybone.sources.device import DeviceCamera
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import source_at
+from tallybone.store.learned_file import TableKnocks
 from vision.reader.reader import Reader
 
 _OWN_TILES = "Tiles are read with the calibrated tile set."
@@ -29,13 +30,15 @@ class PreparedMatch:
         game: The match, with the zones and tile set of its table.
         reader: Reader for the tile set of the match.
         words: Sentences to show at the start.
-        knocks: Knock classifier of the table, or None for the shipped one.
+        knocks: What is known about the knocks of the table, or None.
+        learns: Whether the match teaches the table more knocks.
     """
 
     game: MatchPlan
     reader: Reader
     words: tuple[str, ...] = ()
-    knocks: Classifier | None = None
+    knocks: TableKnocks | None = None
+    learns: bool = False
 
 
 def set_up(
@@ -67,8 +70,10 @@ def set_up(
     """
     game, used = with_calibration(game, camera, source, calibration, environment=environment, home=home)
     game, reader, words = with_own_tiles(game, used, load(game.max_pips))
-    knock = used.calibration.knock
-    return PreparedMatch(game, reader, (*used.words, *words), None if knock is None else knock.classifier())
+    knocks = knocks_at(source, calibration, environment, home)
+    known = () if knocks is None else (*knocks.words, *knocks.problems)
+    words = tuple(dict.fromkeys((*used.words, *words, *known)))
+    return PreparedMatch(game, reader, words, knocks, learns=is_device(source))
 
 
 def with_calibration(

@@ -12,6 +12,7 @@ from hardware.camera.open_device import is_device
 from tallybone.session.zones import Outline, SeatZone, Zones
 from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import Calibration, default_path, load_calibration, name_of_camera
+from tallybone.store.learned_file import TableKnocks, load_table_knocks
 from vision.tracking.settle import Side
 
 USUAL = "table"
@@ -61,6 +62,17 @@ def stored_for(source: str, named: Path | None, environment: Mapping[str, str], 
         return None
     paths = (default_path(environment, home, name) for name in (name_of_camera(source), USUAL))
     return next((path for path in paths if path.exists()), None)
+
+
+def knocks_at(source: str, named: Path | None, environment: Mapping[str, str], home: Path) -> TableKnocks | None:
+    """Return what is known about the knocks of a table, or None without a calibration or device.
+
+    The arguments are those of `stored_for`.
+    """
+    path = stored_for(source, named, environment, home)
+    if path is None and is_device(source):
+        path = default_path(environment, home, name_of_camera(source))
+    return None if path is None else load_table_knocks(path)
 
 
 def words_of_unused(source: str, environment: Mapping[str, str], home: Path) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from hardware.clock import Clock
 from tallybone.json_values import JsonValueError
 from tallybone.play.counts import Counts, PaceMeter
 from tallybone.play.crops import Cutter
+from tallybone.play.learning import Learning
 from tallybone.play.news import News
 from tallybone.play.recorder import Recorder
 from tallybone.recording.evidence import Evidence
@@ -171,6 +172,7 @@ class LiveGame:
         page: str = "",
         counts: Counts | None = None,
         is_endless: bool = False,
+        learning: Learning | None = None,
     ) -> None:
         """Create a game that takes its pictures from *camera*.
 
@@ -185,10 +187,11 @@ class LiveGame:
             page: Address of the page, as text. "" if there is none.
             counts: Counters of the table.
             is_endless: Whether the game continues after the last picture until a person ends it, for corrections.
+            learning: Learns the knocks of the table from the match, or None.
         """
         self._camera, self._sitting, self._recorder, self._listener = camera, sitting, recorder, listener
         self._clock, self._page, self._is_endless = clock, page, is_endless
-        self._parts, self._counts = parts or Pressable(), counts or Counts()
+        self._parts, self._counts, self._learning = parts or Pressable(), counts or Counts(), learning
         self._failing: frozenset[str] = frozenset()
         self._limiter, self._pace = FrameLimiter(most_per_s), PaceMeter(most_per_s)
         self._slow_words: Phrase | None = None
@@ -382,6 +385,8 @@ class LiveGame:
         self._recorder.happened(step)
         if step.announcements:
             self._listener.happened(step)
+        if self._learning is not None:
+            self._learning.after(step)
         for evidence in self._cutter.after(step, image):
             self._recorder.evidence(evidence)
             self._listener.evidence(evidence)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from engine import Call, Decline, Draw, Game, Knock, Phase, Play, Scored, Seat, turn
@@ -29,6 +30,8 @@ from tallybone.show.scoreboard import describe_pending, summarize
 _FIRST_NS = 60_000_000_000
 # Maximum time for which the game waits to read a simulated press on the panel.
 _PRESS_DELAY_NS = 200_000_000
+# Maximum number of sounds that are kept until a match takes them.
+_MOST_SOUNDS = 64
 # Meanings of a call button. A long press knocks and a double press draws, so a player needs only one button.
 _OF_CALLS = {PressKind.SHORT: Button.CALL, PressKind.LONG: Button.KNOCK, PressKind.DOUBLE: Button.DRAW}
 
@@ -45,11 +48,27 @@ class FromTable:
 class LiveParts(Pressable):
     """Open parts of a table, and the panel with its virtual parts."""
 
-    def __init__(self, parts: Parts, panel: VirtualPanel, seats: int, clock: Clock) -> None:
-        """Use *parts* for a game of *seats* players. *panel* has the virtual ones among the parts."""
-        self.panel = panel
+    def __init__(
+        self,
+        parts: Parts,
+        panel: VirtualPanel,
+        seats: int,
+        clock: Clock,
+        use: Callable[[Classifier], None] = lambda classifier: None,
+    ) -> None:
+        """Use *parts* for a game of *seats* players.
+
+        Args:
+            parts: The parts.
+            panel: The virtual ones among them.
+            seats: Number of players.
+            clock: Monotonic clock, in nanoseconds.
+            use: Sets the classifier of sensors that record sound.
+        """
+        self.panel, self.use = panel, use
         self._parts, self._seats, self._clock = parts, seats, clock
         self._pressed_ns: int | None = None
+        self._sounds = deque[tuple[ClassifiedSound, int]](maxlen=_MOST_SOUNDS)
 
     def read(self) -> tuple[FromTable, ...]:
         """Return the presses and knocks since the last call, without waiting."""
@@ -60,10 +79,20 @@ class LiveParts(Pressable):
                 is_held = item.press.kind is PressKind.LONG
                 inputs += [FromTable(press, ago_ns, is_held) for press in presses_meant(item, self._seats)]
             else:
-                inputs.append(FromTable(knock_meant(item, self._seats), self._clock() - item.t_ns))
+                ago_ns = self._clock() - item.t_ns
+                if item.is_learnable:
+                    self._sounds.append((item, ago_ns))
+                if item.may_be_pass:
+                    inputs.append(FromTable(knock_meant(item, self._seats), ago_ns))
         if inputs:
             self._pressed_ns = None
         return tuple(inputs)
+
+    def take_sounds(self) -> tuple[tuple[ClassifiedSound, int], ...]:
+        """Return the sounds that the table may learn from, each with the time since, and clear them."""
+        sounds = tuple(self._sounds)
+        self._sounds.clear()
+        return sounds
 
     @property
     def is_pressed(self) -> bool:
@@ -89,7 +118,7 @@ class LiveParts(Pressable):
 
     def for_seats(self, seats: int) -> LiveParts:
         """Return the same open parts for a game of *seats* players."""
-        return LiveParts(self._parts, self.panel, seats, self._clock)
+        return LiveParts(self._parts, self.panel, seats, self._clock, self.use)
 
     def rest(self, message: str) -> None:
         """Show on the LEDs that no game is running, and *message* on the score displays."""
@@ -120,7 +149,7 @@ def open_parts(
     panel = VirtualPanel(tuple(buttons_of(seats)))
     settings = with_panel(config, seats) if has_panel else config
     opener = PartOpener(settings.pins, panel, clock, classifier)
-    return LiveParts(Parts(settings, opener, clock=clock), panel, seats, clock)
+    return LiveParts(Parts(settings, opener, clock=clock), panel, seats, clock, opener.use)
 
 
 def with_panel(config: HardwareSettings, seats: int) -> HardwareSettings:

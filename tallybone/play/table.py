@@ -11,6 +11,7 @@ from tallybone.play.assemble import PreparedMatch
 from tallybone.play.counts import Counts
 from tallybone.play.game import Listener, Listeners, LiveGame
 from tallybone.play.keys import KeyCommand, Keys, Typed
+from tallybone.play.learning import Learning
 from tallybone.play.parts import LiveParts
 from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import recorder_of, sitting_of
@@ -89,6 +90,8 @@ class LiveTable:
         self._sitting, self._announcements = sitting_of(
             match.game, match.reader, t_ns=around.camera.now_ns(), counts=around.counts
         )
+        knocks = match.knocks if match.learns else None
+        self._learning = None if knocks is None else Learning(knocks, self._sitting.session, around.parts.use)
 
     @property
     def session(self) -> Session:
@@ -115,6 +118,9 @@ class LiveTable:
             listener.note(f"the resumed recording is damaged: {damage}; check the score")
         for why in () if game.left is None else game.left.passed_over:
             listener.note(f"a newer recording cannot be read, so an older match is resumed: {why}")
+        knocks, learning = self._match.knocks, self._learning
+        if knocks is not None:
+            around.parts.use(knocks.classifier())
         recorder = recorder_of(game, around.room, listener.note, t_ns=self.session.t_ns)
         try:
             live = LiveGame(
@@ -128,6 +134,7 @@ class LiveTable:
                 page=page,
                 counts=around.counts,
                 is_endless=around.is_endless,
+                learning=learning,
             )
             if self._announcements:
                 listener.happened(Step(self.session.t_ns, self.session, self._announcements))
@@ -142,6 +149,8 @@ class LiveTable:
             )
         finally:
             recorder.close()
+            if learning is not None:
+                learning.learn()
 
     def _see_to(self, typed: Typed, wait_s: float, live: LiveGame, listener: Listener) -> bool:
         """Process inputs of the parts, the page and the keyboard. Return False to end the game.
@@ -151,6 +160,9 @@ class LiveTable:
         around = self._around
         for pressed in around.parts.read():
             live.pressed(pressed.item, around.camera.now_ns() - pressed.ago_ns, is_held=pressed.is_held)
+        for sound, ago_ns in around.parts.take_sounds():
+            if self._learning is not None:
+                self._learning.heard(sound, around.camera.now_ns() - ago_ns)
         if not around.page.see_to(live):
             return False
         for key in typed.pressed(wait_s):

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from fastapi import APIRouter
 
-from calibration.errors import CalibrationError
 from hardware.camera.open_device import is_device
 from hardware.clock import Clock
 from hardware.knock.classifier import Classifier
@@ -21,7 +20,7 @@ from tallybone.clock import wall_time
 from tallybone.maintain.backup import finish_at_start
 from tallybone.notify.notifying import telling
 from tallybone.plain_text import names_of
-from tallybone.play.calibrated import USUAL, stored_for
+from tallybone.play.calibrated import USUAL, knocks_at, stored_for
 from tallybone.play.counts import Counts, PipelineStage
 from tallybone.play.parts import LiveParts, open_parts, with_panel
 from tallybone.recording.folder import default_folder
@@ -40,8 +39,9 @@ from tallybone.serve.routes.parts import panel_routes, parts_test_routes
 from tallybone.serve.routes.settings import Owner, settings_routes
 from tallybone.serve.table import ServedTable, Setup
 from tallybone.sources.camera import SIMULATED
-from tallybone.store.calibration_file import default_path, load_calibration, name_of_camera
+from tallybone.store.calibration_file import default_path, name_of_camera
 from tallybone.store.house import HOUSE_NAME, OWNER_NAME, HouseFile
+from tallybone.store.learned_file import TableKnocks
 from tallybone.store.table_file import USUAL_CAMERA, load_table
 from tallybone.web.access import Access
 from tallybone.web.calibration import calibration_routes
@@ -69,7 +69,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
     state = default_folder(world.environment, world.home).parent
     unrestored = _finish_restore(state)
     house = HouseFile(state / HOUSE_NAME)
-    knocks = _Knocks(partial(stored_for, source, options.calibration, world.environment, world.home))
+    knocks = _Knocks(partial(knocks_at, source, options.calibration, world.environment, world.home))
     folder = recordings_folder(options.record, world.environment, world.home)
     make_recordings_folder(options.record, folder)
     with ExitStack() as stack:
@@ -191,23 +191,19 @@ def _shown_left(left: LeftMatch | None) -> LeftShown | None:
 
 
 class _Knocks:
-    """Loads the knock classifier from the calibration of this table each time it is needed."""
+    """Loads the knock classifier of this table each time it is needed."""
 
-    def __init__(self, stored: Callable[[], Path | None]) -> None:
-        self._stored = stored
+    def __init__(self, known: Callable[[], TableKnocks | None]) -> None:
+        self._known = known
         self.problem: str | None = None
 
     def classifier(self) -> Classifier | None:
-        """Return the classifier, or None for the shipped one. Set `problem` if the calibration cannot be loaded."""
-        self.problem, path = None, self._stored()
-        if path is None:
+        """Return the classifier, or None for the shipped one. Set `problem` if a file cannot be loaded."""
+        self.problem, knocks = None, self._known()
+        if knocks is None:
             return None
-        try:
-            knock = load_calibration(path).knock
-        except (CalibrationError, OSError) as error:
-            self.problem = f"The calibration is not used: {error}"
-            return None
-        return None if knock is None else knock.classifier()
+        self.problem = " ".join(knocks.problems) or None
+        return knocks.classifier()
 
 
 def _kept_in(source: str, options: ServeOptions, world: Environment) -> Path:

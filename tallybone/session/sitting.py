@@ -38,6 +38,7 @@ class Step:
         announcements: Announcements for the players.
         events: Events added to the log of the match, in order.
         view: View of the table, or None if the input was not a frame.
+        item: The input, or None if it was a frame.
     """
 
     t_ns: int
@@ -45,6 +46,7 @@ class Step:
     announcements: tuple[Announcement, ...] = ()
     events: tuple[Event, ...] = ()
     view: TableView | None = None
+    item: ByHand | None = None
 
     @property
     def lines(self) -> tuple[dict[str, Any], ...]:
@@ -72,10 +74,13 @@ class Sitting:
             VisionError: If a frame cannot be read. The session stays unchanged.
         """
         before = self.session
-        received = self._look(item) if isinstance(item, Frame) else item
+        view = self._look(item) if isinstance(item, Frame) else None
+        by_hand = None if isinstance(item, Frame) else item
+        received = view if view is not None else by_hand
+        assert received is not None  # a frame has a view
         self.session, announcements = feed(before, received, t_ns=t_ns)
         events = self.session.state.log[len(before.state.log) :]
-        return Step(t_ns, self.session, announcements, events, received if isinstance(received, TableView) else None)
+        return Step(t_ns, self.session, announcements, events, view, by_hand)
 
 
 def opened(

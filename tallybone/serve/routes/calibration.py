@@ -21,6 +21,7 @@ from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.page import PlainRequest, Requests, RestoreCalibration
 from tallybone.serve.routes.matches import fulfil
 from tallybone.store.calibration_file import KEPT, Calibration, earlier_path, load_calibration
+from tallybone.store.learned_file import load_table_knocks
 from tallybone.web.access import Access, Author, insider_by
 from tallybone.web.actions import StrictModel
 from tallybone.web.app import Language
@@ -117,7 +118,7 @@ def _stored(calibration: ServedCalibration) -> StoredShown:
         plain(calibration.camera),
         calibration.calibrating.newest is not None,
         written_at,
-        () if now is None else tuple(plain(words) for words in known_words(now)),
+        () if now is None else tuple(plain(words) for words in (*known_words(now), *load_table_knocks(path).words)),
         problem,
         tuple(_earlier(number, backup) for number, backup in earlier if backup.exists()),
     )

@@ -1,0 +1,282 @@
+"""Learn the knocks of a table from its matches: sounds that were passes, and sounds that were something else."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from calibration.knock.correction import TableExamples
+from engine import Amend, Entry, Insert, Knock, NewHand, Play, Redeal, Remove, State, entries
+from hardware.knock.classifier import Classifier, load_classifier
+from hardware.knock.heard import NS_PER_S, ClassifiedSound
+from tallybone.files import sentence_of
+from tallybone.session.feeding import TILE_ECHOES_NS
+from tallybone.session.inputs import Answer, AnswerBack, Button, Press
+from tallybone.session.knocks import KNOCK_WAITS_NS, ONE_KNOCK_NS
+from tallybone.session.session import Session
+from tallybone.session.sitting import ByHand, Step
+from tallybone.store.learned_file import TableKnocks, joined, save_learned
+
+log = logging.getLogger(__name__)
+
+# Maximum time between an entered pass and its sound.
+_NEAR_NS = 3 * NS_PER_S
+# Maximum time between a sound and a pass or an answer that follows from it.
+_LATEST_NS = 30 * NS_PER_S
+# Minimum number of actions after a pass or play that nobody corrects.
+_LEAST_FURTHER = 2
+# Minimum time between a play and the passes around it. In less, a knock and the tile are not distinguishable.
+_APART_NS = 4 * NS_PER_S
+
+
+class Origin(Enum):
+    """Origin of an event in the log."""
+
+    SEEN = auto()
+    SENSED = auto()
+    """By a sound, or with an input that did not mean this event."""
+    ENTERED = auto()
+    ANSWERED = auto()
+    REPEATED = auto()
+    """Repeated after an answer was withdrawn, or from before the match was resumed: its time is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Time and origin of an event in the log."""
+
+    t_ns: int
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """An answer that nobody passed.
+
+    Attributes:
+        t_ns: Latest time of the end of the sound.
+        log: Length of the match log before the answer.
+    """
+
+    t_ns: int
+    log: int
+
+
+@dataclass(frozen=True, slots=True)
+class LearnableSound:
+    """A sound that may have been a pass, with its embedding and the probability of a pass."""
+
+    t_ns: int
+    hit: float
+    embedding: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """What a match has shown about its sounds.
+
+    Attributes:
+        session: The session.
+        moments: Moment of each event in the log of the match.
+        sounds: The sounds, in order of time.
+        denials: Answers that nobody passed, except withdrawn ones.
+    """
+
+    session: Session
+    moments: tuple[Moment, ...]
+    sounds: tuple[LearnableSound, ...] = ()
+    denials: tuple[Denial, ...] = ()
+
+    @classmethod
+    def of(cls, session: Session) -> Observations:
+        """Return the observations at the start of a match, or when it is resumed."""
+        return cls(session, (Moment(session.t_ns, Origin.REPEATED),) * len(session.state.log))
+
+    def heard(self, sound: ClassifiedSound, t_ns: int) -> Observations:
+        """Return the observations after a sound. *t_ns* is its time on the clock of the game."""
+        if sound.embedding is None or not sound.is_learnable:
+            return self
+        # Four digits are more precise than so few sounds allow, and keep the file short.
+        embedding = tuple(float(f"{value:.4g}") for value in sound.embedding)
+        return replace(self, sounds=(*self.sounds, LearnableSound(t_ns, sound.hit, embedding)))
+
+    def after(self, step: Step) -> Observations:
+        """Return the observations after a step of the sitting."""
+        before, item = self.session, step.item
+        length = len(before.state.log)
+        moment, denials = Moment(step.t_ns, Origin.SENSED if step.view is None else Origin.SEEN), self.denials
+        released = [queued for queued in before.places.pressed if queued not in step.session.places.pressed]
+        pressed_ns = [queued.t_ns for queued in released if _is_pass(queued.press)]
+        if isinstance(item, AnswerBack):
+            moment = Moment(step.t_ns, Origin.REPEATED)
+            denials = tuple(denial for denial in denials if denial.log != item.log)
+        elif isinstance(item, Answer):
+            moment = Moment(step.t_ns, Origin.ANSWERED)
+            denials += tuple(Denial(t_ns, length) for t_ns in self._denied_ns(step))
+        elif item is not None and _is_pass(item):
+            moment = Moment(step.t_ns, Origin.ENTERED)
+        elif pressed_ns:
+            moment = Moment(pressed_ns[0], Origin.ENTERED)
+        moments = self.moments + (moment,) * (len(step.session.state.log) - length)
+        return replace(self, session=step.session, moments=moments, denials=denials)
+
+    def _denied_ns(self, step: Step) -> list[int]:
+        """Return the times of the passes that an answer denies."""
+        if not step.events:
+            was_doubtful = self.session.places.maybe_passed is not None
+            return [step.t_ns] if was_doubtful and step.session.places.maybe_passed is None else []
+        removed = [event.seq for event in step.events if isinstance(event, Remove)]
+        log = self.session.state.log
+        return [self.moments[seq].t_ns for seq in removed if _is_pass(log[seq])]
+
+
+def _is_pass(item: ByHand) -> bool:
+    match item:
+        case Knock() | Insert(action=Knock()) | Amend(action=Knock()) | Press(button=Button.KNOCK):
+            return True
+        case _:
+            return False
+
+
+def examples_of(seen: Observations, model: str) -> TableExamples:
+    """Return the sounds of a match that are known to be passes or not, newest first.
+
+    Passes that were entered or answered count at once. Others count once the play went on for two actions.
+    """
+    kept = entries(seen.session.state)
+    times_ns = _times_ns(seen, kept)
+    knocks = _passes(seen, kept, times_ns)
+    used = {sound.t_ns for _, sound in knocks}
+    others = {
+        sound.t_ns: sound
+        for sound in (*_beside_tiles(seen, kept, times_ns), *_denied(seen, times_ns))
+        if sound.t_ns not in used
+    }
+    return TableExamples(
+        model,
+        tuple(sound.embedding for is_confirmed, sound in reversed(knocks) if is_confirmed),
+        tuple(others[t_ns].embedding for t_ns in sorted(others, reverse=True)),
+    )
+
+
+def _times_ns(seen: Observations, kept: Sequence[Entry]) -> list[int]:
+    """Return the time of each action in force, in order. An inserted action is no later than the next one."""
+    times_ns = [seen.moments[entry.seq].t_ns for entry in kept]
+    for at in range(len(times_ns) - 2, -1, -1):
+        times_ns[at] = min(times_ns[at], times_ns[at + 1])
+    return times_ns
+
+
+def _passes(seen: Observations, kept: Sequence[Entry], times_ns: Sequence[int]) -> list[tuple[bool, LearnableSound]]:
+    """Return the sound of each pass, if there is one, and whether the pass is confirmed, in order of time."""
+    found, after_ns = list[tuple[bool, LearnableSound]](), 0
+    for at, (entry, t_ns) in enumerate(zip(kept, times_ns, strict=True)):
+        sound = None
+        origin = seen.moments[entry.seq].origin
+        if isinstance(entry.action, Knock) and origin is not Origin.REPEATED:
+            # The sounds shortly before the next action may be its tile.
+            until_ns = times_ns[at + 1] - KNOCK_WAITS_NS if at + 1 < len(kept) else seen.session.t_ns
+            if origin is Origin.ENTERED:
+                sound = _best(seen.sounds, max(after_ns, t_ns - _NEAR_NS), min(t_ns + _NEAR_NS, until_ns))
+            else:
+                heard_ns = min(t_ns - KNOCK_WAITS_NS, until_ns)
+                sound = _best(seen.sounds, max(after_ns, heard_ns - _LATEST_NS), heard_ns)
+        if sound is not None:
+            is_by_hand = origin in (Origin.ENTERED, Origin.ANSWERED)
+            found.append((is_by_hand or _is_confirmed(seen.session.state, kept, at), sound))
+        after_ns = max(after_ns, t_ns if sound is None else sound.t_ns + ONE_KNOCK_NS)
+    return found
+
+
+def _is_confirmed(state: State, kept: Sequence[Entry], at: int) -> bool:
+    """Check that the play went on after a sensed action."""
+    entry = kept[at]
+    return entry.seq not in state.irregular and not entry.inferred and len(kept) - at - 1 >= _LEAST_FURTHER
+
+
+def _beside_tiles(seen: Observations, kept: Sequence[Entry], times_ns: Sequence[int]) -> list[LearnableSound]:
+    """Return the sounds of tiles that the camera saw. Plays with a pass just before or after them are left out."""
+    found: list[LearnableSound] = []
+    for at, (entry, t_ns) in enumerate(zip(kept, times_ns, strict=True)):
+        is_seen = isinstance(entry.action, Play) and seen.moments[entry.seq].origin is Origin.SEEN
+        around = (other for other in (at - 1, at + 1) if 0 <= other < len(kept))
+        passed = (abs(times_ns[other] - t_ns) < _APART_NS for other in around if isinstance(kept[other].action, Knock))
+        if is_seen and not any(passed) and _is_confirmed(seen.session.state, kept, at):
+            found += _between(seen.sounds, t_ns - KNOCK_WAITS_NS, t_ns + TILE_ECHOES_NS)
+    return found
+
+
+def _denied(seen: Observations, times_ns: Sequence[int]) -> list[LearnableSound]:
+    """Return the sounds about which a player answered that nobody passed."""
+    found = []
+    for denial in seen.denials:
+        after_ns = max((t_ns for t_ns in times_ns if t_ns < denial.t_ns), default=0)
+        heard_ns = denial.t_ns - KNOCK_WAITS_NS
+        found.append(_best(seen.sounds, max(after_ns, heard_ns - _LATEST_NS), heard_ns))
+    return [sound for sound in found if sound is not None]
+
+
+def _between(sounds: Sequence[LearnableSound], from_ns: int, until_ns: int) -> list[LearnableSound]:
+    return [sound for sound in sounds if from_ns < sound.t_ns <= until_ns]
+
+
+def _best(sounds: Sequence[LearnableSound], from_ns: int, until_ns: int) -> LearnableSound | None:
+    """Return the most likely pass among the sounds of a time span."""
+    return max(_between(sounds, from_ns, until_ns), key=lambda sound: sound.hit, default=None)
+
+
+class Learning:
+    """Learns during a match, and changes the classifier of the table when a hand is dealt.
+
+    Args:
+        knocks: What is known about the knocks of the table.
+        session: The session at the start.
+        use: Sets the classifier of the table.
+    """
+
+    def __init__(self, knocks: TableKnocks, session: Session, use: Callable[[Classifier], None]) -> None:
+        self._knocks, self._use = knocks, use
+        self.seen = Observations.of(session)
+        """What the match has shown."""
+        self._learned, self._is_stored = knocks.learned, knocks.path.exists()
+
+    def heard(self, sound: ClassifiedSound, t_ns: int) -> None:
+        """Observe a sound. *t_ns* is its time on the clock of the game."""
+        self.seen = self.seen.heard(sound, t_ns)
+
+    def after(self, step: Step) -> None:
+        """Observe a step of the sitting. Learn if a hand is dealt."""
+        self.seen = self.seen.after(step)
+        if any(isinstance(event, NewHand | Redeal) for event in step.events):
+            self.learn()
+
+    def learn(self) -> None:
+        """Learn from the match so far. The previous classifier stays in use if this would make it worse."""
+        if self._is_stored and not self._knocks.path.exists():
+            log.info("what was learned about knocks was deleted path=%s", self._knocks.path)
+            self._knocks, self._is_stored = self._knocks.forgotten(), False
+            self.seen = replace(self.seen, sounds=())
+        shipped = load_classifier()
+        learned = joined(examples_of(self.seen, shipped.name), self._knocks.learned)
+        if learned == self._learned:
+            return
+        self._learned = learned
+        counts = f"passes={len(learned.knocks)} others={len(learned.others)}"
+        classifier = self._knocks.improvement(shipped, learned)
+        if classifier is None:
+            # Stored all the same: they may help together with later ones.
+            log.warning("learned knocks are not used yet, because they would be detected worse %s", counts)
+        else:
+            log.info("learned knocks %s", counts)
+            self._use(classifier)
+        if self._is_stored or learned.knocks or learned.others:
+            self._store(learned)
+
+    def _store(self, learned: TableExamples) -> None:
+        try:
+            save_learned(self._knocks.path, learned)
+            self._is_stored = True
+        except OSError as error:
+            log.warning("learned knocks cannot be stored: %s", sentence_of(error))

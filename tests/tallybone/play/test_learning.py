@@ -1,0 +1,309 @@
+"""Tests of learning knocks from a match: confirmed passes, tiles, corrections, and the stored file."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from calibration.knock.correction import TableExamples
+from engine import Knock, NewHand, Remove, entries
+from hardware.knock.classifier import Classifier, load_classifier
+from hardware.knock.detector import KnockDetector
+from hardware.knock.heard import LEARNABLE, NS_PER_S, ClassifiedSound, Sound
+from synthetic.sounds.microphones import apply_response, tilted
+from tallybone.calibrate.knock import forget_knocks
+from tallybone.calibrate.stored import show
+from tallybone.play.learning import Learning, Observations, examples_of
+from tallybone.session.feeding import feed
+from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press
+from tallybone.session.session import Session
+from tallybone.session.sitting import ByHand, Step
+from tallybone.store.calibration_file import CalibrationFileError, save_calibration
+from tallybone.store.learned_file import (
+    MOST_KNOCKS,
+    joined,
+    learned_path,
+    load_learned,
+    load_table_knocks,
+    save_learned,
+)
+from tests.calibration.test_knock import sounds_of
+from tests.hardware.knock.sounds import block, with_hits
+from tests.tallybone.calibrate.test_lens_and_table import captured_output
+from tests.tallybone.session.test_doubtful_passes import BOTH_LAID, NEXT_LAID
+from tests.tallybone.session.test_session_inputs import NOTHING_NEW, led
+from tests.tallybone.store.test_calibration_file import BOTH
+from vision.tracking.table_view import TableView
+
+SHIPPED = load_classifier()
+PRESS = Press(Button.KNOCK)
+
+
+class Match:
+    """A match whose sounds are observed. Sounds have numbers instead of embeddings."""
+
+    def __init__(self, session: Session) -> None:
+        self.session, self.seen = session, Observations.of(session)
+        self._shown = NOTHING_NEW
+
+    def feed(self, item: TableView | ByHand, at_s: float) -> Match:
+        """Feed an input. Until then, the camera watches the table."""
+        t_ns = int(at_s * NS_PER_S)
+        for at_ns in range(self.session.t_ns + 2 * NS_PER_S, t_ns, 2 * NS_PER_S):
+            self._step(self._shown, at_ns)
+        self._step(item, t_ns)
+        if isinstance(item, TableView):
+            self._shown = replace(item, changes=())
+        return self
+
+    def hear(self, number: int, at_s: float, hit: float) -> Match:
+        kind, in_row = (Sound.KNOCK, 1) if hit >= 0.5 else (Sound.TILE, 0)
+        t_ns = int(at_s * NS_PER_S)
+        sound = ClassifiedSound(t_ns, None, 0.5, max(hit, 0.3), kind, in_row, hit, (float(number),))
+        self.seen = self.seen.heard(sound, t_ns)
+        return self.feed(KnockHeard(None, 0.5, hit), at_s) if sound.may_be_pass else self
+
+    def _step(self, item: TableView | ByHand, t_ns: int) -> None:
+        length = len(self.session.state.log)
+        self.session, said = feed(self.session, item, t_ns=t_ns)
+        view, by_hand = (item, None) if isinstance(item, TableView) else (None, item)
+        self.seen = self.seen.after(Step(t_ns, self.session, said, self.session.state.log[length:], view, by_hand))
+
+    @property
+    def learned(self) -> tuple[list[int], list[int]]:
+        """Numbers of the sounds that are known to be passes, and to be others."""
+        found = examples_of(self.seen, "any")
+        return [int(row[0]) for row in found.knocks], [int(row[0]) for row in found.others]
+
+
+def match(seats: int = 2) -> Match:
+    """Return a match after a lead by Ann, one second after its start."""
+    return Match(led(seats=seats))
+
+
+def answer(match: Match, words: str, at_s: float) -> Match:
+    assert match.session.open_question is not None
+    return match.feed(Answer(match.session.open_question.choices.index(words)), at_s)
+
+
+def test_a_heard_pass_is_learned_once_play_has_gone_on() -> None:
+    own = match().hear(1, 10, 0.8).feed(NOTHING_NEW, 13)
+    assert own.learned == ([], [])
+    own.feed(NEXT_LAID, 20)
+    assert own.learned == ([], [])
+    own.feed(BOTH_LAID, 30)
+    assert own.learned == ([1], [])
+
+
+@pytest.mark.parametrize("after_s", [-2.5, 0.5, 2.5])
+def test_a_faint_sound_near_an_entered_pass_is_learned_at_once(after_s: float) -> None:
+    own = match()
+    if after_s < 0:
+        own.feed(PRESS, 10 + after_s)
+    own.hear(1, 10, 0.15)
+    own.feed(PRESS, 10 + after_s) if after_s > 0 else own.feed(NOTHING_NEW, 12)
+    assert own.learned == ([1], [])
+
+
+def test_sounds_too_faint_or_far_from_an_entered_pass_are_not_learned() -> None:
+    assert match().hear(1, 10, 0.05).hear(2, 14, 0.15).feed(PRESS, 18).learned == ([], [])
+
+
+def test_a_pass_that_is_taken_back_is_not_learned() -> None:
+    undone = match().hear(1, 10, 0.15).feed(PRESS, 11).feed(Press(Button.UNDO), 15)
+    assert undone.learned == ([], [])
+    heard = match().hear(1, 10, 0.8).feed(NOTHING_NEW, 13).feed(NEXT_LAID, 20).feed(BOTH_LAID, 30)
+    passed = next(entry for entry in entries(heard.session.state) if isinstance(entry.action, Knock))
+    assert heard.learned == ([1], [])
+    assert heard.feed(Remove(passed.seq), 35).learned[0] == []
+
+
+def test_the_sound_of_a_tile_is_learned_once_play_has_gone_on() -> None:
+    own = match().hear(1, 9, 0.3).feed(NEXT_LAID, 10)
+    assert own.learned == ([], [])
+    assert own.feed(BOTH_LAID, 20).learned == ([], [])
+    assert own.feed(PRESS, 30).learned == ([], [1])
+
+
+def test_the_tile_before_an_entered_pass_is_not_learned_as_a_knock() -> None:
+    own = match().hear(1, 8.8, 0.15).feed(NEXT_LAID, 10).feed(PRESS, 10.5)
+    assert own.learned == ([], [])
+
+
+def test_a_knock_just_before_the_next_tile_is_not_learned_as_a_tile() -> None:
+    own = match().hear(1, 10, 0.8).hear(2, 11.5, 0.3).feed(NEXT_LAID, 12).feed(BOTH_LAID, 20).feed(PRESS, 30)
+    assert own.feed(PRESS, 40).learned[1] == []
+
+
+def test_answers_about_a_doubtful_pass_are_learned_and_can_be_withdrawn() -> None:
+    for words, learned in (("Ben passed", ([1], [])), ("nobody passed", ([], [1]))):
+        own = match(seats=3).hear(1, 10, 0.4).feed(NOTHING_NEW, 13)
+        answer(own, words, 20)
+        assert own.learned == learned
+        assert own.session.answered is not None
+        own.feed(AnswerBack(own.session.answered.log), 22)
+        assert own.learned == ([], [])
+
+
+def test_an_undecided_pass_is_learned_from_the_answer_only() -> None:
+    for words, learned in (("Ben passed, then Cleo played the 5-4", [1]), ("Ben played the 5-4", [])):
+        own = match(seats=3).hear(1, 10, 0.55).feed(NOTHING_NEW, 13).feed(NEXT_LAID, 20).feed(BOTH_LAID, 30)
+        assert own.learned[0] == []
+        answer(own, words, 35)
+        own.feed(PRESS, 40).feed(PRESS, 44)
+        assert own.learned[0] == learned
+        assert own.learned[1] == ([] if learned else [1])
+
+
+def test_sensors_without_sound_teach_nothing() -> None:
+    own = match()
+    own.seen = own.seen.heard(ClassifiedSound(10 * NS_PER_S, None, 0.5, 0.5), 10 * NS_PER_S)
+    assert own.feed(KnockHeard(), 10).feed(PRESS, 11).learned == ([], [])
+    assert own.seen.sounds == ()
+
+
+KNOCKS = tuple(tuple(float(f"{value:.4g}") for value in sound.embedding) for sound in sounds_of(8, 0.4, like=1))
+
+
+def with_a_pass(path: Path, used: list[Classifier], embedding: tuple[float, ...] = KNOCKS[0]) -> Learning:
+    """Return the learning of a table after a match of one pass, which was entered just after this sound."""
+    learning = Learning(load_table_knocks(path), led(), used.append)
+    learning.heard(ClassifiedSound(2 * NS_PER_S, None, 0.5, 0.5, Sound.TILE, 0, 0.2, embedding), 2 * NS_PER_S)
+    session, said = feed(led(), PRESS, t_ns=3 * NS_PER_S)
+    learning.after(Step(3 * NS_PER_S, session, said, session.state.log[-1:], None, PRESS))
+    return learning
+
+
+def bright_sounds(kind: Sound, count: int, seed: int, tilt_db: float) -> list[ClassifiedSound]:
+    """Return modelled sounds on one table as a microphone with this spectral tilt hears them."""
+    times_s = tuple(1.0 + 1.5 * at for at in range(count))
+    samples = apply_response(with_hits(kind, times_s, seed=seed), tilted(tilt_db))
+    heard = KnockDetector().feed(block(np.append(samples, np.zeros(16_000)).astype(np.float32)))
+    return [sound for sound in heard if min(abs(sound.t_ns / NS_PER_S - t_s) for t_s in times_s) < 0.1]
+
+
+def rows_of(sounds: list[ClassifiedSound]) -> tuple[tuple[float, ...], ...]:
+    return tuple(sound.embedding for sound in sounds if sound.embedding is not None)
+
+
+def chances(classifier: Classifier, sounds: list[ClassifiedSound]) -> NDArray[np.float32]:
+    """Return the knock probability of each sound."""
+    return classifier.probabilities(np.array(rows_of(sounds), np.float32))[:, 0]
+
+
+@pytest.mark.parametrize("tilt_db", [6.0, -6.0])
+def test_a_strange_microphone_hears_more_after_ten_passes(tmp_path: Path, tilt_db: float) -> None:
+    counts, judged = np.zeros((2, 2), int), 0
+    for seed in range(4):
+        knocks = bright_sounds(Sound.KNOCK, 20, seed, tilt_db)
+        tiles = bright_sounds(Sound.TILE, 20, seed, tilt_db)
+        path = tmp_path / f"{seed}.json"
+        used = list[Classifier]()
+        for embedding in rows_of(knocks[:10]):
+            with_a_pass(path, used, embedding).learn()
+        learned = load_table_knocks(path).learned
+        assert len(learned.knocks) == 10
+        # From then on, the table also learns the tiles that sound like its knocks.
+        is_alike = chances(load_table_knocks(path).classifier(), tiles[:10]) >= LEARNABLE
+        others = tuple(row for row, is_one in zip(rows_of(tiles[:10]), is_alike, strict=True) if is_one)
+        save_learned(learned_path(path), replace(learned, others=others))
+        judged += len(knocks[10:])
+        for column, classifier in enumerate((SHIPPED, load_table_knocks(path).classifier())):
+            for row, sounds in enumerate((knocks[10:], tiles[10:])):
+                counts[row, column] += np.count_nonzero(chances(classifier, sounds) >= classifier.least_knock)
+    knocks_heard, tiles_passed = counts
+    assert knocks_heard[1] > knocks_heard[0] or knocks_heard[1] == judged
+    assert knocks_heard[1] >= 0.75 * judged
+    assert tiles_passed[1] <= tiles_passed[0] + 1, counts
+
+
+def test_examples_are_stored_newest_first_and_limited(tmp_path: Path) -> None:
+    new, old = (TableExamples("a", tuple((float(at),) for at in range(first, first + 40))) for first in (0, 30))
+    both = joined(new, old)
+    assert both.knocks == tuple((float(at),) for at in range(MOST_KNOCKS))
+    assert joined(new, TableExamples("b", ((1.5,),))) == new
+    stored = TableExamples(SHIPPED.name, KNOCKS[:1], KNOCKS[1:2])
+    path = learned_path(tmp_path / "table.json")
+    save_learned(path, stored)
+    assert load_learned(path, SHIPPED) == stored
+    assert json.loads(path.read_text())["version"] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", '{"version": 2}', '{"version": 1, "learned": {"model": 3}}', "\x00"],
+)
+def test_a_damaged_file_is_reported_and_not_used(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "table.json"
+    learned_path(path).write_text(text)
+    known = load_table_knocks(path)
+    assert len(known.problems) == 1
+    assert "learned about knocks is not used" in known.problems[0]
+    assert known.classifier().correction is None
+
+
+def test_examples_of_another_classifier_or_size_are_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    for model, row in (("another", KNOCKS[0]), (SHIPPED.name, (1.0, 2.0)), (SHIPPED.name, (float("nan"),) * 48)):
+        save_learned(learned_path(path), TableExamples(model, (row,)))
+        with pytest.raises(CalibrationFileError):
+            load_learned(learned_path(path), SHIPPED)
+        assert load_table_knocks(path).learned == TableExamples(SHIPPED.name)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Return the calibration of a table that has learned seven knocks."""
+    path = tmp_path / "table.json"
+    save_calibration(BOTH, path)
+    save_learned(learned_path(path), TableExamples(SHIPPED.name, KNOCKS[1:]))
+    return path
+
+
+def test_a_new_hand_stores_and_uses_what_was_learned(table: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    used = list[Classifier]()
+    own = with_a_pass(table, used)
+    assert used == []
+    for _ in range(2):
+        own.after(Step(12 * NS_PER_S, own.seen.session, (), (NewHand(),)))
+    assert len(used) == 1
+    assert used[0].correction is not None
+    assert load_table_knocks(table).learned.knocks == KNOCKS
+    assert "passes=8" in caplog.text
+
+
+def test_what_was_learned_is_shown_and_can_be_deleted_during_a_match(table: Path) -> None:
+    used = list[Classifier]()
+    own = with_a_pass(table, used)
+    own.learn()
+    output, out, _ = captured_output()
+    assert show(table, output=output) == 0
+    assert "Learned from 8 passes and 0 tiles." in out.getvalue()
+    assert forget_knocks(table, output=captured_output()[0]) == 0
+    own.learn()
+    assert used[-1].correction is None
+    assert not learned_path(table).exists()
+    output, out, _ = captured_output()
+    assert forget_knocks(table, output=output) == 0
+    assert "No knocks were learned" in out.getvalue()
+
+
+def test_examples_that_would_do_harm_are_not_used(table: Path, caplog: pytest.LogCaptureFixture) -> None:
+    # Sounds that the classifier knows as knocks are stored as others.
+    sure = tuple(tuple(sound.embedding.tolist()) for sound in sounds_of(30, 0.7, like=1))
+    before = TableExamples(SHIPPED.name, sure[:6], sure[6:])
+    save_learned(learned_path(table), before)
+    used = list[Classifier]()
+    with_a_pass(table, used, sure[0]).learn()
+    with_a_pass(table, used).learn()
+    assert used == []
+    assert load_table_knocks(table).learned.others == before.others
+    assert load_table_knocks(table).classifier().correction is None
+    assert "would be detected worse" in caplog.text
