@@ -258,6 +258,8 @@ class Learning:
             log.info("what was learned about knocks was deleted path=%s", self._knocks.path)
             self._knocks, self._is_stored = self._knocks.forgotten(), False
             self.seen = replace(self.seen, sounds=())
+            self._learned = self._knocks.learned
+            self._use(self._knocks.classifier())
         shipped = load_classifier()
         learned = joined(examples_of(self.seen, shipped.name), self._knocks.learned)
         if learned == self._learned:

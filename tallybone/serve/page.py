@@ -154,9 +154,12 @@ class PlainRequest(Enum):
     TEST_PARTS = "the parts of the table are tested in turn"
     CALIBRATE = "camera and table are calibrated, step by step"
     CHECK_CALIBRATION = "a picture is compared with the stored calibration"
+    FORGET_KNOCKS = "knocks learned in matches are deleted"
 
 
-CalibrationRequest: TypeAlias = Literal[PlainRequest.CALIBRATE, PlainRequest.CHECK_CALIBRATION] | RestoreCalibration
+CalibrationRequest: TypeAlias = (
+    Literal[PlainRequest.CALIBRATE, PlainRequest.CHECK_CALIBRATION, PlainRequest.FORGET_KNOCKS] | RestoreCalibration
+)
 TableRequest: TypeAlias = MatchPlan | RestoreCalibration | PlainRequest
 PendingRequest: TypeAlias = Wanted[TableRequest, None]
 Requests: TypeAlias = Desk[TableRequest, None]

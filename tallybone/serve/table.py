@@ -38,6 +38,7 @@ from tallybone.serve.systemd import Notifier, Sign
 from tallybone.sources.camera import Camera
 from tallybone.store.calibration_file import restore_calibration
 from tallybone.store.house import HouseFile
+from tallybone.store.learned_file import learned_path
 from tallybone.web.actions import Refusal, Refused
 from vision.errors import VisionError
 from vision.reader.reader import Reader
@@ -127,7 +128,12 @@ class ServedTable:
                 match wanted.wish:
                     case PlainRequest.TEST_PARTS:
                         self._test(wanted, is_stopped)
-                    case PlainRequest.CALIBRATE | PlainRequest.CHECK_CALIBRATION | RestoreCalibration() as wish:
+                    case (
+                        PlainRequest.CALIBRATE
+                        | PlainRequest.CHECK_CALIBRATION
+                        | PlainRequest.FORGET_KNOCKS
+                        | RestoreCalibration()
+                    ) as wish:
                         self._calibrate(wanted, wish, is_stopped)
                     case _:
                         self._play(wanted, shown, is_stopped)
@@ -183,7 +189,7 @@ class ServedTable:
             setup.test.run(setup.parts.hardware, opener, goes_on)
 
     def _calibrate(self, wanted: PendingRequest, wish: CalibrationRequest, is_stopped: Callable[[], bool]) -> None:
-        """Calibrate, or check or restore a calibration. Other requests are refused meanwhile."""
+        """Calibrate, check or restore a calibration, or forget learned knocks. Other requests are refused meanwhile."""
         page, calibration = self._page, self._setup.calibration
 
         def goes_on() -> bool:
@@ -197,6 +203,8 @@ class ServedTable:
                     calibration.run(goes_on, page.see, lambda: wanted.answer(None))
                 case PlainRequest.CHECK_CALIBRATION:
                     calibration.check(goes_on, page.see)
+                case PlainRequest.FORGET_KNOCKS:
+                    learned_path(calibration.path()).unlink(missing_ok=True)
                 case RestoreCalibration(number):
                     restore_calibration(calibration.path(), number)
             wanted.answer(None)

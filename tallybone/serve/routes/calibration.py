@@ -44,13 +44,15 @@ class EarlierShown:
 class StoredShown:
     """Stored calibration of the table's camera. *written_at* is null if there is none.
 
-    While a calibration *is_running*, `GET calibration` returns its progress.
+    While a calibration *is_running*, `GET calibration` returns its progress. *learned* describes the knocks learned in
+    matches.
     """
 
     camera: str
     is_running: bool
     written_at: str | None
     known: tuple[str, ...]
+    learned: tuple[str, ...]
     problem: str | None
     earlier: tuple[EarlierShown, ...]
 
@@ -107,18 +109,26 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: Requests, ac
         await fulfil(RestoreCalibration(said.number), desk)
         return Response(status_code=204)
 
+    @router.post("/calibration/forget", status_code=204)
+    async def forget(author: Annotated[Author, Depends(insider)]) -> Response:
+        """Delete the knocks learned in matches."""
+        await fulfil(PlainRequest.FORGET_KNOCKS, desk)
+        return Response(status_code=204)
+
     return router
 
 
 def _stored(calibration: ServedCalibration) -> StoredShown:
     path = calibration.path()
     written_at, now, problem = _read(path)
+    knocks = load_table_knocks(path)
     earlier = ((number, earlier_path(path, number)) for number in range(1, KEPT + 1))
     return StoredShown(
         plain(calibration.camera),
         calibration.calibrating.newest is not None,
         written_at,
-        () if now is None else tuple(plain(words) for words in (*known_words(now), *load_table_knocks(path).words)),
+        () if now is None else tuple(plain(words) for words in known_words(now)),
+        tuple(plain(words) for words in knocks.words),
         problem,
         tuple(_earlier(number, backup) for number, backup in earlier if backup.exists()),
     )

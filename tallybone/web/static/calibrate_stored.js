@@ -15,18 +15,23 @@ export class Stored {
     this.wrong = make("p", { class: "wrong", role: "alert" });
     this.begin = button(say("Calibrate step by step"), () => this.ask("calibration", {}, () => this.begun()), { id: "calibrate-begin", class: "primary" });
     this.check = button(say("Check the calibration"), () => this.compare(), { id: "calibrate-check" });
+    this.learned = make("span", { id: "learned-knocks" });
+    this.forget = button(say("Forget these knocks"), () => this.ask("calibration/forget", {}, () => this.toast.done(say("Forgot the knocks learned in matches."))), { id: "calibrate-forget", "aria-describedby": "learned-knocks" });
+    this.knocks = make("p", { class: "row", hidden: true }, this.learned, this.forget);
     this.found = make("ul", { class: "sees", id: "calibrate-found", role: "status" });
     this.earlier = make("ul", { class: "earlier" });
     this.before = make("section", { class: "card", "aria-labelledby": "earlier-title" }, make("h3", { id: "earlier-title" }, say("Earlier calibrations")), this.earlier);
     this.root = make("div", { id: "calibrate-stored", hidden: true },
-      make("section", { class: "card", "aria-labelledby": "stored-title" }, this.title, this.about, this.known, this.wrong, make("div", { class: "row" }, this.begin, this.check), this.found),
+      make("section", { class: "card", "aria-labelledby": "stored-title" }, this.title, this.about, this.known, this.knocks, this.wrong, make("div", { class: "row" }, this.begin, this.check), this.found),
       this.before);
   }
 
-  show({ camera, written_at: writtenAt, known, problem, earlier }) {
+  show({ camera, written_at: writtenAt, known, learned, problem, earlier }) {
     this.root.hidden = false;
     write(this.about, `${camera} · ${writtenAt === null ? say("nothing yet") : when(writtenAt)}`);
     keep(this.known, known.map((words, at) => ({ words, at })), (one) => one.at, (one) => make("li", {}, foreign(one.words)));
+    write(this.learned, learned.join(" "));
+    this.knocks.hidden = learned.length === 0;
     write(this.wrong, problem ?? "");
     this.check.hidden = known.length === 0;
     this.before.hidden = earlier.length === 0;

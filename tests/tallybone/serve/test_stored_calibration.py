@@ -11,7 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
+from calibration.knock.correction import TableExamples
+from hardware.knock.classifier import load_classifier
 from tallybone.store.calibration_file import Calibration, save_calibration
+from tallybone.store.learned_file import learned_path, save_learned
 from tests.tallybone.calibrate.bare_table import LENS, table_below
 from tests.tallybone.serve.served import Served, at_served_table
 from tests.tallybone.serve.test_matches import NEW, wait_for_lobby, wait_for_match
@@ -150,6 +153,18 @@ def test_a_damaged_calibration_is_reported_and_an_earlier_one_restored(table: Se
         assert stored(client)["problem"] is None
 
 
+def test_learned_knocks_are_shown_and_forgotten(table: Served) -> None:
+    shipped = load_classifier()
+    row = (0.5,) * shipped.others.shape[1]
+    save_learned(learned_path(file_of(table)), TableExamples(shipped.name, (row,) * 3, (row,)))
+    with table.client() as client:
+        assert stored(client)["learned"] == ["Learned from 3 passes and 1 tiles."]
+        assert stored(client, "es")["learned"] == ["Aprendido de 3 pases y 1 fichas."]
+        assert client.post("/calibration/forget", json={}).status_code == 204
+        assert stored(client)["learned"] == []
+    assert not learned_path(file_of(table)).exists()
+
+
 def test_a_picture_is_checked_against_the_stored_calibration(table: Served) -> None:
     with table.client() as client, pictures(table):
         found = client.post("/calibration/check", json={}).json()
@@ -163,7 +178,9 @@ def test_without_a_camera_calibration_is_refused_with_the_reason(table: Served) 
         assert (refused.status_code, "check that it is plugged in" in refused.json()["error"]) == (422, True)
 
 
-@pytest.mark.parametrize("path", ["calibration", "calibration/end", "calibration/check", "calibration/restore"])
+@pytest.mark.parametrize(
+    "path", ["calibration", "calibration/end", "calibration/check", "calibration/restore", "calibration/forget"]
+)
 def test_calibration_needs_the_pin(table: Served, path: str) -> None:
     body = {"number": 1} if path.endswith("restore") else {}
     with table.client(knows_pin=False) as guest, table.client() as client:
