@@ -44,17 +44,28 @@ def learned(shipped: Classifier, examples: TableExamples) -> Classifier:
 def improvement(shipped: Classifier, examples: TableExamples) -> Classifier | None:
     """Return the classifier that has learned *examples*, or None if it would be worse than the shipped one.
 
-    Too few knocks are not learned: the shipped classifier is returned.
+    Too few knocks are not learned: the shipped classifier is returned. If the other sounds do harm, for example because
+    some were knocks, only the knocks are learned.
     It is worse if, by leave-one-out, it detects fewer of the knocks or accepts more of the other sounds, or if it
     accepts clearly more of the modelled sounds.
     """
-    after = learned(shipped, examples)
-    if after is shipped or len(examples.knocks) < _LEAST_KNOCKS:
+    if examples.model != shipped.name or len(examples.knocks) < _LEAST_KNOCKS:
         return shipped
     knocks, others = rows_of(shipped, examples)
+    fits = (others, others[:0]) if len(others) else (others,)
+    return next((found for fitted in fits if (found := _improved(shipped, knocks, others, fitted)) is not None), None)
+
+
+def _improved(
+    shipped: Classifier, knocks: NDArray[np.float32], others: NDArray[np.float32], fitted: NDArray[np.float32]
+) -> Classifier | None:
+    """Return the classifier fitted to *knocks* and *fitted*, all or none of *others*, or None if it would be worse."""
+    after = replace(shipped, correction=fit_correction(shipped, knocks, fitted))
     least = shipped.least_knock
-    left_out = leave_one_out(shipped, knocks, others)
-    found, passed = (np.count_nonzero(chances >= least) for chances in left_out)
+    left_out = leave_one_out(shipped, knocks, fitted)
+    found, passed = (int(np.count_nonzero(chances >= least)) for chances in left_out)
+    if not len(fitted):
+        passed = _count_knocks(after, others)
     found_before, passed_before = (_count_knocks(shipped, rows) for rows in (knocks, others))
     most_modelled = _count_knocks(shipped, shipped.others) + _MOST_MORE_MODELLED * len(shipped.others)
     is_worse = found < found_before or passed > passed_before or _count_knocks(after, shipped.others) > most_modelled

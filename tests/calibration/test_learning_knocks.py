@@ -40,10 +40,17 @@ def test_separable_examples_improve_the_classifier() -> None:
     assert (better.probabilities(knocks)[:, 0] >= SHIPPED.least_knock).all()
 
 
-def test_knocks_labelled_as_tiles_are_rejected() -> None:
+def test_contradictory_examples_are_rejected() -> None:
+    knocks, alike = np.concatenate([rows(6, 0.7, 1), rows(3, 0.4, 1)]), rows(30, 0.4, 1)[6:]
+    assert improvement(SHIPPED, examples(knocks, alike)) is None
+    assert improvement(SHIPPED, examples(knocks, alike[:0])) is not None
+
+
+def test_knocks_are_learned_without_tiles_that_do_harm() -> None:
     sure = rows(30, 0.7, 1)
-    assert improvement(SHIPPED, examples(rows(3, 0.1, 2), sure)) is not None
-    assert improvement(SHIPPED, examples(sure[:6], sure[6:])) is None
+    better = improvement(SHIPPED, examples(sure[:6], sure[6:]))
+    assert better is not None
+    assert (better.probabilities(sure)[:, 0] >= SHIPPED.least_knock).all()
 
 
 def test_nothing_is_learned_without_knocks() -> None:

@@ -116,16 +116,17 @@ def test_presses_are_read_once() -> None:
         assert parts.read() == ()
 
 
-def test_other_sounds_are_ignored_unless_they_may_be_a_pass() -> None:
+def test_other_sounds_are_ignored_unless_they_may_be_a_pass_or_learnable() -> None:
     fakes = Fakes()
     with opened(ALL, fakes) as parts:
         tile = ClassifiedSound(5, None, 0.5, 0.9, Sound.TILE, in_row=0)
         knock = ClassifiedSound(6, 1, 0.5, 0.9)
         soon(lambda: fakes.sensor._life._is_started)
         doubtful = replace(tile, hit=DOUBTFUL)
-        fakes.sensor.hear(replace(tile, hit=0.9 * DOUBTFUL), doubtful, knock)
-        inputs = read_inputs(parts, 2)
-        assert inputs == [doubtful, knock]
+        faint = replace(tile, t_ns=7, hit=0.9 * DOUBTFUL, embedding=(1.0,))
+        fakes.sensor.hear(replace(tile, hit=0.9 * DOUBTFUL), doubtful, knock, replace(faint, hit=0.05), faint)
+        inputs = read_inputs(parts, 3)
+        assert inputs == [doubtful, knock, faint]
 
 
 def test_unplugged_leds_are_reported_and_recover() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from calibration.knock.correction import TableExamples
 from calibration.knock.fit import CollectingDetector, KnockCalibration
-from hardware.knock.classifier import Classifier, load_classifier
+from hardware.knock.classifier import Classifier, Correction, load_classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.wav import WavKnockSensor, WavSettings
 from hardware.knock.heard import NS_PER_S, Sound
@@ -114,6 +115,22 @@ def test_a_game_uses_the_calibration_of_its_table(tmp_path: Path) -> None:
     wav = write_wav(tmp_path / "knocks.wav", knocks)
     kinds = [_knocks(wav, classifier) for classifier in (None, knock.classifier())]
     assert kinds[0] > kinds[1]
+
+
+def test_an_open_sensor_uses_a_new_classifier(tmp_path: Path) -> None:
+    now_ns = [0]
+    opener = PartOpener(PinLibrary.MOCK, VirtualPanel(()), lambda: now_ns[0])
+    file = write_wav(tmp_path / "knocks.wav", with_hits(Sound.KNOCK, KNOCKS_S, seed=3))
+    sensor = opener.knock(WavSettings(driver="wav", file=str(file)))
+    now_ns[0] = 1 * NS_PER_S
+    before = sensor.read()
+    shipped = load_classifier()
+    opener.use(replace(shipped, correction=Correction(np.zeros(shipped.others.shape[1], np.float32), -30.0)))
+    now_ns[0] = 10 * NS_PER_S
+    after = sensor.read()
+    sensor.close()
+    assert max((sound.hit for sound in after), default=1.0) < 0.01
+    assert all(sound.embedding is not None for sound in (*before, *after))
 
 
 def _knocks(wav: Path, classifier: Classifier | None) -> int:

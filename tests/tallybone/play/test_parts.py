@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 from engine import BONES, Knock, Lead, Reason, Scored, Seat
 from hardware.buttons.debounce import PinPress, PressKind
 from hardware.buttons.drivers.gpio import GpioSettings
 from hardware.buttons.panel import ButtonPress
 from hardware.display.page import DisplayPage
-from hardware.knock.heard import ClassifiedSound
+from hardware.knock.heard import ClassifiedSound, Sound
 from hardware.leds.drivers.gpio import SingleSettings
 from hardware.leds.patterns import Gain, Mood, TableState
 from hardware.libraries.pin_factory import PinLibrary
@@ -142,6 +143,17 @@ def test_input_from_the_table_has_its_age() -> None:
         FromTable(Press(Button.KNOCK, Seat(0)), 30 * MS, is_held=True),
         FromTable(KnockHeard(None, 0.5, 0.75), 60 * MS),
     )
+
+
+def test_faint_sounds_are_learned_but_no_input_of_the_game() -> None:
+    table, clock = Table(), Clock()
+    clock.t_ns = 100 * MS
+    faint = ClassifiedSound(40 * MS, None, 0.5, 0.75, Sound.TILE, 0, 0.15, (1.0,))
+    table.coming = [faint, replace(faint, hit=0.3), replace(faint, hit=0.3, embedding=None)]
+    parts = live_parts(table, clock)
+    assert [each.item for each in parts.read()] == [KnockHeard(None, 0.5, 0.3)] * 2
+    assert parts.take_sounds() == ((faint, 60 * MS), (replace(faint, hit=0.3), 60 * MS))
+    assert parts.take_sounds() == ()
 
 
 def test_a_panel_is_added_to_the_tables_parts() -> None:
