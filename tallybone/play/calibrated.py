@@ -65,7 +65,7 @@ def stored_for(source: str, named: Path | None, environment: Mapping[str, str], 
 
 
 def knocks_at(source: str, named: Path | None, environment: Mapping[str, str], home: Path) -> TableKnocks | None:
-    """Return what is known about the knocks of a table, or None without a calibration or device.
+    """Return the known knocks of a table, or None without a calibration or device.
 
     The arguments are those of `stored_for`.
     """

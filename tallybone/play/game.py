@@ -140,10 +140,7 @@ class Pressable:
 
     @property
     def is_pressed(self) -> bool:
-        """True from a simulated press until the game reads an input or a short delay has passed.
-
-        Meanwhile, later items from the camera wait.
-        """
+        """True from a simulated press until an input is read or a short delay has passed. Later items wait."""
         return False
 
     @property
@@ -344,10 +341,7 @@ class LiveGame:
         )
 
     def _is_due(self, t_ns: int) -> bool:
-        """Return True if a picture is to be fed.
-
-        It must be newer than the last input, except the first picture, and allowed by the rate limit.
-        """
+        """Return True if the rate limit allows a picture, and it is the first or newer than the last input."""
         if t_ns <= self._t_ns and self._view is not None:
             return False
         return self._limiter.is_due(t_ns, is_moving=self._is_moving)

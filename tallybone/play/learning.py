@@ -17,7 +17,7 @@ from tallybone.session.inputs import Answer, AnswerBack, Button, Press
 from tallybone.session.knocks import KNOCK_WAITS_NS, ONE_KNOCK_NS
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
-from tallybone.store.learned_file import TableKnocks, joined, save_learned
+from tallybone.store.learned_file import TableKnocks, merge_learned, save_learned
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class Origin(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class LogMoment:
     """Time and origin of an event in the log."""
 
     t_ns: int
@@ -74,8 +74,8 @@ class LearnableSound:
 
 
 @dataclass(frozen=True, slots=True)
-class Observations:
-    """What a match has shown about its sounds.
+class MatchSounds:
+    """The sounds of a match, and the evidence on them.
 
     Attributes:
         session: The session.
@@ -85,16 +85,16 @@ class Observations:
     """
 
     session: Session
-    moments: tuple[Moment, ...]
+    moments: tuple[LogMoment, ...]
     sounds: tuple[LearnableSound, ...] = ()
     denials: tuple[Denial, ...] = ()
 
     @classmethod
-    def of(cls, session: Session) -> Observations:
+    def of(cls, session: Session) -> MatchSounds:
         """Return the observations at the start of a match, or when it is resumed."""
-        return cls(session, (Moment(session.t_ns, Origin.REPEATED),) * len(session.state.log))
+        return cls(session, (LogMoment(session.t_ns, Origin.REPEATED),) * len(session.state.log))
 
-    def heard(self, sound: ClassifiedSound, t_ns: int) -> Observations:
+    def heard(self, sound: ClassifiedSound, t_ns: int) -> MatchSounds:
         """Return the observations after a sound. *t_ns* is its time on the clock of the game."""
         if sound.embedding is None or not sound.is_learnable:
             return self
@@ -102,23 +102,23 @@ class Observations:
         embedding = tuple(float(f"{value:.4g}") for value in sound.embedding)
         return replace(self, sounds=(*self.sounds, LearnableSound(t_ns, sound.hit, embedding)))
 
-    def after(self, step: Step) -> Observations:
+    def after(self, step: Step) -> MatchSounds:
         """Return the observations after a step of the sitting."""
         before, item = self.session, step.item
         length = len(before.state.log)
-        moment, denials = Moment(step.t_ns, Origin.SENSED if step.view is None else Origin.SEEN), self.denials
+        moment, denials = LogMoment(step.t_ns, Origin.SENSED if step.view is None else Origin.SEEN), self.denials
         released = [queued for queued in before.places.pressed if queued not in step.session.places.pressed]
         pressed_ns = [queued.t_ns for queued in released if _is_pass(queued.press)]
         if isinstance(item, AnswerBack):
-            moment = Moment(step.t_ns, Origin.REPEATED)
+            moment = LogMoment(step.t_ns, Origin.REPEATED)
             denials = tuple(denial for denial in denials if denial.log != item.log)
         elif isinstance(item, Answer):
-            moment = Moment(step.t_ns, Origin.ANSWERED)
+            moment = LogMoment(step.t_ns, Origin.ANSWERED)
             denials += tuple(Denial(t_ns, length) for t_ns in self._denied_ns(step))
         elif item is not None and _is_pass(item):
-            moment = Moment(step.t_ns, Origin.ENTERED)
+            moment = LogMoment(step.t_ns, Origin.ENTERED)
         elif pressed_ns:
-            moment = Moment(pressed_ns[0], Origin.ENTERED)
+            moment = LogMoment(pressed_ns[0], Origin.ENTERED)
         moments = self.moments + (moment,) * (len(step.session.state.log) - length)
         return replace(self, session=step.session, moments=moments, denials=denials)
 
@@ -140,7 +140,7 @@ def _is_pass(item: ByHand) -> bool:
             return False
 
 
-def examples_of(seen: Observations, model: str) -> TableExamples:
+def examples_of(seen: MatchSounds, model: str) -> TableExamples:
     """Return the sounds of a match that are known to be passes or not, newest first.
 
     Passes that were entered or answered count at once. Others count once the play went on for two actions.
@@ -161,7 +161,7 @@ def examples_of(seen: Observations, model: str) -> TableExamples:
     )
 
 
-def _times_ns(seen: Observations, kept: Sequence[Entry]) -> list[int]:
+def _times_ns(seen: MatchSounds, kept: Sequence[Entry]) -> list[int]:
     """Return the time of each action in force, in order. An inserted action is no later than the next one."""
     times_ns = [seen.moments[entry.seq].t_ns for entry in kept]
     for at in range(len(times_ns) - 2, -1, -1):
@@ -169,7 +169,7 @@ def _times_ns(seen: Observations, kept: Sequence[Entry]) -> list[int]:
     return times_ns
 
 
-def _passes(seen: Observations, kept: Sequence[Entry], times_ns: Sequence[int]) -> list[tuple[bool, LearnableSound]]:
+def _passes(seen: MatchSounds, kept: Sequence[Entry], times_ns: Sequence[int]) -> list[tuple[bool, LearnableSound]]:
     """Return the sound of each pass, if there is one, and whether the pass is confirmed, in order of time."""
     found, after_ns = list[tuple[bool, LearnableSound]](), 0
     for at, (entry, t_ns) in enumerate(zip(kept, times_ns, strict=True)):
@@ -196,7 +196,7 @@ def _is_confirmed(state: State, kept: Sequence[Entry], at: int) -> bool:
     return entry.seq not in state.irregular and not entry.inferred and len(kept) - at - 1 >= _LEAST_FURTHER
 
 
-def _beside_tiles(seen: Observations, kept: Sequence[Entry], times_ns: Sequence[int]) -> list[LearnableSound]:
+def _beside_tiles(seen: MatchSounds, kept: Sequence[Entry], times_ns: Sequence[int]) -> list[LearnableSound]:
     """Return the sounds of tiles that the camera saw. Plays with a pass just before or after them are left out."""
     found: list[LearnableSound] = []
     for at, (entry, t_ns) in enumerate(zip(kept, times_ns, strict=True)):
@@ -208,7 +208,7 @@ def _beside_tiles(seen: Observations, kept: Sequence[Entry], times_ns: Sequence[
     return found
 
 
-def _denied(seen: Observations, times_ns: Sequence[int]) -> list[LearnableSound]:
+def _denied(seen: MatchSounds, times_ns: Sequence[int]) -> list[LearnableSound]:
     """Return the sounds about which a player answered that nobody passed."""
     found = []
     for denial in seen.denials:
@@ -238,8 +238,8 @@ class Learning:
 
     def __init__(self, knocks: TableKnocks, session: Session, use: Callable[[Classifier], None]) -> None:
         self._knocks, self._use = knocks, use
-        self.seen = Observations.of(session)
-        """What the match has shown."""
+        self.seen = MatchSounds.of(session)
+        """The sounds of the match."""
         self._learned, self._is_stored = knocks.learned, knocks.path.exists()
 
     def heard(self, sound: ClassifiedSound, t_ns: int) -> None:
@@ -261,7 +261,7 @@ class Learning:
             self._learned = self._knocks.learned
             self._use(self._knocks.classifier())
         shipped = load_classifier()
-        learned = joined(examples_of(self.seen, shipped.name), self._knocks.learned)
+        learned = merge_learned(examples_of(self.seen, shipped.name), self._knocks.learned)
         if learned == self._learned:
             return
         self._learned = learned

@@ -90,8 +90,11 @@ class LiveTable:
         self._sitting, self._announcements = sitting_of(
             match.game, match.reader, t_ns=around.camera.now_ns(), counts=around.counts
         )
-        knocks = match.knocks if match.learns else None
-        self._learning = None if knocks is None else Learning(knocks, self._sitting.session, around.parts.use)
+        self._learning: Learning | None = None
+        if match.knocks is not None:
+            around.parts.use(match.knocks.classifier())
+            if match.learns:
+                self._learning = Learning(match.knocks, self._sitting.session, around.parts.use)
 
     @property
     def session(self) -> Session:
@@ -118,9 +121,6 @@ class LiveTable:
             listener.note(f"the resumed recording is damaged: {damage}; check the score")
         for why in () if game.left is None else game.left.passed_over:
             listener.note(f"a newer recording cannot be read, so an older match is resumed: {why}")
-        knocks, learning = self._match.knocks, self._learning
-        if knocks is not None:
-            around.parts.use(knocks.classifier())
         recorder = recorder_of(game, around.room, listener.note, t_ns=self.session.t_ns)
         try:
             live = LiveGame(
@@ -134,7 +134,7 @@ class LiveTable:
                 page=page,
                 counts=around.counts,
                 is_endless=around.is_endless,
-                learning=learning,
+                learning=self._learning,
             )
             if self._announcements:
                 listener.happened(Step(self.session.t_ns, self.session, self._announcements))
@@ -149,8 +149,8 @@ class LiveTable:
             )
         finally:
             recorder.close()
-            if learning is not None:
-                learning.learn()
+            if self._learning is not None:
+                self._learning.learn()
 
     def _see_to(self, typed: Typed, wait_s: float, live: LiveGame, listener: Listener) -> bool:
         """Process inputs of the parts, the page and the keyboard. Return False to end the game.

@@ -119,7 +119,7 @@ def save_learned(path: Path, learned: TableExamples) -> None:
     write_durably(path, json.dumps(data) + "\n")
 
 
-def joined(newer: TableExamples, older: TableExamples) -> TableExamples:
+def merge_learned(newer: TableExamples, older: TableExamples) -> TableExamples:
     """Return the examples of both, newest first, up to the maximum numbers. Those of another classifier are omitted."""
     if older.model != newer.model:
         older = TableExamples(newer.model)

@@ -20,7 +20,7 @@ from hardware.knock.heard import LEARNABLE, NS_PER_S, ClassifiedSound, Sound
 from synthetic.sounds.microphones import apply_response, tilted
 from tallybone.calibrate.knock import forget_knocks
 from tallybone.calibrate.stored import show
-from tallybone.play.learning import Learning, Observations, examples_of
+from tallybone.play.learning import Learning, MatchSounds, examples_of
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press
 from tallybone.session.session import Session
@@ -28,10 +28,10 @@ from tallybone.session.sitting import ByHand, Step
 from tallybone.store.calibration_file import CalibrationFileError, save_calibration
 from tallybone.store.learned_file import (
     MOST_KNOCKS,
-    joined,
     learned_path,
     load_learned,
     load_table_knocks,
+    merge_learned,
     save_learned,
 )
 from tests.calibration.test_knock import sounds_of
@@ -50,7 +50,7 @@ class Match:
     """A match whose sounds are observed. Sounds have numbers instead of embeddings."""
 
     def __init__(self, session: Session) -> None:
-        self.session, self.seen = session, Observations.of(session)
+        self.session, self.seen = session, MatchSounds.of(session)
         self._shown = NOTHING_NEW
 
     def feed(self, item: TableView | ByHand, at_s: float) -> Match:
@@ -230,9 +230,9 @@ def test_a_strange_microphone_hears_more_after_ten_passes(tmp_path: Path, tilt_d
 
 def test_examples_are_stored_newest_first_and_limited(tmp_path: Path) -> None:
     new, old = (TableExamples("a", tuple((float(at),) for at in range(first, first + 40))) for first in (0, 30))
-    both = joined(new, old)
+    both = merge_learned(new, old)
     assert both.knocks == tuple((float(at),) for at in range(MOST_KNOCKS))
-    assert joined(new, TableExamples("b", ((1.5,),))) == new
+    assert merge_learned(new, TableExamples("b", ((1.5,),))) == new
     stored = TableExamples(SHIPPED.name, KNOCKS[:1], KNOCKS[1:2])
     path = learned_path(tmp_path / "table.json")
     save_learned(path, stored)
