@@ -20,6 +20,7 @@ _LOOK_BACK, _LOOK_ON = 3 * STEP, 2 * STEP
 # Samples needed before the detected step, because the first sample may precede it.
 _KEPT_BEFORE = BEFORE + _LOOK_BACK
 _PEAK_WITHIN = RATE_HZ // 50
+_STEP_VALUES = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +66,8 @@ class SoundFinder:
         end_ns = portion.t_ns + PORTION * NS_PER_S // RATE_HZ
         sounds = []
         while self._pending and self._pending[0] + _LOOK_ON + AFTER <= len(self._buffer):
-            sounds.append(self._cut_out(self._pending.pop(0), end_ns))
+            sound = self._cut_out(self._pending.pop(0), end_ns)
+            sounds += [] if _is_converter_step(sound.around) else [sound]
         self._discard_processed()
         return sounds
 
@@ -87,6 +89,11 @@ class SoundFinder:
         if processed > 0:
             self._buffer = self._buffer[processed:]
             self._pending = [step - processed for step in self._pending]
+
+
+def _is_converter_step(around: NDArray[np.float32]) -> bool:
+    """Return True if a sound has up to three values: the last bit of a coarse converter, as with 8 bits."""
+    return len(np.unique(around[BEFORE : BEFORE + _PEAK_WITHIN])) <= _STEP_VALUES
 
 
 class KnockDetector:

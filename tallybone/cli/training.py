@@ -141,7 +141,8 @@ TRAININGS = {
             f"{_TRAINING}.knock.fit:train_knock",
             Path("hardware/models/knock.npz"),
             scenes=10000,
-            epochs=10,
+            epochs=8,
+            seed=41,
         ),
     )
 }

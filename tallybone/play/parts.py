@@ -20,7 +20,8 @@ from hardware.table.parts import Parts
 from hardware.table.settings import HardwareSettings
 from hardware.virtual.drivers import VirtualLedsSettings, VirtualSettings
 from hardware.virtual.panel import VirtualPanel
-from tallybone.play.game import Listener, LiveState, Pressable, choice_words
+from tallybone.play.choosing import choice_words
+from tallybone.play.game import Listener, LiveState, Pressable
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import ByHand, Step

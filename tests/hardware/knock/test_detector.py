@@ -130,6 +130,16 @@ def test_slowly_growing_noise_is_ignored() -> None:
     assert sounds_in(samples.astype(np.float32)) == ()
 
 
+def test_the_last_bit_of_a_coarse_converter_is_no_sound() -> None:
+    noise = np.random.default_rng(5).normal(0, 0.0012, 20 * RATE_HZ)
+    noise[5 * RATE_HZ : 15 * RATE_HZ : RATE_HZ] += 0.004
+    coarse = (np.round(noise * 127) / 127).astype(np.float32)
+    assert np.count_nonzero(coarse) >= 8
+    assert sounds_in(coarse) == ()
+    knocks = with_hits(Sound.KNOCK, KNOCKS_S, seed=9)
+    assert len(knocks_in((np.round(knocks * 127) / 127).astype(np.float32))) == 3
+
+
 def test_times_follow_the_blocks_across_a_gap() -> None:
     samples = with_hits(Sound.KNOCK, (0.6,), seed=9)
     detector = KnockDetector(seat=2)
