@@ -56,7 +56,11 @@ class TableKnocks:
     def words(self) -> tuple[Phrase, ...]:
         """A sentence on what was learned in matches. Empty if nothing was."""
         counts = {"knocks": len(self.learned.knocks), "tiles": len(self.learned.others)}
-        return (phrase("Learned from {knocks} passes and {tiles} tiles.", **counts),) if any(counts.values()) else ()
+        return (
+            (phrase("Learned at this table: passes {knocks}, tiles {tiles}.", **counts),)
+            if any(counts.values())
+            else ()
+        )
 
 
 def load_table_knocks(calibration: Path) -> TableKnocks:

@@ -290,7 +290,7 @@ def test_what_was_learned_is_shown_and_can_be_deleted_during_a_match(table: Path
     own.learn()
     output, out, _ = captured_output()
     assert show(table, output=output) == 0
-    assert "Learned from 8 passes and 0 tiles." in out.getvalue()
+    assert "Learned at this table: passes 8, tiles 0." in out.getvalue()
     assert forget_knocks(table, output=captured_output()[0]) == 0
     own.learn()
     assert used[-1].correction is None

@@ -158,7 +158,7 @@ def test_learned_knocks_are_shown_and_forgotten(table: Served) -> None:
     row = (0.5,) * shipped.others.shape[1]
     save_learned(learned_path(file_of(table)), TableExamples(shipped.name, (row,) * 3, (row,)))
     with table.client() as client:
-        assert stored(client)["learned"] == ["Learned from 3 passes and 1 tiles."]
+        assert stored(client)["learned"] == ["Learned at this table: passes 3, tiles 1."]
         assert stored(client, "es")["learned"] == ["Aprendido de 3 pases y 1 fichas."]
         assert client.post("/calibration/forget", json={}).status_code == 204
         assert stored(client)["learned"] == []
