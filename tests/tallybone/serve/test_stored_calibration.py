@@ -159,7 +159,7 @@ def test_learned_knocks_are_shown_and_forgotten(table: Served) -> None:
     save_learned(learned_path(file_of(table)), TableExamples(shipped.name, (row,) * 3, (row,)))
     with table.client() as client:
         assert stored(client)["learned"] == ["Learned at this table: passes 3, tiles 1."]
-        assert stored(client, "es")["learned"] == ["Aprendido de 3 pases y 1 fichas."]
+        assert stored(client, "es")["learned"] == ["Aprendido en esta mesa: pases 3, fichas 1."]
         assert client.post("/calibration/forget", json={}).status_code == 204
         assert stored(client)["learned"] == []
     assert not learned_path(file_of(table)).exists()
