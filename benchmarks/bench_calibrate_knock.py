@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from calibration.errors import RefusedError
-from calibration.knock.fit import CollectingDetector, JudgedSound, KnockCalibration
+from calibration.knock.correction import learned
+from calibration.knock.fit import CollectingDetector, KnockCalibration
 from hardware.knock.classifier import load_classifier
-from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
+from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from tallybone.calibrate.knock import fit_timetable
 from tallybone.calibrate.scenes import timetable
 from tallybone.calibrate.simulated import knock_sitting
@@ -60,16 +61,17 @@ def main() -> None:
         print(f"{name} taken for a knock: {shipped} of {count} as shipped, {added} with what the table adds")
 
 
-def _from(heard: list[JudgedSound], from_s: int, to_s: int) -> list[JudgedSound]:
+def _from(heard: list[ClassifiedSound], from_s: int, to_s: int) -> list[ClassifiedSound]:
     return [sound for sound in heard if from_s <= sound.t_ns / NS_PER_S < to_s]
 
 
-def _chances(heard: list[JudgedSound], calibration: KnockCalibration) -> list[list[float]]:
-    embeddings = np.stack([sound.embedding for sound in heard])
-    return [by.probabilities(embeddings)[:, 0].tolist() for by in (load_classifier(), calibration.classifier())]
+def _chances(heard: list[ClassifiedSound], calibration: KnockCalibration) -> list[list[float]]:
+    shipped = load_classifier()
+    embeddings = np.array([sound.embedding for sound in heard], np.float32)
+    return [by.probabilities(embeddings)[:, 0].tolist() for by in (shipped, learned(shipped, calibration.examples))]
 
 
-def _heard(samples: NDArray[np.float32]) -> list[JudgedSound]:
+def _heard(samples: NDArray[np.float32]) -> list[ClassifiedSound]:
     detector = CollectingDetector()
     detector.feed(SoundBlock(samples, 0))
     return list(detector.take())

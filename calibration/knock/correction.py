@@ -35,7 +35,7 @@ class TableExamples:
 
 
 def learned(shipped: Classifier, examples: TableExamples) -> Classifier:
-    """Return the shipped classifier with what *examples* teach. TableExamples of another classifier are ignored."""
+    """Return the shipped classifier corrected by *examples*. Those of another classifier are ignored."""
     if examples.model != shipped.name or not examples.knocks:
         return shipped
     return replace(shipped, correction=fit_correction(shipped, *rows_of(shipped, examples)))

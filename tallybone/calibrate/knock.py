@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from calibration.errors import CalibrationError, RefusedError
-from calibration.knock.fit import CollectingDetector, JudgedSound, KnockCalibration, fit_knock
+from calibration.knock.fit import CollectingDetector, KnockCalibration, fit_knock
 from hardware.clock import Clock
 from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor
 from hardware.knock.errors import KnockError
-from hardware.knock.heard import NS_PER_S
+from hardware.knock.heard import NS_PER_S, ClassifiedSound
 from hardware.knock.sensor import KnockSensor
 from hardware.knock.wav import read_wav, with_trailing_silence
 from tallybone.calibrate.known import about_knock
@@ -112,7 +112,7 @@ def print_knock(result: KnockCalibration, output: Output) -> None:
         output.say(f"Loudness, 0 to 1: {loud}.")
 
 
-def _read_file(wav: Path) -> list[JudgedSound]:
+def _read_file(wav: Path) -> list[ClassifiedSound]:
     detector = CollectingDetector()
     for block in with_trailing_silence(read_wav(wav)):
         detector.feed(block)
@@ -121,7 +121,7 @@ def _read_file(wav: Path) -> list[JudgedSound]:
 
 def _record(
     make: MakeSensor, parts: tuple[TimetablePart, ...], clock: Clock, pause: Callable[[float], object], output: Output
-) -> list[JudgedSound]:
+) -> list[ClassifiedSound]:
     """Print the instructions of the timetable when they are due, and return its sounds, with times since its start."""
     announced: TimetablePart | None = None
     with closing(Hearing(make, parts, clock)) as hearing:
@@ -144,7 +144,7 @@ class Hearing:
             KnockError: If the sensor cannot be started.
         """
         self._parts, self._clock, self._detector = parts, clock, CollectingDetector()
-        self.heard: list[JudgedSound] = []
+        self.heard: list[ClassifiedSound] = []
         self._sensor = make(self._detector)
         self._sensor.start()
         self._began_ns = clock()
@@ -181,7 +181,7 @@ class Hearing:
         self._sensor.close()
 
 
-def fit_timetable(sounds: list[JudgedSound], parts: tuple[TimetablePart, ...]) -> KnockCalibration:
+def fit_timetable(sounds: list[ClassifiedSound], parts: tuple[TimetablePart, ...]) -> KnockCalibration:
     """Fit the knock calibration to sounds that follow a timetable. Sounds between its parts are ignored.
 
     Raises:

@@ -15,7 +15,7 @@ SHIPPED = load_classifier()
 
 
 def rows(count: int, knock: float, like: int) -> np.ndarray:
-    return np.stack([sound.embedding for sound in sounds_of(count, knock, like=like)])
+    return np.array([sound.embedding for sound in sounds_of(count, knock, like=like)], np.float32)
 
 
 def examples(knocks: np.ndarray, others: np.ndarray) -> TableExamples:

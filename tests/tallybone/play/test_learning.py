@@ -12,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 
 from calibration.knock.correction import TableExamples
-from calibration.knock.fit import JudgedSound
 from engine import Knock, NewHand, Remove, entries
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.detector import KnockDetector
@@ -169,8 +168,8 @@ def test_sensors_without_sound_teach_nothing() -> None:
     assert own.seen.sounds == ()
 
 
-def rounded_embedding(sound: JudgedSound) -> tuple[float, ...]:
-    return tuple(float(f"{value:.4g}") for value in sound.embedding)
+def rounded_embedding(sound: ClassifiedSound) -> tuple[float, ...]:
+    return tuple(float(f"{value:.4g}") for value in sound.embedding or ())
 
 
 KNOCKS = tuple(map(rounded_embedding, sounds_of(8, 0.4, like=1)))
