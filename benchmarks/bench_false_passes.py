@@ -8,12 +8,12 @@ the tiles at 10 frames per second once nothing has moved for 0.4 s. All sounds a
 slams, tiles that are dealt or swept away, knocks, glasses and voices. The output of the knock detector replaces the
 simulated knocks and is fed to the sitting 0.2 s later. The players answer questions.
 
-A pass is false if nobody knocked in the 12 s before it. A knock is missed if no pass follows within 12 s.
+Each pass is compared with the true ones by its player and the number of tiles before it, after the game. A missed pass
+is silent if no question was asked in the 12 s after the knock.
 
 With `--doubtful`, no sound is modelled. This share of the simulated knocks has a confidence of 0.2 to 0.6, a tenth of
-the tiles makes a doubtful sound too, and nobody answers questions about passes. Each pass is compared with the true
-ones by its player and the number of tiles before it. A missed pass is silent if no question about passes was open in
-the 12 s after the knock.
+the tiles makes a doubtful sound too, and nobody answers questions about passes. A missed pass is then silent if no
+question about passes was open.
 
 With `--microphones`, each game is heard through another of ten unlike microphones, rooms and recorders.
 """
@@ -58,8 +58,8 @@ _OTHERS = (Sound.GLASS, Sound.SPEECH, Sound.NOTHING)
 _BLOCK = 1024
 # Share of the moved tiles that make a doubtful sound, with `--doubtful`.
 _SOUNDS = 0.1
-# Beginnings of the questions about undecided passes.
-_ABOUT_PASSES = ("who played the", "who drew", "who passed")
+# Beginnings of the questions about passes and players.
+_ABOUT_PASSES = ("who played the", "who drew", "who passed", "it was ")
 _MICROPHONES = (
     "none",
     "-6 dB per octave",
@@ -84,31 +84,17 @@ class Game:
         seconds: Duration.
         sounds: Sounds and their times in seconds.
         detected: Number of sounds reported to the sitting: knocks, and others that may be a pass.
-        knocks_ns, passes_ns: Times of true knocks and of counted passes.
-        asked: Number of answered questions.
+        asked_ns: Times at which a question about passes or players was open.
+        answered: Number of answered questions of any kind.
+        figures: Counts of hands and passes, as from `compared`.
     """
 
     seconds: float = 0.0
     sounds: list[tuple[Sound, float]] = field(default_factory=list)
     detected: int = 0
-    knocks_ns: list[int] = field(default_factory=list)
-    passes_ns: list[int] = field(default_factory=list)
-    asked: int = 0
-
-    @property
-    def false(self) -> int:
-        """Number of passes without a knock."""
-        left, wrong = list(self.knocks_ns), 0
-        for pass_ns in self.passes_ns:
-            near = [knock_ns for knock_ns in left if 0 <= pass_ns - knock_ns <= _FOLLOWS_NS]
-            wrong += not near
-            left = [knock_ns for knock_ns in left if not near or knock_ns != near[0]]
-        return wrong
-
-    @property
-    def missed(self) -> int:
-        """Number of knocks without a pass."""
-        return len(self.knocks_ns) - (len(self.passes_ns) - self.false)
+    asked_ns: list[int] = field(default_factory=list)
+    answered: int = 0
+    figures: Counter[str] = field(default_factory=Counter)
 
     def sound_count(self, *kinds: Sound) -> int:
         """Return the number of sounds of the given kinds."""
@@ -139,15 +125,11 @@ def main() -> None:
             f"{game.seconds:.0f} s, {game.sound_count(Sound.TILE)} tiles, "
             f"{game.sound_count(Sound.SLAM)} slams, {game.sound_count(Sound.SHUFFLE)} shuffles, "
             f"{game.sound_count(*_OTHERS)} others; {game.detected} sounds reported; "
-            f"{len(game.knocks_ns)} knocks, {len(game.passes_ns)} passes: {game.false} false, {game.missed} missed; "
-            f"{game.asked} answers",
+            f"{_in_words(game.figures)}, {game.answered} answers",
             flush=True,
         )
-    print(
-        f"{len(games)} games of {sum(game.seconds for game in games) / 60:.0f} minutes: "
-        f"{sum(game.false for game in games)} false passes, "
-        f"{sum(game.missed for game in games)} of {sum(len(game.knocks_ns) for game in games)} knocks missed"
-    )
+    minutes = sum(game.seconds for game in games) / 60
+    print(f"{len(games)} games of {minutes:.0f} minutes: {_in_words(sum((game.figures for game in games), Counter()))}")
 
 
 def play(rules: Rules, players: tuple[str, ...], seed: int, hands: int, heard_by: str = "none") -> Game:
@@ -156,15 +138,17 @@ def play(rules: Rules, players: tuple[str, ...], seed: int, hands: int, heard_by
     planned = list(simulation.plan())
     game = Game(seconds=planned[-1].t_ns / NS_PER_S)
     rng = np.random.default_rng([seed, 1])
-    game.sounds = sounds_of(planned, game, rng)
+    game.sounds = sounds_of(planned, game.seconds, rng)
     heard = heard_in(rng, game, len(players), heard_by)
-    table = _Table(simulation, rules, players)
+    table, knocks_ns = _Table(simulation, rules, players), list[int]()
     for item in (*planned, None):
         while heard and (item is None or heard[0][0] + _HEARD_LATE_NS <= item.t_ns):
             t_ns, knock = heard.pop(0)
             table.enter(knock, max(t_ns, table.t_ns), game)
         if item is not None:
             table.follow(item, game)
+            knocks_ns += [item.t_ns] if isinstance(item, TrueEvent) and isinstance(item.event, Knock) else []
+    game.figures = compared(table.truth, table.session.state, knocks_ns, game.asked_ns)
     return game
 
 
@@ -202,10 +186,7 @@ def _in_words(found: Counter[str]) -> str:
 def play_doubtful(
     rules: Rules, players: tuple[str, ...], seed: int, hands: int, share: float, sides: float
 ) -> Counter[str]:
-    """Return the results of a game with doubtful knocks and without answers about them.
-
-    "right" counts the hands with the right points, and "unmarked" the wrong ones without an inferred action.
-    """
+    """Return the results of a game with doubtful knocks and without answers about them."""
     simulation = Simulation(SimulationSettings(rules=rules, players=players, seed=seed, hands=hands))
     rng, found = np.random.default_rng([seed, 2]), Counter[str]()
     table = _Table(simulation, rules, players, sides=sides)
@@ -229,8 +210,25 @@ def play_doubtful(
         asked_ns += [table.t_ns] if words else []
         found["questions"] += len(words - asked)
         asked = words
+    return found + compared(table.truth, table.session.state, knocks_ns, asked_ns)
+
+
+def compared(truth: State, state: State, knocks_ns: Sequence[int], asked_ns: Sequence[int]) -> Counter[str]:
+    """Compare the passes and points of a match with the true ones.
+
+    Args:
+        truth: The true match.
+        state: The match as it was kept.
+        knocks_ns: Time of each true pass.
+        asked_ns: Times of questions.
+
+    Returns:
+        Number of hands, of hands with the right points, of wrong hands without an inferred action ("unmarked"), of true
+        passes, and of false, missed and silently missed ones.
+    """
+    found = Counter[str]()
     times = iter(knocks_ns)
-    true, heard = hands_of(table.truth), hands_of(table.session.state)
+    true, heard = hands_of(truth), hands_of(state)
     for number, hand in enumerate(true):
         own = heard[number] if number < len(heard) else HandDone()
         found["hands"] += 1
@@ -274,8 +272,8 @@ def _is_about_passes(question: Question) -> bool:
     return question.ambiguity.words.endswith("pass?") or question.ambiguity.words.startswith(_ABOUT_PASSES)
 
 
-def sounds_of(planned: Sequence[Planned], game: Game, rng: np.random.Generator) -> list[tuple[Sound, float]]:
-    """Return all sounds with their times in seconds, and record the times of knocks in *game*."""
+def sounds_of(planned: Sequence[Planned], seconds: float, rng: np.random.Generator) -> list[tuple[Sound, float]]:
+    """Return all sounds with their times in seconds."""
     sounds: list[tuple[Sound, float]] = []
     before: tuple[ZonedTile, ...] = ()
     slam_ns: int | None = None
@@ -293,8 +291,7 @@ def sounds_of(planned: Sequence[Planned], game: Game, rng: np.random.Generator) 
                 pass
     slammed = {t_s for kind, t_s in sounds if kind is Sound.SLAM}
     sounds = [sound for sound in sounds if sound[0] is not Sound.KNOCK or sound[1] not in slammed]
-    game.knocks_ns = [round(t_s * NS_PER_S) for kind, t_s in sounds if kind is Sound.KNOCK]
-    others = rng.uniform(1, game.seconds, rng.poisson(_OTHERS_A_MINUTE * game.seconds / 60)).tolist()
+    others = rng.uniform(1, seconds, rng.poisson(_OTHERS_A_MINUTE * seconds / 60)).tolist()
     return sorted([*sounds, *((_OTHERS[int(rng.integers(3))], t_s) for t_s in others)], key=lambda sound: sound[1])
 
 
@@ -349,26 +346,25 @@ class _Table:
 
     def enter(self, item: ByHand | TableView, t_ns: int, game: Game) -> None:
         """Feed an input to the sitting, and let the players answer."""
-        game.passes_ns += [t_ns] * self.feed(item, t_ns)
+        self.feed(item, t_ns)
         for _ in range(_MAX_ANSWERS):
             questions = self.session.questions
+            game.asked_ns += [t_ns] if any(_is_about_passes(question) for question in questions) else []
             if not self._about_passes:
                 questions = tuple(question for question in questions if not _is_about_passes(question))
             answer = answer_of(replace(self.session, questions=questions), self.truth) if questions else None
             if answer is None:
                 return
             before = self.session
-            game.passes_ns += [t_ns] * self.feed(answer, t_ns)
-            game.asked += 1
+            self.feed(answer, t_ns)
+            game.answered += 1
             if self.session == before:
                 return
 
-    def feed(self, item: ByHand | TableView, t_ns: int) -> int:
-        """Feed an input to the sitting, and return the number of new passes."""
+    def feed(self, item: ByHand | TableView, t_ns: int) -> None:
+        """Feed an input to the sitting."""
         self.t_ns = max(self.t_ns, t_ns)
-        known = len(self.session.state.log)
         self.session, _ = feed(self.session, item, t_ns=self.t_ns)
-        return sum(isinstance(event, Knock) for event in self.session.state.log[known:])
 
     def _look(self, shot: FramePlan, game: Game) -> None:
         """Feed a view of a frame to the sitting."""

@@ -53,6 +53,7 @@ from tallybone.session.referee.passes import (
     judge_before_tile,
     judge_maybe_passed,
     judge_undecided,
+    judge_unheard,
     undecided_action,
 )
 from tallybone.session.referee.places import Known, Places, Unseen, Waiting, numbers_of
@@ -232,6 +233,7 @@ def _in_order(places: Places, state: State) -> Iterator[Resolution | Question | 
         if is_search:
             yield caught_up(replace(places, unseen=Unseen(look, is_watched=True)), state)
         for tile in tiles:
+            yield judge_unheard(places, state, tile)
             yield judge_laid(places, state, tile.tile)
     if not is_yard_judged:
         yield judge_yard(places, state)

@@ -52,6 +52,8 @@ _UNKNOWN_CHANCE = 0.5
 _MIN_SHARE = 0.01
 # Minimum probability of a pass by a doubtful sound. It keeps the question open at any confidence.
 _LEAST_CHANCE = 0.01
+# Probability of a pass that nobody heard or entered, before the side of the next hand is known.
+_UNHEARD = 0.05
 # Log odds of an entered action that is against the rules.
 _IRREGULAR = math.log(0.005)
 # Actions after a doubtful pass that belong to another player if there was none.
@@ -110,6 +112,19 @@ def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Resolution |
 def without_doubt(places: Places) -> Places:
     """Return the places without doubtful sounds."""
     return replace(places, maybe_passed=None, knocked_early=None, pass_chances=())
+
+
+def judge_unheard(places: Places, state: State, waiting: Waiting) -> Resolution | None:
+    """Return passes that nobody heard before the play of a tile whose hand came from a later player's side, or None."""
+    turn, around = _turn(state), places.around
+    is_open = places.maybe_passed is None and places.undecided is None and around.lead_by_side is None
+    if not is_open or turn < 0 or not waiting.came_from or turn in waiting.came_from or state.game is None:
+        return None
+    after = _after_passes(state, len(state.game.players) - 1)
+    passes = next((at for at, before in enumerate(after) if _turn(before) in waiting.came_from), 0)
+    doubted = replace(places, maybe_passed=turn, pass_chances=(_UNHEARD,) * passes)
+    found = judge_before_tile(doubted, state, waiting) if passes else None
+    return found if found is not None and (found.events or found.places.undecided is not None) else None
 
 
 def judge_before_tile(places: Places, state: State, waiting: Waiting) -> Resolution | None:

@@ -195,6 +195,29 @@ def test_the_side_of_a_later_tile_decides() -> None:
         assert not table.session.state.irregular
 
 
+def test_a_pass_that_nobody_heard_follows_from_the_sides_of_the_next_hands() -> None:
+    table = Table(BLOCK, NewHand(), Lead(Seat(0)))
+    table.put(FIRST, side="bottom")
+    table.put(NEXT, side="bottom")  # Ann again, although it was Ben's turn
+    assert (actions(table.session), table.asked) == (["1 passes", "0 5-4"], [WHO])
+    assert table.session.open_question is not None
+    assert not table.session.open_question.holds_up
+    answered = then(table.session, Answer(choices(table.session).index("Ben played the 5-4")))
+    assert (actions(answered), asked(answered)) == (["1 5-4"], [])
+    table.put(THIRD, side="top")
+    assert (actions(table.session), table.asked) == (["1 passes", "0 5-4", "1 4-1"], [])
+    assert not table.session.state.is_provisional
+    assert not table.session.state.irregular
+
+
+def test_a_hand_from_another_side_is_no_pass_if_the_player_may_not_pass() -> None:
+    table = Table(replace(BLOCK, draw=Drawing.UNTIL_PLAYABLE), NewHand(), Lead(Seat(0)))
+    table.put(FIRST, side="bottom")
+    table.put(NEXT, side="bottom")
+    assert not any(action.endswith("passes") for action in actions(table.session))
+    assert table.asked
+
+
 def test_the_rules_decide_if_the_pass_would_end_the_hand() -> None:
     session = then(led(seats=2), Press(Button.KNOCK))
     session = then(session, NEXT_LAID)
