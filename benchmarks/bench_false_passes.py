@@ -1,7 +1,7 @@
 """Count sounds mistaken for a pass in simulated games, with the real detector and the real sitting.
 
-    python benchmarks/bench_false_passes.py [--games 10] [--hands 3] [--seed 1] [--doubtful 0.33 [--sides 0.7]]
-        [--microphones]
+    python benchmarks/bench_false_passes.py [--games 10] [--hands 3] [--seed 1] [--sides 0.7]
+        [--doubtful 0.33 | --microphones]
 
 Each game is a few hands of a simulated sitting of normal difficulty, without rendered pictures: a perfect reader sees
 the tiles at 10 frames per second once nothing has moved for 0.4 s. All sounds are modelled: played and drawn tiles,
@@ -59,7 +59,7 @@ _BLOCK = 1024
 # Share of the moved tiles that make a doubtful sound, with `--doubtful`.
 _SOUNDS = 0.1
 # Beginnings of the questions about passes and players.
-_ABOUT_PASSES = ("who played the", "who drew", "who passed", "it was ")
+_ABOUT_PASSES = ("who played the", "who drew", "who passed", "it was ", "hands are open")
 _MICROPHONES = (
     "none",
     "-6 dB per octave",
@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--doubtful", type=float, default=0.0, help="share of doubtful knocks")
     parser.add_argument("--microphones", action="store_true", help="hear each game through another microphone")
-    parser.add_argument("--sides", type=float, default=1.0, help="share of the plays whose side is known")
+    parser.add_argument("--sides", type=float, default=1.0, help="share of the hands whose side is known")
     chosen = parser.parse_args()
     if chosen.doubtful > 0:
         judge_doubts(chosen.games, chosen.hands, chosen.seed, chosen.doubtful, chosen.sides)
@@ -118,7 +118,7 @@ def main() -> None:
     for number in range(chosen.games):
         rules, players = _GAMES[number % len(_GAMES)]
         heard_by = _MICROPHONES[number % len(_MICROPHONES) if chosen.microphones else 0]
-        game = play(profile(rules), _NAMES[:players], chosen.seed + number, chosen.hands, heard_by)
+        game = play(profile(rules), _NAMES[:players], chosen.seed + number, chosen.hands, heard_by, chosen.sides)
         games.append(game)
         print(
             f"{rules} of {players}, microphone: {heard_by}: "
@@ -132,15 +132,26 @@ def main() -> None:
     print(f"{len(games)} games of {minutes:.0f} minutes: {_in_words(sum((game.figures for game in games), Counter()))}")
 
 
-def play(rules: Rules, players: tuple[str, ...], seed: int, hands: int, heard_by: str = "none") -> Game:
-    """Play a game and return its results. *heard_by* is a name in `ALTERATIONS`."""
+def play(
+    rules: Rules, players: tuple[str, ...], seed: int, hands: int, heard_by: str = "none", sides: float = 1.0
+) -> Game:
+    """Play a game and return its results.
+
+    Args:
+        rules: Rules.
+        players: Names.
+        seed: Seed of the simulation.
+        hands: Number of hands.
+        heard_by: Name of a microphone in `ALTERATIONS`.
+        sides: Share of the hands whose side is known.
+    """
     simulation = Simulation(SimulationSettings(rules=rules, players=players, seed=seed, hands=hands))
     planned = list(simulation.plan())
     game = Game(seconds=planned[-1].t_ns / NS_PER_S)
     rng = np.random.default_rng([seed, 1])
     game.sounds = sounds_of(planned, game.seconds, rng)
     heard = heard_in(rng, game, len(players), heard_by)
-    table, knocks_ns = _Table(simulation, rules, players), list[int]()
+    table, knocks_ns = _Table(simulation, rules, players, sides=sides), list[int]()
     for item in (*planned, None):
         while heard and (item is None or heard[0][0] + _HEARD_LATE_NS <= item.t_ns):
             t_ns, knock = heard.pop(0)
@@ -319,7 +330,7 @@ class _Table:
         self.session, _ = opened(rules, players, room.zones)
         self.truth = State()
         self._about_passes = True
-        self._actor: Seat | None = None
+        self._actors: set[Seat] = set()
         self._sides, self._rng = sides, np.random.default_rng(2)
         self._tiles: tuple[ZonedTile, ...] = ()
         self._seen: dict[ZonedTile, SeenTile] = {}
@@ -334,7 +345,7 @@ class _Table:
         match item:
             case TrueEvent(event=event):
                 self.truth, _ = apply(self.truth, event)
-                self._actor = event.seat if isinstance(event, Play | Draw) else self._actor
+                self._actors |= {event.seat} if isinstance(event, Play | Draw) else set()
             case TilesPlan(tiles=tiles):
                 self._tiles = tiles
             case SimulatedInput(value=value) if not isinstance(value, KnockHeard):
@@ -374,7 +385,7 @@ class _Table:
         is_settled = self._moved_ns is None or shot.t_ns - self._moved_ns >= _SETTLES_NS
         changes = tuple(self._changes()) if is_settled else ()
         came_from = self._came_from() if changes else ()
-        self._actor = None if changes else self._actor
+        self._actors = set() if changes else self._actors
         since_ns = self._moved_since_ns
         if is_settled:
             self._moved_ns = None
@@ -393,10 +404,11 @@ class _Table:
             yield Change(ChangeKind.PLACED, tile)
 
     def _came_from(self) -> tuple[EntrySide, ...]:
-        """Return the side of the last player who acted in the true match since the last change, or is to move."""
+        """Return the side of the only player who acted in the true match since the last change, or is to move."""
         hand = None if self.truth.game is None else self.truth.game.hand
-        seat = hand.turn if self._actor is None and hand is not None else self._actor
-        if seat is None or not self._zones.seats or (self._sides < 1 and self._rng.random() >= self._sides):
+        turns = {hand.turn} if hand is not None else set()
+        seat, *others = self._actors or turns or {None}
+        if seat is None or others or not self._zones.seats or (self._sides < 1 and self._rng.random() >= self._sides):
             return ()
         return (EntrySide(self._zones.seats[seat].side, 1.0),)
 

@@ -17,6 +17,9 @@ second figure is after the table has learned ten knocks that were altered in the
 others: the share of everyday sounds in which a knock is reported, dry and as recorded in random rooms by random
 devices, and of tiles, slams and shuffles.
 
+recorded: false knocks per minute in sounds recorded by others, in Debian packages that training does not use. Packages
+that are not installed are skipped; `apt install` those of `_OTHER_COLLECTIONS`, and `pip install soundfile`.
+
 distance: the share of modelled knocks reported in random rooms of 20 to 150 m3, at a distance.
 
 games: knocks reported in modelled games without knocks.
@@ -53,6 +56,7 @@ from hardware.knock.wav import read_wav
 from synthetic.sounds.backgrounds import television
 from synthetic.sounds.everyday import EVERYDAY
 from synthetic.sounds.impacts import RATE_HZ
+from synthetic.sounds.library import Collection, files_of, read_sound
 from synthetic.sounds.scenes import WITHOUT_KNOCKS, draw_scene, scene_of
 from synthetic.sounds.surroundings import Waveform
 
@@ -78,6 +82,18 @@ _NEAR_S = 0.050
 _ECHO_S = 0.3
 # Time before the first judged hit, in which the detector adapts to the noise.
 _LEAD_IN_S = 0.5
+# Recorded sounds that training does not use: speech of other people and languages, drums, and effects of games.
+_OTHER_COLLECTIONS = (
+    Collection("asterisk-core-sounds-es-wav", "asterisk/sounds/es_*/**/*.wav"),
+    Collection("asterisk-core-sounds-it-wav", "asterisk/sounds/it_*/**/*.wav"),
+    Collection("ktuberling-data", "ktuberling/sounds/*/*.*"),
+    Collection("kajongg", "kajongg/voices/**/*.ogg"),
+    Collection("hydrogen-drumkits", "hydrogen/data/drumkits/*/*.[wf]*"),
+    Collection("supertux-data", "games/supertux2/sounds/**/*.wav"),
+    Collection("gnubg-data", "gnubg/sounds/*.wav"),
+    Collection("scratch", "scratch/Media/Sounds/**/*.wav"),
+)
+_LONGEST_S, _MOST_FILES, _SILENT = 20, 200, 1e-3
 _TILES = (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)
 _TILE_EVERY_S, _TILES_A_SCENE = 2.5, 10
 
@@ -113,12 +129,15 @@ def classifier_of(knocks: NDArray[np.float32]) -> Classifier:
 def main() -> None:
     """Print the rows of each chosen part, then the worst row of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", action="append", choices=["load", "alterations", "others", "distance", "games"])
+    parser.add_argument(
+        "--part", action="append", choices=["load", "alterations", "others", "recorded", "distance", "games"]
+    )
     parser.add_argument("--count", type=int, default=300, help="modelled knocks for each alteration")
     parser.add_argument("--seed", type=int, default=1, help="seed of the modelled sounds, which are in no training set")
     parser.add_argument("--seconds", type=int, default=60, help="length of each sound for the load")
     parser.add_argument("--games", type=int, default=10)
     parser.add_argument("--recordings", type=Path, default=_RECORDINGS, help="folder with recordings of taps")
+    parser.add_argument("--library", type=Path, default=Path("/usr/share"), help="folder with sounds of packages")
     chosen = parser.parse_args()
     parts = {
         "load": partial(load_rows, chosen.seconds),
@@ -126,6 +145,7 @@ def main() -> None:
             alteration_rows, chosen.seed, chosen.count, sorted(chosen.recordings.glob("taps-*.wav"))
         ),
         "others": partial(other_rows, chosen.seed, round(chosen.count * _SHARE_OF_COUNT)),
+        "recorded": partial(recorded_rows, chosen.library),
         "distance": partial(distance_rows, chosen.seed, round(chosen.count * _SHARE_OF_COUNT)),
         "games": partial(game_rows, chosen.seed, chosen.games),
     }
@@ -264,6 +284,20 @@ def other_rows(seed: int, count: int) -> Iterator[Row]:
             streams.append(Stream(scene.samples.astype(np.float64), starts_s, ends_s))
         share = _share_with_knock(concatenated(streams))
         yield Row(f"{kind.value}s at random tables", f"{share:6.1%}", share)
+
+
+def recorded_rows(library: Path) -> Iterator[Row]:
+    """Yield the false knocks per minute in recorded sounds of each package that is installed."""
+    print("recorded: knocks reported per minute in sounds that were recorded by others")
+    gap = np.zeros(RATE_HZ, np.float32)
+    for collection in _OTHER_COLLECTIONS:
+        files = files_of(library, collection)
+        sounds = [read_sound(path)[: _LONGEST_S * RATE_HZ] for path in files[:: max(1, len(files) // _MOST_FILES)]]
+        loud = [sound / np.abs(sound).max() / 2 for sound in sounds if np.abs(sound).max(initial=0) > _SILENT]
+        minutes = sum(len(sound) for sound in loud) / RATE_HZ / 60
+        knocks = len(_knocks_s(np.concatenate([part for sound in loud for part in (sound, gap)]))) if loud else 0
+        rate = knocks / max(minutes, 1e-9)
+        yield Row(collection.package, f"{rate:5.2f} ({knocks} in {minutes:.1f} min, {len(loud)} files)", rate)
 
 
 def _share_with_knock(stream: Stream) -> float:

@@ -7,6 +7,7 @@ import zlib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from tokenize import TokenError
 from zipfile import BadZipFile
 
 import numpy as np
@@ -18,7 +19,7 @@ from hardware.knock.features import FEATURES, PATCHES
 from hardware.knock.heard import Sound
 
 FORMAT = "tallybone-knock"
-VERSION = 2
+VERSION = 3
 SOUNDS = tuple(Sound)
 _SHIPPED = "models/knock.npz"
 # Features are centred for the network.
@@ -27,7 +28,7 @@ CENTRE = np.float32(1.5)
 FARTHEST = 5.0
 _DENSE = ("impact", "hidden", "output")
 # Raised by numpy and zipfile for damaged files. A flipped bit may also suggest an unknown compression method
-# (NotImplementedError, a RuntimeError) or encryption (RuntimeError).
+# (NotImplementedError, a RuntimeError) or encryption (RuntimeError), or break the shape of an array (SyntaxError).
 _UNREADABLE = (
     OSError,
     EOFError,
@@ -36,6 +37,8 @@ _UNREADABLE = (
     TypeError,
     AttributeError,
     RuntimeError,
+    SyntaxError,
+    TokenError,
     BadZipFile,
     zlib.error,
 )
@@ -160,7 +163,10 @@ class Classifier:
 
 
 def save_classifier(path: Path, classifier: Classifier) -> None:
-    """Write a classifier to a compressed npz file of float16 arrays with a JSON header. Omits the correction."""
+    """Write a classifier to a compressed npz file with a JSON header. Omits the correction.
+
+    Weights are rounded to 8 bits with a scale for each output, embeddings with a scale for each sound.
+    """
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -169,20 +175,27 @@ def save_classifier(path: Path, classifier: Classifier) -> None:
         "least_knock": classifier.least_knock,
         "notes": classifier.notes,
     }
-    arrays: dict[str, NDArray[np.generic]] = {
-        "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
-        "others": classifier.others.astype(np.float16),
-        "mean": classifier.mean.astype(np.float16),
-        "scale": classifier.scale.astype(np.float16),
-    }
     named: dict[str, Layer | Dense] = {name: getattr(classifier, name) for name in _DENSE}
     for at, layers in enumerate(classifier.branches):
         named |= {f"layer{at}{index}": layer for index, layer in enumerate(layers)}
+    arrays: dict[str, NDArray[np.generic]] = {
+        "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
+        "mean": classifier.mean.astype(np.float16),
+        "scale": classifier.scale.astype(np.float16),
+        **_rounded("others", classifier.others, axes=(1,)),
+    }
     for name, layer in named.items():
-        arrays |= {f"{name} weight": layer.weight.astype(np.float16), f"{name} bias": layer.bias.astype(np.float16)}
+        arrays |= _rounded(f"{name} weight", layer.weight, axes=(1, 2, 3) if isinstance(layer, Layer) else (0,))
+        arrays[f"{name} bias"] = layer.bias.astype(np.float16)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def _rounded(name: str, values: NDArray[np.float32], *, axes: tuple[int, ...]) -> dict[str, NDArray[np.generic]]:
+    """Return values as 8-bit integers and their steps, which are the same along *axes*."""
+    steps = np.maximum(np.abs(values).max(axis=axes, keepdims=True, initial=0) / 127, np.float32(1e-12))
+    return {name: np.round(values / steps).astype(np.int8), f"{name} step": steps.astype(np.float32)}
 
 
 def load_classifier(path: Path | None = None) -> Classifier:
@@ -212,8 +225,11 @@ def _classifier(source: str, stored: np.lib.npyio.NpzFile) -> Classifier:
     def array(key: str) -> NDArray[np.float32]:
         return np.asarray(stored[key], np.float32)
 
+    def rounded(key: str) -> NDArray[np.float32]:
+        return array(key) * array(f"{key} step")
+
     def pair(name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        return array(f"{name} weight"), array(f"{name} bias")
+        return rounded(f"{name} weight"), array(f"{name} bias")
 
     detail, context = (
         tuple(Layer(*pair(f"layer{at}{index}"), int(stride)) for index, stride in enumerate(strides))
@@ -226,7 +242,7 @@ def _classifier(source: str, stored: np.lib.npyio.NpzFile) -> Classifier:
         array("scale"),
         Dense(*pair("hidden")),
         Dense(*pair("output")),
-        array("others"),
+        rounded("others"),
         float(header["least_knock"]),
         header["notes"],
         f"{zlib.crc32(b''.join(stored[key].tobytes() for key in sorted(stored.files))):08x}",

@@ -331,8 +331,8 @@ def recorded_by_chance(rng: np.random.Generator, dry: Waveform) -> NDArray[np.fl
     for share, draw in ((0.25, draw_leveller), (0.12, draw_suppressor), (0.10, draw_gate)):
         if rng.random() < share:
             sound = _to_full_scale(draw(rng)(sound))
-    # A quarter of the recordings are too loud.
-    gain_db = rng.uniform(0, 26) if rng.random() < 0.25 else -rng.uniform(0, 30)
+    # A third of the recordings are too loud.
+    gain_db = rng.uniform(0, 26) if rng.random() < 0.33 else -rng.uniform(0, 30)
     sound = sound * 10 ** (gain_db / 20)
     sound = np.clip(sound, -1, 1) if rng.random() < 0.5 else clip_softly(sound, limit=rng.uniform(0.3, 1))
     for share, draw in ((0.10, draw_telephone), (0.22, draw_codec)):

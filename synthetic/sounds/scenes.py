@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from hardware.knock.heard import Sound
 from synthetic.sounds import impacts
 from synthetic.sounds.impacts import LENGTH, RATE_HZ, Spectrum, force
 from synthetic.sounds.surroundings import PlacedMicrophone, add_pre_echo, digitize, draw_microphone, noise
-from synthetic.sounds.tables import TableModes, plain_table, thing_rings
+from synthetic.sounds.tables import TableModes, plain_table, random_place, thing_rings
 from synthetic.sounds.voices import speech, thump
 
 # Shares of sounds at a table, with knocks and similar sounds more frequent than in a game.
@@ -42,6 +43,9 @@ _DOUBLE_SHARE, _DOUBLE_GAP_S = 0.3, (0.13, 0.4)
 _FIRST_S = 0.5
 # Samples before the start of a hit, to leave room for a recorder's pre-echo.
 LEAD = 400
+
+Contacts: TypeAlias = list[impacts.Impact]
+"""Contacts of one hit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +146,8 @@ def hit(
     table: TableModes,
     microphone: PlacedMicrophone,
     *,
-    draw: Callable[[np.random.Generator], list[impacts.Impact]] | None = None,
+    contacts: Contacts | None = None,
+    place: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the sound of a hit, shape (LENGTH,), not normalised in loudness. It starts after LEAD samples.
 
@@ -151,15 +156,17 @@ def hit(
         kind: Kind of hit.
         table: Table that is hit.
         microphone: Microphone that picks it up.
-        draw: Draws the contacts, such as `impacts.fist`. By default those of *kind*.
+        contacts: Contacts of the hit. By default random ones of *kind*.
+        place: Where the table is hit. By default a random point.
 
     Raises:
         ValueError: If *kind* is a shuffle, which is many hits.
     """
     if kind is Sound.SHUFFLE:
         raise ValueError(f"kind: expected a single hit, got {kind}")
-    pressed = force(_impacts(rng, kind) if draw is None else draw(rng))
-    spectrum = pressed * table.struck(rng, held=_held(rng, kind))
+    pressed = force(contacts_of(rng, kind=kind) if contacts is None else contacts)
+    held = _held(rng, kind)
+    spectrum = pressed * table.struck(random_place(rng) if place is None else place, held=held)
     own = _own(rng, kind)
     if own is not None:
         # The relative loudness of object and table is unknown: equalise their levels, then draw it at random.
@@ -171,7 +178,8 @@ def hit(
     return add_pre_echo(rng, microphone, np.roll(np.fft.irfft(spectrum * microphone.response, LENGTH), LEAD), LEAD)
 
 
-def _impacts(rng: np.random.Generator, kind: Sound) -> list[impacts.Impact]:
+def contacts_of(rng: np.random.Generator, *, kind: Sound) -> Contacts:
+    """Return the contacts of a random hit of a kind."""
     match kind:
         case Sound.KNOCK:
             return impacts.knuckle(rng)
@@ -232,7 +240,7 @@ def shuffle_of(rng: np.random.Generator, table: TableModes, microphone: PlacedMi
     sound = np.zeros(round(lasts_s * RATE_HZ) + LENGTH)
     clatter = thing_rings(rng, from_hz=2_500, to_hz=7_600, loss=(0.01, 0.06), count=8) * microphone.response
     clatter /= _level(clatter)
-    places = [table.struck(rng) * microphone.response for _ in range(3)]
+    places = [table.struck(random_place(rng)) * microphone.response for _ in range(3)]
     for impact in impacts.shuffle(rng, lasts_s=lasts_s):
         first = round(impact.at_s * RATE_HZ)
         rings = places[int(rng.integers(3))] if rng.random() < 0.35 else clatter

@@ -112,16 +112,16 @@ class TableModes:
     cover: Spectrum | None = None
     loose: LooseParts | None = None
 
-    def struck(self, rng: np.random.Generator, *, held: float = 1.0) -> Spectrum:
-        """Return the spectrum of the response to a unit impulse at a random point.
+    def struck(self, place: NDArray[np.float64], *, held: float = 1.0) -> Spectrum:
+        """Return the spectrum of the response to a unit impulse.
 
         High frequencies arrive first, because they travel faster through a plate than low ones.
 
         Args:
-            rng: Random generator.
+            place: Where the table is hit, 0 to 1 along and across, shape (2,).
             held: Factor on the decay rates, for damping by a hand.
         """
-        here = self._shapes(rng.uniform(0.02, 0.98, 2))
+        here = self._shapes(place)
         there = self.own_gain * here + self.gains @ np.stack([self._shapes(ear) for ear in self.ears])
         rings = ringing(self.modes_hz, self.decays * held, self.loudness * here * there, count=LENGTH)
         spectrum = np.fft.rfft(rings)
@@ -145,6 +145,11 @@ class TableModes:
     def _shapes(self, place: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the amplitude of each mode at a point, shape (K,)."""
         return np.asarray(np.cos(np.pi * self.waves * place).prod(axis=1))
+
+
+def random_place(rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return a point of a table, 0 to 1 along and across, shape (2,)."""
+    return rng.uniform(0.02, 0.98, 2)
 
 
 def random_table(rng: np.random.Generator, *, material: Material | None = None) -> TableModes:

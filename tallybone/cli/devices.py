@@ -261,6 +261,8 @@ def listen(
                 if says_all or heard.kind is Sound.KNOCK:
                     count += 1
                     output.write(_sound_line(heard) if as_json else sentence(heard))
+    except BrokenPipeError:
+        raise  # the reader of the output has finished
     except (OSError, KnockError) as error:
         return output.complain(f"{path}: {reason_of(error) if isinstance(error, OSError) else error}")
     if not count and not as_json:

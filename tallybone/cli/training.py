@@ -72,7 +72,7 @@ class Training:
                 render, by default one per core.
 
         Returns:
-            The exit code: 0, or 1 if a library is missing.
+            The exit code: 0, or 1 if a library or training sounds are missing.
         """
         try:
             fit = trained or resolve_name(self.fit)
@@ -81,8 +81,12 @@ class Training:
             typer.echo(f"tallybone train {self.model}: {hint}", err=True)
             return 1
         jobs = {"jobs": _core_count()} if self.has_jobs else {}
-        with _bars() as bars:
-            made: Trained = fit(**jobs | numbers, progress=_progress(bars))
+        try:
+            with _bars() as bars:
+                made: Trained = fit(**jobs | numbers, progress=_progress(bars))
+        except FileNotFoundError as error:
+            typer.echo(f"tallybone train {self.model}: {error}", err=True)
+            return 1
         _keep(out, made)
         return 0
 
@@ -140,9 +144,9 @@ TRAININGS = {
             "Train the sound classifier.",
             f"{_TRAINING}.knock.fit:train_knock",
             Path("hardware/models/knock.npz"),
-            scenes=10000,
-            epochs=8,
-            seed=41,
+            scenes=24000,
+            epochs=6,
+            seed=51,
         ),
     )
 }

@@ -71,7 +71,7 @@ def test_the_correction_minimises_the_penalised_loss() -> None:
     found = fit_correction(SHIPPED, knocks, others)
     rows = np.concatenate([knocks, others, SHIPPED.others])
     labels = np.repeat([1, 0, 0], (6, 9, len(SHIPPED.others)))
-    weights = np.repeat([1, 1, 80 / len(SHIPPED.others)], (6, 9, len(SHIPPED.others)))
+    weights = np.repeat([1, 1, 40 / len(SHIPPED.others)], (6, 9, len(SHIPPED.others)))
     scale = SHIPPED.others.std(axis=0) + 0.1
     odds = SHIPPED.probabilities(rows)[:, 0].astype(np.float64)
     known = np.clip(np.log((odds + 1e-9) / (1 - odds + 1e-9)), -12, 12)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hardware.knock.classifier import SOUNDS, Classifier, Dense
+from synthetic.sounds.library import LIBRARY, check_library
 from synthetic.training.knock.examples import Examples, collect_examples, figures, reweight
 from synthetic.training.knock.net import Branch, KnockNet, augment_features, split_features
 from synthetic.training.torch_fit import Batch, LearningSchedule, fit, prefetch
@@ -26,7 +28,13 @@ _LEAST_SCALE = 0.05
 
 
 def train_knock(
-    *, seed: int, scenes: int, epochs: int, jobs: int, progress: Callable[[str, float], None]
+    *,
+    seed: int,
+    scenes: int,
+    epochs: int,
+    jobs: int,
+    progress: Callable[[str, float], None],
+    library: Path | None = LIBRARY,
 ) -> Classifier:
     """Train the sound classifier on modelled recordings and measure it on held-out ones.
 
@@ -36,11 +44,17 @@ def train_knock(
         epochs: Number of passes over the training sounds.
         jobs: Number of processes that model recordings.
         progress: Called with a description of the current stage and its completed share.
+        library: Folder of recorded everyday sounds, or None to model all of them.
+
+    Raises:
+        MissingSoundsError: If recorded sounds are missing.
     """
-    learn = collect_examples(seed, scenes, jobs, lambda share: progress("modelling recordings", share))
+    if library is not None:
+        check_library(library)
+    learn = collect_examples(seed, scenes, library, jobs, lambda share: progress("modelling recordings", share))
     held_out = max(1, round(scenes * _HELD_OUT))
     check = collect_examples(
-        seed + 1, held_out, jobs, lambda share: progress("modelling recordings to judge by", share)
+        seed + 1, held_out, library, jobs, lambda share: progress("modelling recordings to judge by", share)
     )
     net = fit_net(learn, seed, epochs, lambda share: progress("learning", share))
     classifier = reweight(as_classifier(net), check)

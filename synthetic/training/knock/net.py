@@ -9,8 +9,8 @@ from torch import Generator, Tensor, nn
 from hardware.knock.classifier import CENTRE, FARTHEST, SOUNDS, Layer
 from hardware.knock.features import CONTEXT, DETAIL, HIGHEST, LOUDEST, LOWEST, PATCHES, Patch, band_centres_hz
 
-_WIDTHS, EMBEDDING = (8, 16, 32), 48
-_DROPOUT = 0.1
+_WIDTHS, EMBEDDING = (16, 32, 64), 64
+_DROPOUT = 0.2
 # Random responses: share of the sounds, number of peaks and their gain, and tilt per octave. A unit is 10 dB.
 _COLOURED, _PEAKS, _PEAK_GAIN, _TILT = 0.6, 4, 0.35, 0.15
 # Share of sounds whose statistics are mixed with those of another one, and the parameter of the Beta distribution.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +15,10 @@ from synthetic.sounds import impacts
 from synthetic.sounds.devices import recorded_by_chance
 from synthetic.sounds.everyday import EVERYDAY
 from synthetic.sounds.impacts import LENGTH, RATE_HZ, Impact
-from synthetic.sounds.scenes import LEAD, SoundEvent, SoundScene, hit, shuffle_of
+from synthetic.sounds.library import COLLECTIONS, recorded
+from synthetic.sounds.scenes import LEAD, SoundEvent, SoundScene, contacts_of, hit, shuffle_of
 from synthetic.sounds.surroundings import PlacedMicrophone, Waveform, draw_microphone
-from synthetic.sounds.tables import TableModes, random_table
+from synthetic.sounds.tables import TableModes, random_place, random_table
 
 _EVENTS = 6
 # Relative frequency of hits and shuffles, and of each group of everyday sounds with the kind it is an example of.
@@ -48,11 +51,16 @@ _LEVEL_DB, _EVENT_DB, _HIT_DB = (-14.0, 0.0), 3.0, 2.5
 _FIRST_S, _GAP_S, _REST_S = 0.7, (0.15, 0.9), 0.8
 # Share of other hits that are repeated, as by somebody who taps their fingers, and their distance.
 _REPEATED, _REPEAT_S = 0.3, (0.12, 0.6)
+# Share of series of a hand that strikes the same place with the same knuckles, and its movement relative to the table.
+_STAYS, _MOVES = 0.85, 0.01
+_TILES = (Sound.TILE, Sound.SLAM)
 # Share of series with three to six knocks, besides those drawn by `knock_times`.
 _LONG = 0.3
 # Share of microphones without a response of their own, which leaves it to the devices, and with pre-echo.
 _PLAIN, _SMEARED = 0.35, 0.2
 _AUDIBLE = 0.02
+# Shares of everyday sounds that are recorded ones, and of recordings with some in the background, and their level.
+_RECORDED, _ACCOMPANIED, _QUIET_DB = 0.5, 0.15, (-36.0, -8.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,8 +72,13 @@ class _Timed:
     lead: int = 0
 
 
-def draw_recording(rng: np.random.Generator) -> SoundScene:
-    """Return a random recording of six events, with series of knocks."""
+def draw_recording(rng: np.random.Generator, library: Path | None = None) -> SoundScene:
+    """Return a random recording of six events, with series of knocks.
+
+    Args:
+        rng: Random generator.
+        library: Folder of recorded everyday sounds, or None to model all of them.
+    """
     table, microphone = random_table(rng), draw_microphone(rng)
     if rng.random() < _PLAIN:
         microphone = replace(microphone, response=np.ones_like(microphone.response))
@@ -81,12 +94,31 @@ def draw_recording(rng: np.random.Generator) -> SoundScene:
         if isinstance(chosen, Sound):
             sounding += _hits(rng, chosen, t_s, level_db, table, microphone)
         else:
-            sound = EVERYDAY[chosen](rng) * 10 ** (level_db / 20)
+            sound = _everyday(rng, chosen, library) * 10 ** (level_db / 20)
             sounding.append(_sounding(_EVERYDAY[chosen][0], t_s, sound, 0))
         t_s = sounding[-1].event.until_s + rng.uniform(*_GAP_S)
+    if library is not None and rng.random() < _ACCOMPANIED:
+        sounding = [*_accompaniment(rng, library, t_s), *sounding]
     return SoundScene(
         recorded_by_chance(rng, _mixed(sounding, t_s + _REST_S)), tuple(sound.event for sound in sounding)
     )
+
+
+def _everyday(rng: np.random.Generator, group: str, library: Path | None) -> Waveform:
+    if library is not None and group in COLLECTIONS and rng.random() < _RECORDED:
+        return recorded(rng, library, group)
+    return EVERYDAY[group](rng)
+
+
+def _accompaniment(rng: np.random.Generator, library: Path, until_s: float) -> list[_Timed]:
+    """Return speech or other recorded sounds that go on quietly from the beginning."""
+    group, level = str(rng.choice(["speech", "others"])), 10 ** (rng.uniform(*_QUIET_DB) / 20)
+    sounding: list[_Timed] = []
+    t_s = 0.0
+    while t_s < until_s:
+        sounding.append(_sounding(_EVERYDAY[group][0], t_s, recorded(rng, library, group) * level, 0))
+        t_s += max(0.1, sounding[-1].event.until_s - t_s)
+    return sounding
 
 
 def _hits(
@@ -101,9 +133,14 @@ def _hits(
         sound = shuffle_of(rng, table, microphone)
         yield _sounding(kind, t_s, sound / np.abs(sound).max() * 10 ** (level_db / 20), LEAD)
         return
-    draw = _way_to_knock(rng) if kind is Sound.KNOCK else None
+    draw = _way_to_knock(rng) if kind is Sound.KNOCK else partial(contacts_of, kind=kind)
+    first, place = draw(rng), random_place(rng)
+    # Tiles land elsewhere each time. A hand that knocks or taps stays where it is.
+    stays = kind not in _TILES and rng.random() < _STAYS
     for at_s in _times_s(rng, kind):
-        sound = hit(rng, kind, table, microphone, draw=draw)
+        contacts = impacts.repeated(rng, first) if stays else draw(rng)
+        near = np.clip(place + rng.normal(0, _MOVES, 2), 0, 1) if stays else None
+        sound = hit(rng, kind, table, microphone, contacts=contacts, place=near)
         loud = 10 ** ((level_db + rng.normal(0, _HIT_DB)) / 20)
         yield _sounding(kind, t_s + at_s, sound / (np.abs(sound).max() + 1e-12) * loud, LEAD)
 

@@ -131,7 +131,7 @@ def stored(tmp_path: Path) -> Path:
 def test_a_classifier_round_trips_through_a_file(stored: Path) -> None:
     loaded = load_classifier(stored)
     assert (loaded.least_knock, loaded.notes, loaded.others.shape) == (0.6, {"seed": 3}, drawn().others.shape)
-    assert judged(loaded, sounds(9)) == pytest.approx(judged(drawn(), sounds(9)), abs=0.05)  # float16
+    assert judged(loaded, sounds(9)) == pytest.approx(judged(drawn(), sounds(9)), abs=0.05)  # 8 bits
 
 
 def test_the_name_follows_from_the_contents(stored: Path, tmp_path: Path) -> None:

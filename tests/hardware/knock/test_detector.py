@@ -61,7 +61,7 @@ def test_other_sounds_are_not_knocks(kind: Sound, most: float) -> None:
 
 @pytest.mark.slow
 def test_most_knocks_of_unseen_modelled_recordings_are_classified_as_knocks() -> None:
-    examples = collect_examples(500, 60, 2, lambda share: None)
+    examples = collect_examples(500, 60, None, 2, lambda share: None)
     is_knock = chances_of(load_classifier(), examples)[:, 0] >= load_classifier().least_knock
     is_tile = np.isin(examples.sounds, [SOUNDS.index(kind) for kind in (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)])
     # Rooms and devices hide some knocks: they are far away, clipped, gated or in noise.

@@ -7,7 +7,17 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from synthetic.sounds.impacts import Impact, fist, force, frequencies, knock_pushes, knock_times, knuckle, palm
+from synthetic.sounds.impacts import (
+    Impact,
+    fist,
+    force,
+    frequencies,
+    knock_pushes,
+    knock_times,
+    knuckle,
+    palm,
+    repeated,
+)
 
 
 def brightness(impacts: list[Impact]) -> float:
@@ -50,3 +60,18 @@ def test_the_loudest_knock_of_a_series_has_loudness_1(count: int) -> None:
     assert all(len(pushes) == count and max(pushes) == 1 and min(pushes) > 0.12 for pushes in series)
     if count > 1:
         assert np.std([pushes[0] for pushes in series]) > 0.1
+
+
+def test_the_next_hit_of_a_hand_resembles_the_last() -> None:
+    low = frequencies() < 1_000
+    of_again, of_others = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        first, other = knuckle(rng), knuckle(rng)
+        again = repeated(rng, first)
+        assert len(again) == len(first)
+        assert again != first
+        level, level_again, level_of_other = (np.log(np.abs(force(hit))[low]) for hit in (first, again, other))
+        of_again.append(np.abs(level_again - level).mean())
+        of_others.append(np.abs(level_of_other - level).mean())
+    assert np.mean(of_again) < 0.5 * np.mean(of_others)

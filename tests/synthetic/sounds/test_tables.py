@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from synthetic.sounds.impacts import LENGTH, RATE_HZ
-from synthetic.sounds.tables import MATERIALS, Material, TableModes, plain_table, random_table
+from synthetic.sounds.tables import MATERIALS, Material, TableModes, plain_table, random_place, random_table
 
 
 def plate(*, ears: list[list[float]], own_gain: float = 0.0, loss_per_s: float = 30.0) -> TableModes:
@@ -28,22 +28,9 @@ def plate(*, ears: list[list[float]], own_gain: float = 0.0, loss_per_s: float =
     )
 
 
-class FixedPlace:
-    """Random generator that returns a fixed place."""
-
-    def __init__(self, along: float, across: float) -> None:
-        self._place = np.array([along, across])
-
-    def uniform(self, low: float, high: float, count: int) -> np.ndarray:
-        assert low < self._place.min()
-        assert self._place.max() < high
-        assert count == 2
-        return self._place
-
-
 def struck_at(table: TableModes, along: float, across: float, *, held: float = 1.0) -> np.ndarray:
     """Return the recorded samples."""
-    return np.fft.irfft(table.struck(FixedPlace(along, across), held=held), LENGTH)  # type: ignore[arg-type]
+    return np.fft.irfft(table.struck(np.array([along, across]), held=held), LENGTH)
 
 
 def test_a_strike_is_the_sum_of_its_modes() -> None:
@@ -81,7 +68,7 @@ def test_a_hand_on_the_table_damps_it() -> None:
 def test_the_sound_of_every_table_decays(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = random_table(rng)
-    sound = np.abs(np.fft.irfft(table.struck(rng), LENGTH))
+    sound = np.abs(np.fft.irfft(table.struck(random_place(rng)), LENGTH))
     assert 10 < len(table.modes_hz) < 1_100
     assert sound[-LENGTH // 8 :].max() < 0.2 * sound.max()
 
@@ -117,8 +104,8 @@ def test_a_quarter_of_the_tables_have_a_cover_that_dulls_hits() -> None:
     assert 30 < len(covered) < 70
     hz = np.fft.rfftfreq(LENGTH, 1 / RATE_HZ)
     for table in covered:
-        soft = np.abs(table.struck(np.random.default_rng(1)))
-        bare = np.abs(replace(table, cover=None).struck(np.random.default_rng(1)))
+        place = random_place(np.random.default_rng(1))
+        soft, bare = np.abs(table.struck(place)), np.abs(replace(table, cover=None).struck(place))
         assert soft[hz > 5_500].sum() < 0.9 * bare[hz > 5_500].sum()
         assert soft[hz < 100].sum() == pytest.approx(bare[hz < 100].sum(), rel=0.5)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tallybone.recording.survey import survey
+from tests.hardware.knock.sounds import write_wav
 from tests.tallybone.replay.videos import write_video
 
 TALLYBONE = str(Path(sys.executable).with_name("tallybone"))
@@ -66,3 +67,10 @@ def test_a_full_disk_is_reported_and_a_closed_pipe_is_not(args: list[str]) -> No
         "tallybone: the output cannot be written: No space left on device\n",
     )
     assert run(*args, shell="") == (1, "")
+
+
+def test_listening_ends_silently_when_the_reader_of_its_output_has_finished(tmp_path: Path) -> None:
+    clicks = np.zeros(16_000, np.float32)
+    clicks[4_000:16_000:3_000] = 0.9
+    file = write_wav(tmp_path / "clicks.wav", clicks)
+    assert run("listen", "--all", str(file), shell="") == (1, "")

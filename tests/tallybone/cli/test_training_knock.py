@@ -11,6 +11,7 @@ import pytest
 
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.libraries.installing import install_command
+from synthetic.sounds.library import check_library
 from tallybone.cli.training import TRAININGS
 
 
@@ -41,4 +42,17 @@ def test_without_torch_the_package_to_install_is_named(
     out = tmp_path / "knock.npz"
     assert TRAININGS["knock"](out, seed=1, scenes=3, epochs=1) == 1
     assert install_command("finder") in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_missing_sounds_are_named_with_the_command_that_installs_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def without_sounds(**options: object) -> Classifier:
+        check_library(tmp_path)
+        raise AssertionError(options)
+
+    out = tmp_path / "knock.npz"
+    assert TRAININGS["knock"](out, seed=1, scenes=3, epochs=1, trained=without_sounds) == 1
+    assert "apt install asterisk-core-sounds-en-wav" in capsys.readouterr().err.replace("\n", " ")
     assert not out.exists()

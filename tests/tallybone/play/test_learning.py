@@ -201,7 +201,7 @@ def chances(classifier: Classifier, sounds: list[ClassifiedSound]) -> NDArray[np
     return classifier.probabilities(np.array(rows_of(sounds), np.float32))[:, 0]
 
 
-@pytest.mark.parametrize("tilt_db", [6.0, -6.0])
+@pytest.mark.parametrize("tilt_db", [9.0, 6.0, -6.0])
 def test_a_strange_microphone_hears_more_after_ten_passes(tmp_path: Path, tilt_db: float) -> None:
     counts, judged = np.zeros((2, 2), int), 0
     for seed in range(4):
@@ -222,8 +222,8 @@ def test_a_strange_microphone_hears_more_after_ten_passes(tmp_path: Path, tilt_d
             for row, sounds in enumerate((knocks[10:], tiles[10:])):
                 counts[row, column] += np.count_nonzero(chances(classifier, sounds) >= classifier.least_knock)
     knocks_heard, tiles_passed = counts
-    assert knocks_heard[1] > knocks_heard[0] or knocks_heard[1] == judged
-    assert knocks_heard[1] >= 0.75 * judged
+    assert knocks_heard[1] > knocks_heard[0] or knocks_heard[0] >= 0.95 * judged
+    assert knocks_heard[1] >= 0.9 * judged
     assert tiles_passed[1] <= tiles_passed[0] + 1, counts
 
 
@@ -254,7 +254,8 @@ def test_a_damaged_file_is_reported_and_not_used(tmp_path: Path, text: str) -> N
 
 def test_examples_of_another_classifier_or_size_are_not_used(tmp_path: Path) -> None:
     path = tmp_path / "table.json"
-    for model, row in (("another", KNOCKS[0]), (SHIPPED.name, (1.0, 2.0)), (SHIPPED.name, (float("nan"),) * 48)):
+    unknown = (float("nan"),) * len(KNOCKS[0])
+    for model, row in (("another", KNOCKS[0]), (SHIPPED.name, (1.0, 2.0)), (SHIPPED.name, unknown)):
         save_learned(learned_path(path), TableExamples(model, (row,)))
         with pytest.raises(CalibrationFileError):
             load_learned(learned_path(path), SHIPPED)
