@@ -80,7 +80,7 @@ def knuckle(rng: np.random.Generator) -> list[Impact]:
     return impacts
 
 
-def repeated(rng: np.random.Generator, impacts: list[Impact]) -> list[Impact]:
+def struck_again(rng: np.random.Generator, impacts: list[Impact]) -> list[Impact]:
     """Return the contacts of the next hit by the same hand: times, durations and impulses vary by about 15 %."""
     return [
         replace(

@@ -62,7 +62,7 @@ class MissingSoundsError(FileNotFoundError):
     """Collections are not installed."""
 
 
-def check_library(root: Path) -> None:
+def require_library(root: Path) -> None:
     """Check that all collections are below *root*.
 
     Raises:
@@ -74,7 +74,7 @@ def check_library(root: Path) -> None:
         raise MissingSoundsError(f"{root}: sounds are missing; they come with: apt install {' '.join(missing)}")
 
 
-def recorded(rng: np.random.Generator, root: Path, group: str) -> Waveform:
+def recorded_sound(rng: np.random.Generator, root: Path, group: str) -> Waveform:
     """Return a random recorded sound of a group, up to 3 s long, with a peak of 1.
 
     Args:

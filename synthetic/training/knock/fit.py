@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hardware.knock.classifier import SOUNDS, Classifier, Dense
-from synthetic.sounds.library import LIBRARY, check_library
+from synthetic.sounds.library import LIBRARY, require_library
 from synthetic.training.knock.examples import Examples, collect_examples, figures, reweight
 from synthetic.training.knock.net import Branch, KnockNet, augment_features, split_features
 from synthetic.training.torch_fit import Batch, LearningSchedule, fit, prefetch
@@ -50,7 +50,7 @@ def train_knock(
         MissingSoundsError: If recorded sounds are missing.
     """
     if library is not None:
-        check_library(library)
+        require_library(library)
     learn = collect_examples(seed, scenes, library, jobs, lambda share: progress("modelling recordings", share))
     held_out = max(1, round(scenes * _HELD_OUT))
     check = collect_examples(

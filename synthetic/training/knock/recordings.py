@@ -15,7 +15,7 @@ from synthetic.sounds import impacts
 from synthetic.sounds.devices import recorded_by_chance
 from synthetic.sounds.everyday import EVERYDAY
 from synthetic.sounds.impacts import LENGTH, RATE_HZ, Impact
-from synthetic.sounds.library import COLLECTIONS, recorded
+from synthetic.sounds.library import COLLECTIONS, recorded_sound
 from synthetic.sounds.scenes import LEAD, SoundEvent, SoundScene, contacts_of, hit, shuffle_of
 from synthetic.sounds.surroundings import PlacedMicrophone, Waveform, draw_microphone
 from synthetic.sounds.tables import TableModes, random_place, random_table
@@ -106,7 +106,7 @@ def draw_recording(rng: np.random.Generator, library: Path | None = None) -> Sou
 
 def _everyday(rng: np.random.Generator, group: str, library: Path | None) -> Waveform:
     if library is not None and group in COLLECTIONS and rng.random() < _RECORDED:
-        return recorded(rng, library, group)
+        return recorded_sound(rng, library, group)
     return EVERYDAY[group](rng)
 
 
@@ -116,7 +116,7 @@ def _accompaniment(rng: np.random.Generator, library: Path, until_s: float) -> l
     sounding: list[_Timed] = []
     t_s = 0.0
     while t_s < until_s:
-        sounding.append(_sounding(_EVERYDAY[group][0], t_s, recorded(rng, library, group) * level, 0))
+        sounding.append(_sounding(_EVERYDAY[group][0], t_s, recorded_sound(rng, library, group) * level, 0))
         t_s += max(0.1, sounding[-1].event.until_s - t_s)
     return sounding
 
@@ -138,7 +138,7 @@ def _hits(
     # Tiles land elsewhere each time. A hand that knocks or taps stays where it is.
     stays = kind not in _TILES and rng.random() < _STAYS
     for at_s in _times_s(rng, kind):
-        contacts = impacts.repeated(rng, first) if stays else draw(rng)
+        contacts = impacts.struck_again(rng, first) if stays else draw(rng)
         near = np.clip(place + rng.normal(0, _MOVES, 2), 0, 1) if stays else None
         sound = hit(rng, kind, table, microphone, contacts=contacts, place=near)
         loud = 10 ** ((level_db + rng.normal(0, _HIT_DB)) / 20)

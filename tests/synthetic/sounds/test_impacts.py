@@ -16,7 +16,7 @@ from synthetic.sounds.impacts import (
     knock_times,
     knuckle,
     palm,
-    repeated,
+    struck_again,
 )
 
 
@@ -68,7 +68,7 @@ def test_the_next_hit_of_a_hand_resembles_the_last() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         first, other = knuckle(rng), knuckle(rng)
-        again = repeated(rng, first)
+        again = struck_again(rng, first)
         assert len(again) == len(first)
         assert again != first
         level, level_again, level_of_other = (np.log(np.abs(force(hit))[low]) for hit in (first, again, other))

@@ -10,7 +10,14 @@ import pytest
 
 from hardware.knock.heard import Sound
 from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.library import COLLECTIONS, MissingSoundsError, check_library, files_of, read_sound, recorded
+from synthetic.sounds.library import (
+    COLLECTIONS,
+    MissingSoundsError,
+    files_of,
+    read_sound,
+    recorded_sound,
+    require_library,
+)
 from synthetic.training.knock.recordings import draw_recording
 
 
@@ -35,12 +42,12 @@ def library(tmp_path: Path) -> Path:
 
 
 def test_missing_packages_are_named_with_the_command_that_installs_them(library: Path) -> None:
-    check_library(library)
+    require_library(library)
     for file in (library / "buckle").rglob("*.wav"):
         file.unlink()
     files_of.cache_clear()
     with pytest.raises(MissingSoundsError, match="sounds are missing; they come with: apt install bucklespring-data"):
-        check_library(library)
+        require_library(library)
 
 
 def test_sounds_of_any_rate_are_read_at_16_khz(tmp_path: Path) -> None:
@@ -56,15 +63,15 @@ def test_sounds_of_any_rate_are_read_at_16_khz(tmp_path: Path) -> None:
 @pytest.mark.parametrize("group", COLLECTIONS)
 def test_recorded_sounds_follow_from_their_seeds(library: Path, group: str) -> None:
     pytest.importorskip("soundfile", reason="recorded sounds are read with the extra `finder`")
-    first, repeated = (recorded(np.random.default_rng(3), library, group) for _ in range(2))
+    first, repeated = (recorded_sound(np.random.default_rng(3), library, group) for _ in range(2))
     assert (first == repeated).all()
     assert np.abs(first).max() == pytest.approx(1)
 
 
 def test_recordings_with_a_library_contain_its_sounds(library: Path) -> None:
     pytest.importorskip("soundfile", reason="recorded sounds are read with the extra `finder`")
-    recordings = [draw_recording(np.random.default_rng([4, seed]), library) for seed in range(12)]
-    modelled = [draw_recording(np.random.default_rng([4, seed])) for seed in range(12)]
+    recordings = [draw_recording(np.random.default_rng([4, seed]), library) for seed in range(40)]
+    modelled = [draw_recording(np.random.default_rng([4, seed])) for seed in range(40)]
     assert any(a.events != b.events for a, b in zip(recordings, modelled, strict=True))
     # Speech or other sounds in the background begin with the recording.
     starts = [recording.events[0] for recording in recordings]

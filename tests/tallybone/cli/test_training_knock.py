@@ -11,7 +11,7 @@ import pytest
 
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.libraries.installing import install_command
-from synthetic.sounds.library import check_library
+from synthetic.sounds.library import require_library
 from tallybone.cli.training import TRAININGS
 
 
@@ -49,7 +49,7 @@ def test_missing_sounds_are_named_with_the_command_that_installs_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def without_sounds(**options: object) -> Classifier:
-        check_library(tmp_path)
+        require_library(tmp_path)
         raise AssertionError(options)
 
     out = tmp_path / "knock.npz"
