@@ -145,7 +145,8 @@ chroot: $(DEV) ## install, upgrade, package and remove in a bare system (root, d
 	@TALLYBONE_CHROOT=build/$(SUITE) $(BIN)/python -m pytest -m chroot tests/systemd/test_in_a_chroot.py
 
 # Universal: one file for 3.11 and later, x86-64 and aarch64. No host is named in them: pip asks whatever index it has.
-LOCK := uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-header --upgrade
+# Extras are kept (coverage[toml]==7.17.4), because older versions of pip find no pin for them otherwise.
+LOCK := uv pip compile --no-strip-extras --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-header --upgrade
 lock: ## pin the newest versions again, with hashes (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
 	$(LOCK) pyproject.toml requirements/build.in -o requirements/run.txt

@@ -61,7 +61,7 @@ def test_requirement_files_name_no_host_and_pin_all_hashes(lock: Path) -> None:
     pins = re.split(r"\n(?=\w)", text.strip())
     assert len(pins) > 10
     for pin in pins:
-        assert re.match(r"[\w.-]+==[\w.]+( ; .+)? \\\n", pin), pin
+        assert re.match(r"[\w.-]+(\[\w+(, \w+)*\])?==[\w.]+( ; .+)? \\\n", pin), pin
         assert "--hash=sha256:" in pin, pin
 
 
@@ -71,7 +71,7 @@ def test_tools_use_the_same_versions_as_users() -> None:
 
 
 def _pins(text: str) -> set[str]:
-    return set(re.findall(r"^[\w.-]+==[^\\]+", text, flags=re.MULTILINE))
+    return set(re.findall(r"^[\w.-]+(?:\[.+\])?==[^\\]+", text, flags=re.MULTILINE))
 
 
 def test_the_rules_import_only_the_standard_library() -> None:

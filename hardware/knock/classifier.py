@@ -61,11 +61,16 @@ class Layer:
     def apply(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the outputs, shape (N, frames, bands, outputs), for inputs of shape (N, frames, bands, inputs)."""
         if self.stride > 1:
-            values = np.pad(values, ((0, 0), (1, 1), (1, 1), (0, 0)))
+            count, frames, bands, inputs = values.shape
+            padded = np.zeros((count, frames + 2, bands + 2, inputs), np.float32)  # np.pad takes as long as the layer
+            padded[:, 1:-1, 1:-1] = values
+            values = padded
         size = self.weight.shape[2:]
         windows = sliding_window_view(values, size, axis=(1, 2))[:, :: self.stride, :: self.stride]
-        sums = np.tensordot(windows, self.weight, axes=((3, 4, 5), (1, 2, 3)))
-        return np.asarray(np.maximum(sums + self.bias, 0), np.float32)
+        outputs = len(self.weight)
+        sums = windows.reshape(-1, self.weight[0].size) @ self.weight.reshape(outputs, -1).T
+        sums += self.bias
+        return np.asarray(np.maximum(sums, 0, out=sums).reshape(*windows.shape[:3], outputs), np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
