@@ -53,7 +53,7 @@ _MIN_SHARE = 0.01
 # Minimum probability of a pass by a doubtful sound. It keeps the question open at any confidence.
 _LEAST_CHANCE = 0.01
 # Probability of a pass that nobody heard or entered, before the side of the next hand is known.
-_UNHEARD = 0.05
+_UNHEARD = 0.02
 # Log odds of an entered action that is against the rules.
 _IRREGULAR = math.log(0.005)
 # Actions after a doubtful pass that belong to another player if there was none.
