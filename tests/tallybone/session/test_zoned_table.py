@@ -66,7 +66,9 @@ class WrongHands(ZonedTable):
 
 
 def asks_for_player(session: Session) -> bool:
-    return any(question.ambiguity.words.startswith(("it was", "who led", "who played")) for question in session.questions)
+    return any(
+        question.ambiguity.words.startswith(("it was", "who led", "who played")) for question in session.questions
+    )
 
 
 @pytest.mark.slow
