@@ -46,8 +46,8 @@ def improvement(shipped: Classifier, examples: TableExamples) -> Classifier | No
 
     Too few knocks are not learned: the shipped classifier is returned. If the other sounds do harm, for example because
     some were knocks, only the knocks are learned.
-    It is worse if, by leave-one-out, it classifies fewer of the sounds correctly, or if it accepts clearly more of the
-    modelled sounds.
+    It is worse if, by leave-one-out, it detects fewer of the knocks or classifies fewer of the sounds correctly, or if it
+    accepts clearly more of the modelled sounds.
     """
     if examples.model != shipped.name or len(examples.knocks) < _LEAST_KNOCKS:
         return shipped
@@ -68,8 +68,8 @@ def _improved(
         passed = _count_knocks(after, others)
     found_before, passed_before = (_count_knocks(shipped, rows) for rows in (knocks, others))
     most_modelled = _count_knocks(shipped, shipped.others) + _MOST_MORE_MODELLED * len(shipped.others)
-    is_worse = found - passed < found_before - passed_before or _count_knocks(after, shipped.others) > most_modelled
-    return None if is_worse else after
+    is_worse = found < found_before or found - passed < found_before - passed_before
+    return None if is_worse or _count_knocks(after, shipped.others) > most_modelled else after
 
 
 def rows_of(shipped: Classifier, examples: TableExamples) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -52,11 +52,11 @@ def test_a_recording_by_the_timetable_gives_a_calibration(tmp_path: Path, sound:
 
 def test_a_bright_microphone_detects_knocks_when_calibrated(tmp_path: Path) -> None:
     into, output = tmp_path / "c.json", captured_output()
-    bright = write_wav(tmp_path / "a.wav", apply_response(knock_sitting(BRIGHT_TABLE, 2), tilted(6.0)))
+    bright = write_wav(tmp_path / "a.wav", apply_response(knock_sitting(BRIGHT_TABLE, 2), tilted(9.0)))
     assert calibrate_knock(into, 2, wav=bright, output=output[0]) == 0, output[2].getvalue()
     kept = load_calibration(into).knock
     assert kept is not None
-    other = apply_response(knock_sitting(BRIGHT_TABLE, 2, hits=1), tilted(6.0))
+    other = apply_response(knock_sitting(BRIGHT_TABLE, 2, hits=1), tilted(9.0))
     own = block(other[timetable(2)[2].from_s * RATE_HZ :])
     found = [
         [sound.kind for sound in KnockDetector(by).feed(own)].count(Sound.KNOCK)
