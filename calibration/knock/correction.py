@@ -46,8 +46,8 @@ def improvement(shipped: Classifier, examples: TableExamples) -> Classifier | No
 
     Too few knocks are not learned: the shipped classifier is returned. If the other sounds do harm, for example because
     some were knocks, only the knocks are learned.
-    It is worse if, by leave-one-out, it detects fewer of the knocks or classifies fewer of the sounds correctly, or if it
-    accepts clearly more of the modelled sounds.
+    It is worse if, by leave-one-out, it detects fewer of the knocks or classifies fewer of the sounds correctly, or if
+    it accepts clearly more of the modelled sounds.
     """
     if examples.model != shipped.name or len(examples.knocks) < _LEAST_KNOCKS:
         return shipped
