@@ -28,7 +28,8 @@ CENTRE = np.float32(1.5)
 FARTHEST = 5.0
 _DENSE = ("impact", "hidden", "output")
 # Raised by numpy and zipfile for damaged files. A flipped bit may also suggest an unknown compression method
-# (NotImplementedError, a RuntimeError) or encryption (RuntimeError), or break the shape of an array (SyntaxError).
+# (NotImplementedError, a RuntimeError) or encryption (RuntimeError), or make the header of an array unreadable
+# (SyntaxError, TokenError).
 _UNREADABLE = (
     OSError,
     EOFError,

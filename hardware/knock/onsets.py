@@ -13,7 +13,7 @@ STEP = 32
 PORTION = 512
 
 # Minimum power of an onset relative to the noise floor (6 dB) and to the reverberation (4 dB). Of knocks 10 and 6 dB
-# above noise, 99 and 89 % are found, at the cost of ten onsets a minute in the noise alone.
+# above noise, 99 and 86 % are found, at the cost of ten onsets a minute in the noise alone.
 _ABOVE_FLOOR, _ABOVE_RINGING = 4.0, 2.5
 # Minimum power relative to the reverberation (7 dB) for an onset that replaces a recent one.
 _FAR_LOUDER = 5.0

@@ -84,7 +84,7 @@ class Training:
         try:
             with _bars() as bars:
                 made: Trained = fit(**jobs | numbers, progress=_progress(bars))
-        except FileNotFoundError as error:
+        except FileNotFoundError as error:  # of recorded sounds
             typer.echo(f"tallybone train {self.model}: {error}", err=True)
             return 1
         _keep(out, made)

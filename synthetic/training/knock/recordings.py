@@ -117,7 +117,7 @@ def _accompaniment(rng: np.random.Generator, library: Path, until_s: float) -> l
     t_s = 0.0
     while t_s < until_s:
         sounding.append(_sounding(_EVERYDAY[group][0], t_s, recorded_sound(rng, library, group) * level, 0))
-        t_s += max(0.1, sounding[-1].event.until_s - t_s)
+        t_s = max(t_s + 0.1, sounding[-1].event.until_s)
     return sounding
 
 
