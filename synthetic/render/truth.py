@@ -131,8 +131,11 @@ def _touches_picture(corners_px: NDArray[np.float64], width_px: int, height_px: 
 
 
 def _tile_truth(placed: PlacedTile, points_px: Points) -> SeenTile:
-    """Return the exact reading of a tile from its corners and half centres, shape (6, 2)."""
-    first = int(np.argmin(points_px[:4].sum(axis=1)))
+    """Return the exact reading of a tile from its corners and half centres, shape (6, 2).
+
+    The outline begins with the long edge that starts nearer to the upper left of the picture.
+    """
+    first = 2 * int(np.argmin(points_px[[0, 2]].sum(axis=1)))
     corners = _plain(np.roll(points_px[:4], -first, axis=0))
     assert len(corners) == 4
     if placed.pips is None:

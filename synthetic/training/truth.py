@@ -28,17 +28,15 @@ def truth_poses(truth: Reading) -> tuple[Poses, NDArray[np.int64]]:
 
 
 def _pose_of(tile: SeenTile) -> NDArray[np.float64]:
-    """Return the affine pose through the edge middles of a tile's outline."""
+    """Return the affine pose through the edge middles of a tile's outline, whose first edge is a long one.
+
+    The longer edge in the picture need not be a long one: a tile that points away from a low camera looks wider than
+    long.
+    """
     outline = np.array(tile.corners_px)
-    edges = (outline + np.roll(outline, -1, axis=0)) / 2  # top, right, bottom, left as seen from the top left
-    first = 1 if np.hypot(*(edges[1] - edges[3])) > np.hypot(*(edges[0] - edges[2])) else 2
-    end = edges[first]
-    if tile.halves:
-        away = np.array(tile.halves[1].center_px) - np.array(tile.halves[0].center_px)
-        if np.dot(end - outline.mean(axis=0), away) < 0:
-            first = (first + 2) % 4
-    u = (edges[first] - edges[(first + 2) % 4]) / 2
-    v = (edges[(first + 1) % 4] - edges[(first + 3) % 4]) / 2
+    u, v = outline[[1, 2]].mean(axis=0) - outline.mean(axis=0), outline[[2, 3]].mean(axis=0) - outline.mean(axis=0)
+    if tile.halves and np.dot(u, np.subtract(tile.halves[1].center_px, tile.halves[0].center_px)) < 0:
+        u, v = -u, -v
     return np.concatenate([outline.mean(axis=0), u, v])
 
 

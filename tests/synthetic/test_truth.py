@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from synthetic.render.scene import PlacedTile
+from synthetic.render.looks import CLASSIC, FELT, LAMP
+from synthetic.render.paint import render
+from synthetic.render.scene import PlacedTile, Scene
 from synthetic.training.truth import corner_errors, near_any, true_pips, truth_poses, with_half_0_first
 from tests.vision.shapes import tile_at, tiles_at
 from tests.vision.tables import CAMERA, lay, table_with
@@ -38,6 +41,19 @@ def test_a_true_pose_matches_the_tile_with_half_0_first() -> None:
             for half in (0, 1):
                 assert math.dist(centers[half], tile.halves[half].center_px) < 1.0
     assert half_offsets(poses, truth).max() < 0.03
+
+
+@pytest.mark.parametrize("pips", [(3, 5), None])
+def test_a_tile_that_looks_wider_than_long_keeps_its_axes(pips: tuple[int, int] | None) -> None:
+    low = replace(CAMERA, tilt_rad=1.1)
+    scene = Scene((PlacedTile(pips, (0.0, 0.0), math.pi / 2),), CLASSIC, FELT, LAMP, low)
+    truth = render(scene, np.random.default_rng(1)).truth
+    poses, _ = truth_poses(truth)
+    _, _, ux, uy, vx, vy = poses[0]
+    assert math.hypot(ux, uy) < math.hypot(vx, vy)
+    assert abs(uy) > 9 * abs(ux)
+    assert abs(vx) > 9 * abs(vy)
+    assert half_offsets(poses, truth).max(initial=0) < 0.1
 
 
 def test_half_offsets_detect_swapped_halves() -> None:

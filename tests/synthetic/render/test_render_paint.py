@@ -94,12 +94,16 @@ def test_pips_with_an_outline_fill_that_outline() -> None:
     assert area_px(replace(RED, pip_outline=square)) / area_px(RED) == pytest.approx(1.96 / math.pi, rel=0.08)
 
 
-def test_corners_run_clockwise_from_the_top_left() -> None:
+def test_corners_run_clockwise_along_a_long_edge_first() -> None:
     for theta in np.linspace(-3, 3, 9):
         rendered = _render(_flat_scene(PlacedTile((1, 2), (0.0, 0.0), float(theta)), camera=CAMERAS[1]))
-        corners = np.array(rendered.truth.tiles[0].corners_px)
+        (tile,) = rendered.truth.tiles
+        corners = np.array(tile.corners_px)
         assert cv2.contourArea(corners.astype(np.float32), oriented=True) > 0
-        assert corners.sum(axis=1).argmin() == 0
+        assert corners[0].sum() <= corners[2].sum()
+        along, across = corners[1] - corners[0], corners[2] - corners[1]
+        halves = np.subtract(tile.halves[1].center_px, tile.halves[0].center_px)
+        assert abs(along @ halves) > 2 * abs(across @ halves)
 
 
 def test_the_truth_is_sorted_and_joins_are_renumbered() -> None:
