@@ -102,7 +102,8 @@ def test_corners_run_clockwise_along_a_long_edge_first() -> None:
         assert cv2.contourArea(corners.astype(np.float32), oriented=True) > 0
         assert corners[0].sum() <= corners[2].sum()
         along, across = corners[1] - corners[0], corners[2] - corners[1]
-        halves = np.subtract(tile.halves[1].center_px, tile.halves[0].center_px)
+        near, far = (half.center_px for half in tile.halves)
+        halves = np.subtract(far, near)
         assert abs(along @ halves) > 2 * abs(across @ halves)
 
 
