@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
@@ -21,12 +21,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.judged_tables import WorstCase, WorstSheet, confidence_of, parser_for, worst_spare
-from synthetic.render.foreign import draw_foreign_scene
-from synthetic.render.layouts import before_camera, visible_area
+from synthetic.render.foreign import draw_bare_scene
 from synthetic.render.paint import render
-from synthetic.render.scene import ClutterKind, Scene
-from synthetic.render.seats import draw_reach
-from synthetic.render.things import draw_clutter
 from synthetic.training.processes import draw_in_processes
 from vision.arrays import Image
 from vision.image.picture import load_picture
@@ -35,10 +31,6 @@ from vision.reading import SURE, Face, Reading
 
 # Separates these seeds from training seeds, which have two numbers.
 _STREAM = 9
-_TILES = (ClutterKind.PRINTED_TILE, ClutterKind.STANDING_TILE)
-THINGS = tuple(kind for kind in ClutterKind if kind not in _TILES)
-_MORE_THINGS = (4, 16)
-_SECOND_HAND = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +106,7 @@ def _added(read: Iterable[tuple[Bait, list[WorstCase]]], sheet: WorstSheet) -> B
 def read_bench(seed: int, index: int) -> tuple[Bait, list[WorstCase]]:
     """Render and read a table without tiles."""
     rng = np.random.default_rng((seed, _STREAM, 1 + index))
-    image = render(draw_bench(rng), rng).image
+    image = render(draw_bare_scene(rng), rng).image
     return _read(image, "rendered benches", f"bench {index}")
 
 
@@ -126,19 +118,6 @@ def read_photograph(paths: tuple[Path, ...], index: int) -> tuple[Bait, list[Wor
 def _read(image: Image, source: str, picture: str) -> tuple[Bait, list[WorstCase]]:
     reading = _reader().read(image)
     return bait_in(reading), worst_spare(reading.tiles, image, source, picture)
-
-
-def draw_bench(rng: np.random.Generator) -> Scene:
-    """Return a scene of `draw_foreign_scene` with additional objects and hands, and without anything like a tile."""
-    scene = draw_foreign_scene(rng)
-    area = visible_area(scene.camera).grown(2 * scene.tile.length_mm)
-    more = draw_clutter(rng, area, scene.tile, (), int(rng.integers(*_MORE_THINGS)), kinds=THINGS)
-    if scene.floor is not None:
-        floor = scene.floor
-        more = tuple(thing for thing in more if floor.margin_mm(thing.center_mm) > 0)
-    things = (*(thing for thing in scene.clutter if thing.kind not in _TILES), *before_camera(scene.camera, *more))
-    second = (draw_reach(rng, area, scene.tile),) if rng.random() < _SECOND_HAND else ()
-    return replace(scene, tiles=(), joins=(), more_looks=(), clutter=things, reaches=(*scene.reaches, *second))
 
 
 @cache

@@ -168,3 +168,22 @@ def damask(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random
         picture = (picture + inner * (np.asarray(look.third_bgr) - picture)).astype(np.uint8)
     tiled = np.tile(picture, (height // (2 * side) + 1, width // (2 * side) + 1, 1))
     return np.ascontiguousarray(tiled[:height, :width])
+
+
+def ruled(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
+    """Paint lined or squared paper: thin lines, often with a margin or a stronger line every fifth or tenth."""
+    height, width = shape
+    picture = np.empty((height, width, 3), np.uint8)
+    picture[:] = look.base_bgr
+    pitch = max(5.0, look.pattern_mm * scale)
+    thick, bold = max(1, round(rng.uniform(0.15, 0.6) * scale)), int(rng.choice([0, 5, 10]))
+    for index, place in enumerate(np.arange(pitch / 2, height, pitch)):
+        strong = thick + (bold > 0 and index % bold == 0)
+        cv2.line(picture, (0, round(place)), (width, round(place)), look.second_bgr, strong)
+    for index, place in enumerate(np.arange(pitch / 2, width, pitch) if rng.random() < 0.5 else ()):
+        strong = thick + (bold > 0 and index % bold == 0)
+        cv2.line(picture, (round(place), 0), (round(place), height), look.second_bgr, strong)
+    if rng.random() < 0.5:
+        place = int(rng.integers(width))
+        cv2.line(picture, (place, 0), (place, height), look.third_bgr, thick)
+    return picture

@@ -14,6 +14,7 @@ from synthetic.render import noise
 from synthetic.render.colors import mixed
 from synthetic.render.face_grid import FaceGrid, Spots, blend, disc, pip_places_mm, spots_of
 from synthetic.render.look_types import BarKind, PipKind, TileLook
+from synthetic.render.marks import paint_cracks, paint_marks, paint_reflections, worn_bar
 from synthetic.render.numerals import paint_numeral
 from vision.arrays import Bgr, FloatImage
 
@@ -131,7 +132,9 @@ def _middle(grid: FaceGrid, half_width_mm: float) -> slice:
     return slice(max(0, width // 2 - reach), min(width, width // 2 + reach))
 
 
-def _paint_bar(face: FloatImage, grid: FaceGrid, look: TileLook, light: NDArray[np.float64]) -> None:
+def _paint_bar(
+    face: FloatImage, grid: FaceGrid, look: TileLook, light: NDArray[np.float64], rng: np.random.Generator
+) -> None:
     """Paint the bar in place. A groove has a lit and a dark wall."""
     if look.bar_kind in (BarKind.NONE, BarKind.PIN):
         return
@@ -139,6 +142,8 @@ def _paint_bar(face: FloatImage, grid: FaceGrid, look: TileLook, light: NDArray[
     columns = _middle(grid, half_mm)
     part, x_mm = face[:, :, columns], grid.x_mm[:, columns]
     ends = disc(np.abs(grid.y_mm), look.bar_length * look.width_mm / 2, grid.scale)
+    if look.bar_worn > 0:
+        ends = ends * worn_bar(grid, look, rng)[:, columns]
     distance_mm = np.abs(x_mm)
     if look.bar_kind is BarKind.DOUBLE:
         distance_mm, half_mm = np.abs(distance_mm - np.float32(0.75 * half_mm)), 0.3 * half_mm
@@ -184,8 +189,12 @@ def _paint_back(face: FloatImage, grid: FaceGrid, look: TileLook) -> None:
     blend(face, np.maximum(ring, star * (distance < look.width_mm * 0.24)), mixed(look.back_bgr, look.bar_bgr, 0.4))
 
 
-def _wear(face: FloatImage, grid: FaceGrid, look: TileLook, rng: np.random.Generator) -> None:
-    """Add stains, scratches and chips to the face in place."""
+def _age(face: FloatImage, grid: FaceGrid, look: TileLook, rng: np.random.Generator) -> None:
+    """Add cracks, stains, scratches and chips to the face in place."""
+    if look.cracks > 0:
+        paint_cracks(face, grid, look, rng)
+    if look.wear == 0:
+        return
     height, width = grid.alpha.shape
     stain = np.clip(noise.cloud(rng, height, width, 5 * grid.scale) - 0.8, 0, 1) * (0.35 * look.wear)
     blend(face, stain, (60.0, 85.0, 100.0))
@@ -238,21 +247,24 @@ def paint_face(
         _paint_border(face, grid, look)
     if pips is None:
         _paint_back(face, grid, look)
+        paint_marks(face, grid, look, look.back_marks, light)
     else:
-        _paint_bar(face, grid, look, light)
+        _paint_bar(face, grid, look, light, rng)
         _paint_pin(face, grid, look, light)
         for half in range(2):
             if look.numerals is None:
                 _paint_pips(face, grid, look, pips[half], half, light, rng)
             else:
                 paint_numeral(face, grid, look, pips[half], half)
-    if look.wear > 0:
-        _wear(face, grid, look, rng)
+        paint_marks(face, grid, look, look.marks, light)
+    _age(face, grid, look, rng)
     face *= _shading(grid, look, light.astype(np.float32), np.float32(ambient))
     shine = _edge_shine(grid, look, glint, np.float32(1 - ambient))
     np.sqrt(face * face + shine * shine, out=face)  # sums light, as in `lighting.add_light`
     if look.wrap > 0:
         _wrap(face, grid, look, rng)
+    if look.blobs > 0 or look.streaks > 0:
+        paint_reflections(face, grid, look, rng)
     face *= grid.alpha
     np.minimum(face, 255, out=face)
     np.maximum(face, 0, out=face)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,6 +35,11 @@ from synthetic.render.things import draw_clutter
 _SEAT_RAD = 0.5
 # Shares of scenes with a visible table edge, and with individually hand-painted pips.
 _WITH_EDGE, _HAND_PAINTED = 0.35, 0.25
+_TILES = (ClutterKind.PRINTED_TILE, ClutterKind.STANDING_TILE)
+THINGS = tuple(kind for kind in ClutterKind if kind not in _TILES)
+"""Kinds of objects that do not show a tile."""
+# Range of the number of additional objects in a scene without tiles, and the share of these with a second hand.
+_MORE_THINGS, _SECOND_HAND = (4, 16), 0.5
 
 
 def draw_foreign_scene(
@@ -86,6 +92,24 @@ def draw_foreign_scene(
         floor=floor,
     )
     return painted_by_hand(rng, scene) if rng.random() < _HAND_PAINTED else scene
+
+
+def draw_bare_scene(
+    rng: np.random.Generator,
+    *,
+    size_px: tuple[int, int] = (1280, 960),
+    tile_side_px: tuple[float, float] = (12.0, 120.0),
+) -> Scene:
+    """Return a scene of `draw_foreign_scene` with more objects and hands, but nothing that is or shows a tile."""
+    scene = draw_foreign_scene(rng, size_px=size_px, tile_side_px=tile_side_px)
+    area = visible_area(scene.camera).grown(2 * scene.tile.length_mm)
+    more = draw_clutter(rng, area, scene.tile, (), int(rng.integers(*_MORE_THINGS)), kinds=THINGS)
+    if scene.floor is not None:
+        floor = scene.floor
+        more = tuple(thing for thing in more if floor.margin_mm(thing.center_mm) > 0)
+    things = (*(thing for thing in scene.clutter if thing.kind in THINGS), *before_camera(scene.camera, *more))
+    second = (draw_reach(rng, area, scene.tile),) if rng.random() < _SECOND_HAND else ()
+    return replace(scene, tiles=(), joins=(), more_looks=(), clutter=things, reaches=(*scene.reaches, *second))
 
 
 def _packed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: TileLook) -> Arrangement:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from synthetic.render.patterns import MAX_PIPS
 from vision.arrays import Bgr
@@ -49,6 +50,8 @@ class TableKind(StrEnum):
     WEAVE = "weave"
     DAMASK = "damask"
     GLASS = "glass"
+    RULED = "ruled"
+    PHOTOGRAPH = "photograph"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,33 @@ class PlacedPip:
     y: float
     radius: float
     outline: Polygon = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TileMark:
+    """Something on a tile beside its pips: a hole, rivet, name or ornament. By default a disc.
+
+    Attributes:
+        x, y: Centre, -1 to 1 along and across the tile.
+        size: Radius, or half the height of letters, in widths of the tile.
+        bgr, strength: Colour, and its opacity from 0 to 1.
+        turn_rad: Direction of letters and outlines, clockwise.
+        hollow: Inner radius of a ring, relative to the outer one. 0 for a disc.
+        text: Letters instead of a disc.
+        outlines: Shapes to fill instead of a disc, from -1 to 1.
+        is_raised: True to shade the disc as a domed rivet.
+    """
+
+    x: float
+    y: float
+    size: float
+    bgr: Bgr
+    strength: float = 1.0
+    turn_rad: float = 0.0
+    hollow: float = 0.0
+    text: str = ""
+    outlines: tuple[Polygon, ...] = ()
+    is_raised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +126,10 @@ class TileLook:
         numerals: Orientation of numerals in quarter turns, or None for pips.
         signs: Signs for the numbers from 0 on, used in place of numerals if *numerals* is set. Each sign is a tuple of
             outlines from -1 to 1 across a half, x right and y down. An empty tuple is blank.
+        marks, back_marks: Marks on every face, and on every back.
+        bar_worn: Amount of paint that the bar has lost, from 0 to about 1.
+        cracks, blobs: Mean number per tile of cracks, and of white reflections.
+        streaks: Half the mean number per tile of streaks on a film.
     """
 
     face_bgr: Bgr
@@ -133,6 +167,12 @@ class TileLook:
     has_emblem: bool = False
     numerals: int | None = None
     signs: tuple[tuple[Polygon, ...], ...] = ()
+    marks: tuple[TileMark, ...] = ()
+    back_marks: tuple[TileMark, ...] = ()
+    bar_worn: float = 0.0
+    cracks: float = 0.0
+    blobs: float = 0.0
+    streaks: float = 0.0
 
     def __post_init__(self) -> None:
         if len(self.pip_bgr) != MAX_PIPS + 1 or len(self.pip_style) != MAX_PIPS + 1:
@@ -158,6 +198,7 @@ class TableLook:
         gloss: Strength of glare on the table, 0 to 1.
         folds: Strength of the folds of a cloth, 0 to 1.
         mirror: Strength of the reflections of tiles in a polished top, 0 to 1.
+        photograph: Image file of a photographed surface, for `TableKind.PHOTOGRAPH`.
     """
 
     kind: TableKind
@@ -171,6 +212,7 @@ class TableLook:
     gloss: float = 0.1
     folds: float = 0.0
     mirror: float = 0.0
+    photograph: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import numpy as np
 from synthetic.render import cloths, noise
 from synthetic.render.cloths import mix
 from synthetic.render.look_types import TableKind, TableLook
+from synthetic.render.photographs import photographed
 from synthetic.render.view import CLEAR, View
 from vision.arrays import Image, Points
 
@@ -18,7 +19,16 @@ _SOFT_PX = 800
 _PRINT_PX = 1100
 # Factor on the texture size if the picture shows the horizon.
 _OBLIQUE = 1.6
-_PRINTED = (TableKind.STRIPES, TableKind.CHECKS, TableKind.FLOWERS, TableKind.BOARD, TableKind.PRINT, TableKind.DAMASK)
+_PRINTED = (
+    TableKind.STRIPES,
+    TableKind.CHECKS,
+    TableKind.FLOWERS,
+    TableKind.BOARD,
+    TableKind.PRINT,
+    TableKind.DAMASK,
+    TableKind.RULED,
+    TableKind.PHOTOGRAPH,
+)
 
 
 def _wood(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
@@ -77,6 +87,10 @@ def _pattern(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rand
         case TableKind.STONE:
             veins = np.abs(noise.cloud(rng, *shape, 30 * scale) + 0.4 * noise.cloud(rng, *shape, 8 * scale))
             return mix(look.base_bgr, look.second_bgr, np.clip(1 - 3 * veins, 0, 1) * look.roughness)
+        case TableKind.RULED:
+            return cloths.ruled(look, shape, scale, rng)
+        case TableKind.PHOTOGRAPH:
+            return photographed(look, shape, scale, rng)
         case TableKind.FELT | TableKind.PLAIN | TableKind.GLASS:
             share = np.float32(0.3 * look.roughness) * noise.cloud(rng, *shape, 3 * scale + 1)
             return mix(look.base_bgr, look.second_bgr, share)

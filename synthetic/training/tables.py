@@ -1,15 +1,19 @@
-"""Rendered tables for training: 45 % from usual scenes, 55 % like other people's photos."""
+"""Rendered tables for training: usual scenes and ones like other people's photos, many with marks on the tiles."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthetic.render.foreign import draw_foreign_scene
+from synthetic.render import colors
+from synthetic.render.foreign import draw_bare_scene, draw_foreign_scene
 from synthetic.render.layouts import random_scene
+from synthetic.render.look_types import TableKind, TableLook
+from synthetic.render.marks import marked
 from synthetic.render.paint import render
+from synthetic.render.photographs import LIBRARY, find_photographs
 from synthetic.render.scene import Scene
 from synthetic.training.legible import legible_halves
 from synthetic.training.truth import true_pips, truth_poses
@@ -20,6 +24,8 @@ from vision.networks.refiner import UP
 # Probability of each highest number. Most people have small sets.
 SETS_DRAWN = {6: 0.4, 9: 0.15, 12: 0.25, 15: 0.12, 18: 0.08}
 _FOREIGN = 0.55
+# Shares of tables whose tiles have marks, on photographed surfaces, and on ruled paper.
+_MARKED, _PHOTOGRAPHED, _RULED = 0.4, 0.15, 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,11 +62,41 @@ def draw_learning_table(
     size_px: tuple[int, int],
     tile_side_px: tuple[float, float],
     only_legible: bool = True,
+    bare: float = 0.0,
 ) -> LearningTable:
-    """Return a random rendered table. See `synthetic.render.foreign.draw_foreign_scene` and `table_of`."""
-    draw = draw_foreign_scene if rng.random() < _FOREIGN else random_scene
-    scene = draw(rng, max_pips=max_pips, size_px=size_px, tile_side_px=tile_side_px)
+    """Return a random rendered table. See `synthetic.render.foreign.draw_foreign_scene` and `table_of`.
+
+    Args:
+        rng: Random generator.
+        max_pips: Highest number of the set.
+        size_px: Width and height of the picture.
+        tile_side_px: Range of the short side of a tile.
+        only_legible: Whether tiles with illegible pips become unread areas.
+        bare: Share of tables with many objects, but without tiles.
+    """
+    if rng.random() < bare:
+        scene = draw_bare_scene(rng, size_px=size_px, tile_side_px=tile_side_px)
+    else:
+        draw = draw_foreign_scene if rng.random() < _FOREIGN else random_scene
+        scene = draw(rng, max_pips=max_pips, size_px=size_px, tile_side_px=tile_side_px)
+    if rng.random() < _MARKED:
+        looks = [marked(rng, look) for look in (scene.tile, *scene.more_looks)]
+        scene = replace(scene, tile=looks[0], more_looks=tuple(looks[1:]))
+    scene = replace(scene, table=_draw_other_table(rng, scene.table))
     return table_of(scene, rng, only_legible=only_legible)
+
+
+def _draw_other_table(rng: np.random.Generator, look: TableLook) -> TableLook:
+    """Return the look on another surface in some cases: photographed, if installed, or ruled paper."""
+    kind, photographs = rng.random(), find_photographs(LIBRARY)
+    if kind < _PHOTOGRAPHED and photographs:
+        path = photographs[int(rng.integers(len(photographs)))]
+        return replace(look, kind=TableKind.PHOTOGRAPH, photograph=path, folds=0.0)
+    if _PHOTOGRAPHED < kind < _PHOTOGRAPHED + _RULED:
+        paper = colors.from_hsv(rng.uniform(0, 1), rng.uniform(0, 0.15), rng.uniform(0.75, 1.0))
+        ink = colors.mixed(paper, colors.any_color(rng), rng.uniform(0.2, 0.9))
+        return replace(look, kind=TableKind.RULED, base_bgr=paper, second_bgr=ink, pattern_mm=rng.uniform(4, 12))
+    return look
 
 
 def table_of(scene: Scene, rng: np.random.Generator, *, only_legible: bool = True) -> LearningTable:

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import bench_bait, bench_foreign, bench_handmade
+from benchmarks import bench_foreign, bench_handmade
 from benchmarks.bench_foreign import LIKE, Kind, difference
 from benchmarks.handmade_looks import HIGHEST, KINDS, HandmadeKind, draw_handmade_looks
+from synthetic.render.foreign import THINGS, draw_bare_scene
 from synthetic.render.look_types import CameraLook, PlacedPip
 from synthetic.render.paint import render
 from synthetic.render.scene import ClutterKind, PlacedTile, Scene
@@ -73,8 +74,8 @@ def test_foreign_tables_match_their_kind(kind: Kind) -> None:
 
 
 def test_benches_have_all_kinds_of_objects_but_no_tiles() -> None:
-    scenes = [bench_bait.draw_bench(np.random.default_rng(seed)) for seed in range(60)]
+    scenes = [draw_bare_scene(np.random.default_rng(seed)) for seed in range(60)]
     assert all(not scene.tiles for scene in scenes)
-    assert {thing.kind for scene in scenes for thing in scene.clutter} == set(bench_bait.THINGS)
+    assert {thing.kind for scene in scenes for thing in scene.clutter} == set(THINGS)
     assert any(scene.reaches for scene in scenes)
     assert any(scene.floor is not None for scene in scenes)

@@ -105,6 +105,13 @@ def test_illegible_tiles_are_excluded_from_the_targets() -> None:
 
 
 @pytest.mark.slow
+def test_tiles_too_large_for_the_scale_count_as_background() -> None:
+    large, cut_off = tile_at(120, 120, side_px=90), tile_at(250, 60, side_px=90)
+    truth = targets_of(picture_of(tiles_at(large, cut_off)))
+    assert not truth.heat.any()
+    assert truth.heat_counts.all()
+
+
 def test_rendered_tables_follow_from_the_seed_and_contain_their_tiles() -> None:
     (first, second) = (list(draw_pictures(3, 2, jobs, lambda _: None)) for jobs in (1, 2))
     for single, parallel in zip(first, second, strict=True):

@@ -13,7 +13,7 @@ from vision.arrays import Image, Points
 from vision.geometry.poses import Poses, sides_px
 
 CROP_PX = 256
-_SIDE_PX = (6.5, 60.0)
+_SIDE_PX = (5.5, 110.0)
 _ZOOM = (0.3, 2.0)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from synthetic.render.photographs import LIBRARY, require_photographs
 from synthetic.training.detector.crops import draw_crop
 from synthetic.training.detector.loss import loss_of
 from synthetic.training.detector.net import DetectorNet
@@ -34,6 +35,7 @@ def train_detector(
         jobs: Number of rendering processes.
         progress: Called with a description of the current stage and its completed share.
     """
+    require_photographs(LIBRARY)
     pictures = list(draw_pictures(seed, scenes, jobs, partial(progress, "rendering tables")))
     torch.manual_seed(seed)
     batches = prefetch(partial(draw_batch, seed, pictures), steps)
@@ -52,7 +54,9 @@ def train_detector(
 def _loss(net: DetectorNet, batch: Batch) -> Tensor:
     images, *targets = (torch.from_numpy(part) for part in batch)
     inputs = images.permute(0, 3, 1, 2).float().div(128).sub(1).contiguous(memory_format=torch.channels_last)
-    return loss_of(net(inputs), *targets)
+    with torch.autocast("cpu", torch.bfloat16):  # takes two thirds of the time of 32 bits
+        cells = net(inputs)
+    return loss_of(cells.float(), *targets)
 
 
 def draw_batch(seed: int, pictures: list[StoredPicture], step: int) -> Batch:

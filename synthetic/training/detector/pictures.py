@@ -20,6 +20,8 @@ _WIDTH_PX = (720, 960)
 # Range of the short side of tiles, relative to the width of the picture.
 _SIDES = (0.014, 0.11)
 _JPEG_QUALITY = 95
+# Share of tables without tiles.
+_BARE = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +50,8 @@ def draw_picture(seed: int, index: int) -> StoredPicture:
     max_pips = draw_max_pips(rng)
     width = int(rng.integers(*_WIDTH_PX))
     sides_px = (width * _SIDES[0], width * _SIDES[1])
-    table = draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
+    table = draw_learning_table(
+        rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px, bare=_BARE
+    )
     _, encoded = cv2.imencode(".jpg", table.image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
     return StoredPicture(np.asarray(encoded, np.uint8), table.poses, table.faces, table.unread_px)

@@ -18,8 +18,9 @@ _FADE_SIDES, _MIN_FADE_CELLS = 0.13, 0.5
 # Maximum distance from a centre, in sides, of cells that also learn the shape of the tile. The cell with the highest
 # heat need not be the nearest.
 _SHAPED_SIDES = 0.35
-# Tiles with a smaller side are excluded from training, because they are detected at a finer scale.
-_MIN_SIDE_PX = 5.0
+# Tiles with a side outside this range are detected at another scale. Smaller ones are ignored. Large ones count as
+# background above _LARGE_SIDE_PX, whole or not, because their pips look like small tiles.
+_SIDE_PX, _LARGE_SIDE_PX = (5.0, 64.0), 80.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +43,7 @@ class Targets:
 def targets_of(picture: LabelledPicture) -> Targets:
     """Return the targets of a picture whose width and height are multiples of the stride.
 
-    Cells of tiles that are too small, or extend beyond the picture, are ignored.
+    Cells of tiles that are small, rather large, or extend beyond the picture, are ignored.
     """
     height, width = (length // STRIDE_PX for length in picture.image.shape[:2])
     heat, counts = np.zeros((2, height, width), np.float32), np.ones((height, width), np.float32)
@@ -52,7 +53,9 @@ def targets_of(picture: LabelledPicture) -> Targets:
         _ignore(counts, outline)
     side = sides_px(picture.poses)
     for index, pose in enumerate(picture.poses):
-        if side[index] < _MIN_SIDE_PX or _sticks_out(pose, picture.image.shape):
+        if side[index] > _LARGE_SIDE_PX:
+            continue
+        if not _SIDE_PX[0] <= side[index] <= _SIDE_PX[1] or _sticks_out(pose, picture.image.shape):
             _ignore(counts, _outline(pose))
             continue
         _add_tile(pose, float(side[index]), heat[0 if picture.faces[index] == UP else 1], shapes, nearness)

@@ -36,7 +36,7 @@ def _image(scene: Scene) -> np.ndarray:
     return render(scene, np.random.default_rng(0)).image.astype(int)
 
 
-@pytest.mark.parametrize("kind", TableKind)
+@pytest.mark.parametrize("kind", [kind for kind in TableKind if kind is not TableKind.PHOTOGRAPH])
 def test_every_table_covers_the_whole_image(kind: TableKind) -> None:
     table = replace(FELT, kind=kind, base_bgr=(90.0, 120.0, 150.0), second_bgr=(160.0, 150.0, 120.0))
     image = _image(replace(EMPTY, table=table))
@@ -161,7 +161,7 @@ def test_tile_looks_have_the_documented_frequencies() -> None:
 
 def test_tables_lights_and_cameras_vary() -> None:
     rng = np.random.default_rng(1)
-    assert {draw_table_look(rng).kind for _ in range(200)} == set(TableKind)
+    assert {draw_table_look(rng).kind for _ in range(200)} == set(TableKind) - {TableKind.RULED, TableKind.PHOTOGRAPH}
     assert {draw_light_look(rng).glare > 0 for _ in range(30)} == {True, False}
     cameras = [draw_camera_look(rng, largest_tilt_rad=0.3) for _ in range(50)]
     assert max(camera.tilt_rad for camera in cameras) == 0.3
