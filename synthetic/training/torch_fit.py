@@ -15,6 +15,8 @@ from torch import Tensor, nn
 _AHEAD, _MAX_GRADIENT = 4, 10.0
 
 Batch = tuple[NDArray[np.generic], ...]
+Tensors = tuple[Tensor, ...]
+"""A batch on the device that trains."""
 Net = TypeVar("Net", bound=nn.Module)
 
 
@@ -41,12 +43,13 @@ def fit(
     batches: Iterator[Batch],
     steps: int,
     *,
-    loss: Callable[[Net, Batch], Tensor],
+    loss: Callable[[Net, Tensors], Tensor],
     schedule: LearningSchedule,
+    device: str = "cpu",
     progress: Callable[[float], None],
 ) -> Net:
-    """Train *net* on *batches* and return the running mean of its weights."""
-    net = net.to(memory_format=torch.channels_last)
+    """Train *net* on *batches* on the CPU or a GPU (`cuda`), and return the running mean of its weights on the CPU."""
+    net = net.to(device=device, memory_format=torch.channels_last)
 
     def running_mean(mean: Tensor, weight: Tensor, count: Tensor) -> Tensor:
         # Forget the poor weights of the first steps sooner.
@@ -62,12 +65,12 @@ def fit(
             )
         net.train()
         optimizer.zero_grad()
-        loss(net, batch).backward()
+        loss(net, tuple(torch.from_numpy(part).to(device) for part in batch)).backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), _MAX_GRADIENT)
         optimizer.step()
         mean.update_parameters(net)
         progress((step + 1) / steps)
-    averaged: Net = mean.module
+    averaged: Net = mean.module.cpu()
     return averaged
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
@@ -29,6 +30,16 @@ _Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the s
 _Scenes = Annotated[int, typer.Option(help="Rendered tables or modelled recordings to train on.", min=3)]
 _Epochs = Annotated[int, typer.Option(help="Passes over the samples.", min=1)]
 _Steps = Annotated[int, typer.Option(help="Batches of samples.", min=1)]
+
+
+class Device(StrEnum):
+    """Processor that trains a network."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
+
+
+_Device = Annotated[Device, typer.Option(help="Train on the CPU or an NVIDIA GPU.")]
 
 commands, train_app = commands_of(), commands_of(COMMANDS["train"].help)
 commands.add_typer(train_app, name="train")
@@ -62,17 +73,17 @@ class Training:
     extra: str = "finder"
     has_jobs: bool = True
 
-    def __call__(self, out: Path, *, trained: Callable[..., Trained] | None = None, **numbers: int) -> int:
+    def __call__(self, out: Path, *, trained: Callable[..., Trained] | None = None, **numbers: int | Device) -> int:
         """Train the model, print its notes, and write it.
 
         Args:
             out: File to write. It is replaced once training is complete.
             trained: Training function, by default *fit*.
-            numbers: Arguments of that function: seed, scenes, epochs or steps, and jobs, the number of processes that
-                render, by default one per core.
+            numbers: Arguments of that function: seed, scenes, epochs or steps, device, and jobs, the processes
+                that render (one per core by default).
 
         Returns:
-            The exit code: 0, or 1 if a library or training sounds are missing.
+            The exit code: 0, or 1 if a library, a GPU, or training sounds or photographs are missing.
         """
         try:
             fit = trained or resolve_name(self.fit)
@@ -80,11 +91,14 @@ class Training:
             hint = f"{error.name} is missing; it comes with: {install_command(self.extra)}"
             typer.echo(f"tallybone train {self.model}: {hint}", err=True)
             return 1
+        if numbers.get("device") is Device.CUDA and not _has_cuda():
+            typer.echo(f"tallybone train {self.model}: no CUDA GPU is available; use --device cpu", err=True)
+            return 1
         jobs = {"jobs": _core_count()} if self.has_jobs else {}
         try:
             with _bars() as bars:
                 made: Trained = fit(**jobs | numbers, progress=_progress(bars))
-        except FileNotFoundError as error:  # of recorded sounds
+        except FileNotFoundError as error:  # of recorded sounds or photographs
             typer.echo(f"tallybone train {self.model}: {error}", err=True)
             return 1
         _keep(out, made)
@@ -155,7 +169,7 @@ TRAININGS = {
 def _add_command(training: Training) -> None:
     """Register the command of a training, with its defaults."""
 
-    def by_epochs(
+    def without_torch(
         out: _File = training.file,
         *,
         seed: _Seed = training.seed,
@@ -164,18 +178,30 @@ def _add_command(training: Training) -> None:
     ) -> None:
         raise typer.Exit(training(out, seed=seed, scenes=scenes, epochs=epochs))
 
+    def by_epochs(
+        out: _File = training.file,
+        *,
+        seed: _Seed = training.seed,
+        scenes: _Scenes = training.scenes,
+        epochs: _Epochs = training.epochs or 0,
+        device: _Device = Device.CPU,
+    ) -> None:
+        raise typer.Exit(training(out, seed=seed, scenes=scenes, epochs=epochs, device=device))
+
     def by_steps(
         out: _File = training.file,
         *,
         seed: _Seed = training.seed,
         scenes: _Scenes = training.scenes,
         steps: _Steps = training.steps or 0,
+        device: _Device = Device.CPU,
     ) -> None:
-        raise typer.Exit(training(out, seed=seed, scenes=scenes, steps=steps))
+        raise typer.Exit(training(out, seed=seed, scenes=scenes, steps=steps, device=device))
 
     library = "torch" if training.extra == "finder" else "scikit-learn"
+    command = by_steps if training.epochs is None else by_epochs if library == "torch" else without_torch
     words = f"{training.purpose} Needs {library}: {install_command(training.extra)}."
-    train_app.command(training.model, help=words)(by_steps if training.epochs is None else by_epochs)
+    train_app.command(training.model, help=words)(command)
 
 
 for _one in TRAININGS.values():
@@ -227,6 +253,13 @@ def _keep(out: Path, made: Trained) -> None:
         for file in Path(folder).iterdir():
             file.replace(out.with_name(file.name))
     console.print(f"written: {out}")
+
+
+def _has_cuda() -> bool:
+    """Return True if torch can use an NVIDIA GPU."""
+    import torch
+
+    return bool(torch.cuda.is_available())
 
 
 def _core_count() -> int:

@@ -279,7 +279,10 @@ def test_the_loss_ignores_unknown_targets() -> None:
                 return outputs
 
         patches = np.zeros((len(classes), 3, grid.rows, grid.columns), np.float32)
-        value = _loss(Network(), (patches, np.array(classes), np.array(corrections, np.float32)))
+        value = _loss(
+            Network(),
+            tuple(map(torch.from_numpy, (patches, np.array(classes), np.array(corrections, np.float32)))),
+        )
         value.backward()
         assert torch.isfinite(outputs.grad).all()
         return float(value.detach())
@@ -317,7 +320,9 @@ def test_the_network_learns_reproducibly(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(refiner_fit, "_loss", recording)
     samples = synthetic_samples(200)
-    first, second, other = (refiner_fit._fitted(seed, samples, 30, shares.append) for seed in (1, 1, 2))
+    first, second, other = (
+        refiner_fit._fitted(seed, samples, 30, device="cpu", progress=shares.append) for seed in (1, 1, 2)
+    )
     assert np.mean(losses[25:30]) < 0.6 * np.mean(losses[:5])
     assert losses[30:60] == losses[:30]
     assert losses[60:] != losses[:30]

@@ -30,6 +30,6 @@ def _heat_loss(logits: Tensor, heat: Tensor, counts: Tensor) -> Tensor:
 
 
 def _shape_loss(predicted: Tensor, shapes: Tensor, counts: Tensor) -> Tensor:
-    kinds = torch.tensor([_PLACE] * 2 + [_LENGTH] * 2 + [_DIRECTION] * 4)
+    kinds = predicted.new_tensor([_PLACE] * 2 + [_LENGTH] * 2 + [_DIRECTION] * 4)
     off = functional.smooth_l1_loss(predicted, shapes, beta=0.05, reduction="none") * kinds[None, :, None, None]
     return (off.sum(dim=1) * counts).sum() / counts.sum().clamp(min=1)

@@ -17,7 +17,7 @@ from synthetic.training.hard_pips.doubtful import DoubtfulHalves, doubtful_grid,
 from synthetic.training.hard_pips.net import HardCaseNet
 from synthetic.training.onnx_file import save_onnx
 from synthetic.training.pip_features.views import draw_warps, warp_patches
-from synthetic.training.torch_fit import Batch, LearningSchedule, fit, prefetch
+from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch
 from vision.networks.hard_case_classifier import SIZE, SPAN
 from vision.networks.patches import contrasts
 
@@ -26,7 +26,7 @@ _SCHEDULE = LearningSchedule(step_size=2e-3, decay=2e-2, warm_up_steps=300, mean
 
 
 def train_hard_case_classifier(
-    *, seed: int, scenes: int, steps: int, jobs: int, progress: Callable[[str, float], None]
+    *, seed: int, scenes: int, steps: int, jobs: int, device: str = "cpu", progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
     """Render tables, train the network on their difficult halves, and return a function that writes it to a file.
 
@@ -35,28 +35,30 @@ def train_hard_case_classifier(
         scenes: Number of tables to render.
         steps: Number of training batches.
         jobs: Number of rendering processes.
+        device: `cpu`, or `cuda` for a GPU.
         progress: Called with a description of the current stage and its completed share.
     """
     halves = draw_doubtful(seed, scenes, jobs, partial(progress, "rendering tables"))
-    return fit_hard_case_classifier(halves, seed=seed, steps=steps, progress=partial(progress, "training"))
+    report = partial(progress, "training")
+    return fit_hard_case_classifier(halves, seed=seed, steps=steps, device=device, progress=report)
 
 
 def fit_hard_case_classifier(
-    halves: DoubtfulHalves, *, seed: int, steps: int, progress: Callable[[float], None]
+    halves: DoubtfulHalves, *, seed: int, steps: int, device: str = "cpu", progress: Callable[[float], None]
 ) -> Callable[[Path], None]:
     """Train the network on *halves*, and return a function that writes it to a file."""
     torch.manual_seed(seed)
     batches = prefetch(partial(draw_batch, seed, halves, np.cumsum(halves.chances())), steps)
-    net = fit(HardCaseNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=progress)
+    net = fit(HardCaseNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, device=device, progress=progress)
     return partial(save_onnx, net, example=torch.zeros(1, 3, SIZE, SIZE), free={0: "halves"})
 
 
-def _loss(net: HardCaseNet, batch: Batch) -> Tensor:
+def _loss(net: HardCaseNet, batch: Tensors) -> Tensor:
     patches, warps, pips = batch
     inputs = warp_patches(patches, warps, SIZE)
-    with torch.autocast("cpu", torch.bfloat16):  # takes two thirds of the time
+    with torch.autocast(inputs.device.type, torch.bfloat16):  # takes two thirds of the time
         logits = net(inputs)
-    return functional.cross_entropy(logits.float(), torch.from_numpy(pips))
+    return functional.cross_entropy(logits.float(), pips)
 
 
 def draw_batch(seed: int, halves: DoubtfulHalves, below: NDArray[np.float64], step: int) -> Batch:

@@ -15,7 +15,7 @@ from hardware.knock.classifier import SOUNDS, Classifier, Dense
 from synthetic.sounds.library import LIBRARY, require_library
 from synthetic.training.knock.examples import Examples, collect_examples, figures, reweight
 from synthetic.training.knock.net import Branch, KnockNet, augment_features, split_features
-from synthetic.training.torch_fit import Batch, LearningSchedule, fit, prefetch
+from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch
 
 _HELD_OUT = 0.1
 _BATCH = 256
@@ -33,6 +33,7 @@ def train_knock(
     scenes: int,
     epochs: int,
     jobs: int,
+    device: str = "cpu",
     progress: Callable[[str, float], None],
     library: Path | None = LIBRARY,
 ) -> Classifier:
@@ -43,6 +44,7 @@ def train_knock(
         scenes: Number of training recordings.
         epochs: Number of passes over the training sounds.
         jobs: Number of processes that model recordings.
+        device: `cpu`, or `cuda` for a GPU.
         progress: Called with a description of the current stage and its completed share.
         library: Folder of recorded everyday sounds, or None to model all of them.
 
@@ -56,14 +58,16 @@ def train_knock(
     check = collect_examples(
         seed + 1, held_out, library, jobs, lambda share: progress("modelling recordings to judge by", share)
     )
-    net = fit_net(learn, seed, epochs, lambda share: progress("learning", share))
+    net = fit_net(learn, seed, epochs, lambda share: progress("learning", share), device)
     classifier = reweight(as_classifier(net), check)
     classifier = replace(classifier, others=_kept_others(classifier, check))
     notes: dict[str, object] = {"seed": seed, "scenes": scenes, "epochs": epochs}
     return replace(classifier, notes=notes | figures(classifier, check))
 
 
-def fit_net(learn: Examples, seed: int, epochs: int, progress: Callable[[float], None]) -> KnockNet:
+def fit_net(
+    learn: Examples, seed: int, epochs: int, progress: Callable[[float], None], device: str = "cpu"
+) -> KnockNet:
     """Return a network fitted to examples."""
     torch.manual_seed(seed)
     random = torch.Generator().manual_seed(seed)
@@ -82,13 +86,14 @@ def fit_net(learn: Examples, seed: int, epochs: int, progress: Callable[[float],
         detail, context = augment_features(detail, context, random)
         return detail.numpy(), context.numpy(), numbers.numpy(), learn.sounds[chosen]
 
-    net: KnockNet = fit(fresh, prefetch(draw, steps), steps, loss=_loss, schedule=_SCHEDULE, progress=progress)
+    batches = prefetch(draw, steps)
+    net: KnockNet = fit(fresh, batches, steps, loss=_loss, schedule=_SCHEDULE, device=device, progress=progress)
     net.eval()
     return net
 
 
-def _loss(net: KnockNet, batch: Batch) -> Tensor:
-    *seen, sounds = (torch.from_numpy(array) for array in batch)
+def _loss(net: KnockNet, batch: Tensors) -> Tensor:
+    *seen, sounds = batch
     return torch.nn.functional.cross_entropy(net(*seen), sounds, label_smoothing=_SMOOTHING)
 
 

@@ -15,7 +15,7 @@ from synthetic.training.onnx_file import save_onnx
 from synthetic.training.pip_features.net import PipFeatureNet
 from synthetic.training.pip_features.patches import SPAN, HalfPatches, draw_halves, training_grid
 from synthetic.training.pip_features.views import draw_warps, warp_patches
-from synthetic.training.torch_fit import Batch, LearningSchedule, fit, prefetch
+from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch
 from vision.networks.patches import contrasts, half_grid
 
 _BATCH = 256
@@ -25,7 +25,7 @@ _SHOWN = half_grid(0).step * half_grid(0).columns / SPAN
 
 
 def train_pip_features(
-    *, seed: int, scenes: int, epochs: int, jobs: int, progress: Callable[[str, float], None]
+    *, seed: int, scenes: int, epochs: int, jobs: int, device: str = "cpu", progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
     """Render tables, train the network on their halves, and return a function that writes it to a file.
 
@@ -34,6 +34,7 @@ def train_pip_features(
         scenes: Number of tables to render.
         epochs: Number of passes over the halves on the tables.
         jobs: Number of rendering processes.
+        device: `cpu`, or `cuda` for a GPU.
         progress: Called with a description of the current stage and its completed share.
     """
     halves = draw_halves(seed, scenes, jobs, partial(progress, "rendering tables"))
@@ -41,14 +42,14 @@ def train_pip_features(
     torch.manual_seed(seed)
     batches = prefetch(partial(draw_batch, seed, halves), steps)
     report = partial(progress, "training the pip features")
-    net = fit(PipFeatureNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=report)
+    net = fit(PipFeatureNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, device=device, progress=report)
     grid = half_grid(0)
     return partial(save_onnx, net.seeing, example=torch.zeros(1, 3, grid.rows, grid.columns), free={0: "halves"})
 
 
-def _loss(net: PipFeatureNet, batch: Batch) -> Tensor:
+def _loss(net: PipFeatureNet, batch: Tensors) -> Tensor:
     patches, warps, pips = batch
-    return functional.cross_entropy(net(warp_patches(patches, warps, half_grid(0).rows)), torch.from_numpy(pips))
+    return functional.cross_entropy(net(warp_patches(patches, warps, half_grid(0).rows)), pips)
 
 
 def draw_batch(seed: int, halves: HalfPatches, step: int) -> Batch:

@@ -30,8 +30,8 @@ def draw_warps(rng: np.random.Generator, count: int, shown: float) -> NDArray[np
     return warps
 
 
-def warp_patches(patches: NDArray[np.generic], warps: NDArray[np.generic], size: int) -> Tensor:
+def warp_patches(patches: Tensor, warps: Tensor, size: int) -> Tensor:
     """Sample network inputs, (N, 3, size, size), from patches, (N, 3, S, S), through *warps*, (N, 2, 3)."""
-    grid = functional.affine_grid(torch.from_numpy(warps), [len(patches), 3, size, size], align_corners=False)
-    inputs = functional.grid_sample(torch.from_numpy(patches), grid, align_corners=False, padding_mode="border")
+    grid = functional.affine_grid(warps, [len(patches), 3, size, size], align_corners=False)
+    inputs = functional.grid_sample(patches, grid, align_corners=False, padding_mode="border")
     return inputs.contiguous(memory_format=torch.channels_last)

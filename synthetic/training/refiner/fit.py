@@ -18,7 +18,7 @@ from synthetic.training.processes import concatenated
 from synthetic.training.refiner.net import RefinerNet
 from synthetic.training.refiner.samples import RefinerSamples, draw_refiner_samples
 from synthetic.training.refiner.views import augment
-from synthetic.training.torch_fit import Batch, LearningSchedule, fit, prefetch
+from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch
 from vision.networks.patches import contrasts, tile_grid
 from vision.networks.refiner import CLASSES, CORRECTION
 
@@ -33,7 +33,7 @@ _SHARPNESS = np.geomspace(0.3, 3, 47)
 
 
 def train_refiner(
-    *, seed: int, scenes: int, steps: int, jobs: int, progress: Callable[[str, float], None]
+    *, seed: int, scenes: int, steps: int, jobs: int, device: str = "cpu", progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
     """Render tables, train the refiner on their tile candidates, and return a function that writes it to a file.
 
@@ -44,6 +44,7 @@ def train_refiner(
         scenes: Total number of tables to render.
         steps: Number of batches of the second round.
         jobs: Number of rendering processes.
+        device: `cpu`, or `cuda` for a GPU.
         progress: Called with a description of the current stage and its completed share.
     """
     first, held_out = max(1, round(_FIRST * scenes)), max(1, round(_HELD_OUT * scenes))
@@ -52,13 +53,14 @@ def train_refiner(
         return draw_refiner_samples(seed, max(1, count), jobs, partial(progress, stage), earlier=earlier)
 
     early = tables("rendering tables, first round", seed, first, None)
-    net = _fitted(seed, early, max(1, round(_FIRST * steps)), partial(progress, "first round"))
+    fitted = partial(_fitted, device=device)
+    net = fitted(seed, early, max(1, round(_FIRST * steps)), progress=partial(progress, "first round"))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "first.onnx"
         _save(net, path)
         late = tables("rendering tables, second round", seed + 1, scenes - first - held_out, path)
         check = tables("rendering held-out tables", seed + 2, held_out, path)
-    net = _fitted(seed + 1, concatenated([early, late]), steps, partial(progress, "second round"))
+    net = fitted(seed + 1, concatenated([early, late]), steps, progress=partial(progress, "second round"))
     net.scale_logits(_calibrate(net, check))
     return partial(_save, net)
 
@@ -68,10 +70,12 @@ def _save(net: RefinerNet, path: Path) -> None:
     save_onnx(net, path, example=torch.zeros(1, 3, grid.rows, grid.columns), free={0: "tiles"})
 
 
-def _fitted(seed: int, samples: RefinerSamples, steps: int, progress: Callable[[float], None]) -> RefinerNet:
+def _fitted(
+    seed: int, samples: RefinerSamples, steps: int, *, device: str, progress: Callable[[float], None]
+) -> RefinerNet:
     torch.manual_seed(seed)
     batches = prefetch(partial(draw_batch, seed, samples), steps)
-    return fit(RefinerNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=progress)
+    return fit(RefinerNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, device=device, progress=progress)
 
 
 def draw_batch(seed: int, samples: RefinerSamples, step: int) -> Batch:
@@ -86,8 +90,8 @@ def draw_batch(seed: int, samples: RefinerSamples, step: int) -> Batch:
     return inputs, samples.classes[rows], corrections
 
 
-def _loss(net: RefinerNet, batch: Batch) -> Tensor:
-    inputs, classes, corrections = (torch.from_numpy(part) for part in batch)
+def _loss(net: RefinerNet, batch: Tensors) -> Tensor:
+    inputs, classes, corrections = batch
     outputs = net(inputs.contiguous(memory_format=torch.channels_last))
     known = torch.isfinite(corrections).all(dim=1)
     off = functional.smooth_l1_loss(outputs[known, CLASSES:], corrections[known] / CORRECTION, beta=0.1)

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from hardware.libraries.installing import install_command
-from tallybone.cli.training import TRAININGS, Training
+from tallybone.cli import training
+from tallybone.cli.training import TRAININGS, Device, Training
 from vision.networks.network import write_checksum
 from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
 from vision.networks.pip_features import load_pip_features
@@ -64,6 +65,16 @@ def test_without_scikit_learn_the_package_to_install_is_named(
     out = tmp_path / "pips.npz"
     assert TRAININGS["pips"](out, seed=1, scenes=3, epochs=1) == 1
     assert install_command("train") in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_without_a_gpu_the_other_device_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(training, "_has_cuda", lambda: False)
+    out = tmp_path / "detector.onnx"
+    assert TRAININGS["detector"](out, seed=1, scenes=3, steps=1, device=Device.CUDA, trained=quick) == 1
+    assert "use --device cpu" in capsys.readouterr().err
     assert not out.exists()
 
 
