@@ -32,14 +32,14 @@ _Epochs = Annotated[int, typer.Option(help="Passes over the samples.", min=1)]
 _Steps = Annotated[int, typer.Option(help="Batches of samples.", min=1)]
 
 
-class Device(StrEnum):
+class TrainingDevice(StrEnum):
     """Processor that trains a network."""
 
     CPU = "cpu"
     CUDA = "cuda"
 
 
-_Device = Annotated[Device, typer.Option(help="Train on the CPU or an NVIDIA GPU.")]
+_Device = Annotated[TrainingDevice, typer.Option(help="Train on the CPU or an NVIDIA GPU.")]
 
 commands, train_app = commands_of(), commands_of(COMMANDS["train"].help)
 commands.add_typer(train_app, name="train")
@@ -60,6 +60,7 @@ class Training:
         seed: Default seed.
         extra: Extra of the package that installs the libraries.
         has_jobs: True if *fit* renders in several processes.
+        draws_tables: True if *fit* renders tables, for which photographed surfaces must be installed.
     """
 
     model: str
@@ -72,8 +73,11 @@ class Training:
     seed: int = 1
     extra: str = "finder"
     has_jobs: bool = True
+    draws_tables: bool = True
 
-    def __call__(self, out: Path, *, trained: Callable[..., Trained] | None = None, **numbers: int | Device) -> int:
+    def __call__(
+        self, out: Path, *, trained: Callable[..., Trained] | None = None, **numbers: int | TrainingDevice
+    ) -> int:
         """Train the model, print its notes, and write it.
 
         Args:
@@ -91,11 +95,13 @@ class Training:
             hint = f"{error.name} is missing; it comes with: {install_command(self.extra)}"
             typer.echo(f"tallybone train {self.model}: {hint}", err=True)
             return 1
-        if numbers.get("device") is Device.CUDA and not _has_cuda():
+        if numbers.get("device") is TrainingDevice.CUDA and not _has_cuda():
             typer.echo(f"tallybone train {self.model}: no CUDA GPU is available; use --device cpu", err=True)
             return 1
         jobs = {"jobs": _core_count()} if self.has_jobs else {}
         try:
+            if self.draws_tables and trained is None:
+                _require_photographs()
             with _bars() as bars:
                 made: Trained = fit(**jobs | numbers, progress=_progress(bars))
         except FileNotFoundError as error:  # of recorded sounds or photographs
@@ -161,6 +167,7 @@ TRAININGS = {
             scenes=24000,
             epochs=6,
             seed=51,
+            draws_tables=False,
         ),
     )
 }
@@ -184,7 +191,7 @@ def _add_command(training: Training) -> None:
         seed: _Seed = training.seed,
         scenes: _Scenes = training.scenes,
         epochs: _Epochs = training.epochs or 0,
-        device: _Device = Device.CPU,
+        device: _Device = TrainingDevice.CPU,
     ) -> None:
         raise typer.Exit(training(out, seed=seed, scenes=scenes, epochs=epochs, device=device))
 
@@ -194,7 +201,7 @@ def _add_command(training: Training) -> None:
         seed: _Seed = training.seed,
         scenes: _Scenes = training.scenes,
         steps: _Steps = training.steps or 0,
-        device: _Device = Device.CPU,
+        device: _Device = TrainingDevice.CPU,
     ) -> None:
         raise typer.Exit(training(out, seed=seed, scenes=scenes, steps=steps, device=device))
 
@@ -253,6 +260,13 @@ def _keep(out: Path, made: Trained) -> None:
         for file in Path(folder).iterdir():
             file.replace(out.with_name(file.name))
     console.print(f"written: {out}")
+
+
+def _require_photographs() -> None:
+    """Raise FileNotFoundError unless the photographed surfaces are installed that tables are drawn on."""
+    from synthetic.render.photographs import LIBRARY, require_photographs
+
+    require_photographs(LIBRARY)
 
 
 def _has_cuda() -> bool:

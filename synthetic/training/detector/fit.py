@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.render.photographs import LIBRARY, require_photographs
 from synthetic.training.detector.crops import draw_crop
 from synthetic.training.detector.loss import loss_of
 from synthetic.training.detector.net import DetectorNet
@@ -36,7 +35,6 @@ def train_detector(
         device: `cpu`, or `cuda` for a GPU.
         progress: Called with a description of the current stage and its completed share.
     """
-    require_photographs(LIBRARY)
     pictures = list(draw_pictures(seed, scenes, jobs, partial(progress, "rendering tables")))
     torch.manual_seed(seed)
     batches = prefetch(partial(draw_batch, seed, pictures), steps)

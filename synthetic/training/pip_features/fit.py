@@ -49,7 +49,10 @@ def train_pip_features(
 
 def _loss(net: PipFeatureNet, batch: Tensors) -> Tensor:
     patches, warps, pips = batch
-    return functional.cross_entropy(net(warp_patches(patches, warps, half_grid(0).rows)), pips)
+    inputs = warp_patches(patches, warps, half_grid(0).rows)
+    with torch.autocast(inputs.device.type, torch.bfloat16):
+        logits = net(inputs)
+    return functional.cross_entropy(logits.float(), pips)
 
 
 def draw_batch(seed: int, halves: HalfPatches, step: int) -> Batch:

@@ -92,7 +92,8 @@ def draw_batch(seed: int, samples: RefinerSamples, step: int) -> Batch:
 
 def _loss(net: RefinerNet, batch: Tensors) -> Tensor:
     inputs, classes, corrections = batch
-    outputs = net(inputs.contiguous(memory_format=torch.channels_last))
+    with torch.autocast(inputs.device.type, torch.bfloat16):
+        outputs = net(inputs.contiguous(memory_format=torch.channels_last)).float()
     known = torch.isfinite(corrections).all(dim=1)
     off = functional.smooth_l1_loss(outputs[known, CLASSES:], corrections[known] / CORRECTION, beta=0.1)
     return functional.cross_entropy(outputs[:, :CLASSES], classes, ignore_index=-1) + _CORRECTIONS * off.nan_to_num(0.0)

@@ -32,6 +32,8 @@ _WIDTH_PX = (640, 1400)
 # Range of the short side of tiles, relative to the width of the picture.
 _SIDES = (0.014, 0.09)
 _ROUNDS = 2
+# Share of tables without tiles.
+_BARE = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +72,9 @@ def draw_refiner_table(seed: int, earlier: Path | None, index: int) -> RefinerSa
     max_pips = draw_max_pips(rng)
     width = int(rng.integers(*_WIDTH_PX))
     sides_px = (width * _SIDES[0], width * _SIDES[1])
-    table = draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
+    table = draw_learning_table(
+        rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px, bare=_BARE
+    )
     levels = build_pyramid(table.image)
     found = _detector().find(levels).poses
     refined = empty_poses() if earlier is None else _candidates(earlier).refined(levels, found, rounds=_ROUNDS)[0]

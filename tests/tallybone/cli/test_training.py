@@ -14,7 +14,7 @@ import pytest
 
 from hardware.libraries.installing import install_command
 from tallybone.cli import training
-from tallybone.cli.training import TRAININGS, Device, Training
+from tallybone.cli.training import TRAININGS, Training, TrainingDevice
 from vision.networks.network import write_checksum
 from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
 from vision.networks.pip_features import load_pip_features
@@ -73,7 +73,7 @@ def test_without_a_gpu_the_other_device_is_named(
 ) -> None:
     monkeypatch.setattr(training, "_has_cuda", lambda: False)
     out = tmp_path / "detector.onnx"
-    assert TRAININGS["detector"](out, seed=1, scenes=3, steps=1, device=Device.CUDA, trained=quick) == 1
+    assert TRAININGS["detector"](out, seed=1, scenes=3, steps=1, device=TrainingDevice.CUDA, trained=quick) == 1
     assert "use --device cpu" in capsys.readouterr().err
     assert not out.exists()
 
