@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 
 from benchmarks import bench_foreign, bench_handmade
 from benchmarks.bench_foreign import LIKE, Kind, difference
 from benchmarks.handmade_looks import HIGHEST, KINDS, HandmadeKind, draw_handmade_looks
+from benchmarks.marked_looks import Mark, paint_marks
 from synthetic.render.foreign import THINGS, draw_bare_scene
 from synthetic.render.look_types import CameraLook, PlacedPip
 from synthetic.render.paint import render
 from synthetic.render.scene import ClutterKind, PlacedTile, Scene
+from synthetic.render.truth import truth_of
+from synthetic.render.view import view_of
 from tests.synthetic.render.flat import EVEN, GREEN, RED
+from vision.reading import Face
 
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
@@ -71,6 +76,28 @@ def test_foreign_tables_match_their_kind(kind: Kind) -> None:
         is_like = difference(scene.tile.face_bgr, scene.table.base_bgr) < LIKE
         assert (is_steep, is_like) == (kind is not Kind.LIKE, kind is not Kind.STEEP)
         assert ClutterKind.PRINTED_TILE not in {thing.kind for thing in scene.clutter}
+
+
+@pytest.mark.parametrize("mark", Mark)
+def test_marks_are_drawn_on_tiles_only(mark: Mark) -> None:
+    changed = 0
+    for seed in range(2):
+        scene = bench_foreign.draw_marked_table(np.random.default_rng(seed), mark)
+        scene = replace(scene, camera=replace(scene.camera, lens=0.0))
+        view = view_of(scene.camera)
+        truth = truth_of(scene, view)
+        bare = np.full((scene.camera.height_px, scene.camera.width_px, 3), 100, np.uint8)
+        marked = bare.copy()
+        paint_marks(marked, scene, truth.tile_index, view, mark, np.random.default_rng(seed))
+        is_changed = (marked != bare).any(axis=2)
+        changed += int(is_changed.sum())
+        for rendered in truth.shown:
+            outline = np.array(rendered.tile.corners_px)
+            if rendered.is_readable and (rendered.tile.face is Face.UP) != (mark is Mark.EMBLEM):
+                around = outline.mean(axis=0) + 1.1 * (outline - outline.mean(axis=0))
+                cv2.fillConvexPoly(is_changed, np.round(around).astype(np.int32), (0,))
+        assert not is_changed.any()
+    assert changed > 200
 
 
 def test_benches_have_all_kinds_of_objects_but_no_tiles() -> None:
