@@ -27,8 +27,7 @@ def find_joins(
 ) -> tuple[tuple[Join, ...], tuple[Contact, ...]]:
     """Split touches into joins and accidental contacts. Each pair of tiles appears at most once.
 
-    The end of a half joins at most one tile, the nearest with a fitting number. The sides of the half together join at
-    most one more.
+    The end and each side of a half join at most one tile, the nearest with a fitting number.
 
     Args:
         touches: Touches between face-up tiles, nearest first.
@@ -38,7 +37,7 @@ def find_joins(
     Returns:
         Joins and contacts, each sorted by tile indices.
     """
-    taken: set[tuple[int, int, bool]] = set()
+    taken: set[tuple[int, int, int]] = set()
     pairs: set[frozenset[int]] = set()
     chosen = []
     for touch, likely in zip(touches, plays, strict=True):
@@ -54,7 +53,7 @@ def find_joins(
             touch.a,
             None if touch.a in starters else touch.a_half,
             touch.b,
-            None if touch.b in starters or _is_crosswise(touch, pips) else touch.b_half,
+            None if touch.b in starters or _is_at_whole(touch, chosen, pips) else touch.b_half,
         )
         for touch in chosen
     ]
@@ -66,11 +65,11 @@ def find_joins(
     return _in_order(joins), _in_order(contacts)
 
 
-def _used(touch: Touch, pips: NDArray[np.int64]) -> set[tuple[int, int, bool]]:
-    """Return the places that a join occupies, as tile, half, and True for its end or False for its side."""
-    used = {(touch.a, touch.a_half, True)}
+def _used(touch: Touch, pips: NDArray[np.int64]) -> set[tuple[int, int, int]]:
+    """Return the places that a join occupies, as tile, half and edge."""
+    used = {(touch.a, touch.a_half, 0)}
     if not _is_crosswise(touch, pips):
-        used.add((touch.b, touch.b_half, touch.meeting is Meeting.END))
+        used.add((touch.b, touch.b_half, touch.edge))
     return used
 
 
@@ -79,6 +78,21 @@ def _is_crosswise(touch: Touch, pips: NDArray[np.int64]) -> bool:
     b_double = bool(pips[touch.b, 0] == pips[touch.b, 1])
     beside = touch.meeting is Meeting.SIDE and touch.off_middle < _CROSSWISE
     return b_double and (is_at_side(touch) or beside)
+
+
+def _is_at_whole(touch: Touch, chosen: Sequence[Touch], pips: NDArray[np.int64]) -> bool:
+    """Return True if a tile joins a whole double instead of the half that it touches.
+
+    An elbow joins a half, but nothing else joins the end of that half or the opposite side.
+    """
+    if touch.meeting is not Meeting.SIDE or pips[touch.b, 0] != pips[touch.b, 1]:
+        return is_at_side(touch)
+    return touch.off_middle < _CROSSWISE or any(
+        (other.a, other.a_half) == (touch.b, touch.b_half)
+        or (other.b, other.b_half, other.edge) == (touch.b, touch.b_half, 0)
+        or (other.b, other.edge) == (touch.b, -touch.edge)
+        for other in chosen
+    )
 
 
 def _starters(joined: Sequence[Touch], pips: NDArray[np.int64]) -> set[int]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Points
-from vision.geometry.poses import Poses, sides_px
+from vision.geometry.poses import Poses
 
 # All lengths are in sides of a half.
 # Maximum gap. Real plays leave up to 0.25, and poses are accurate to 0.1.
@@ -69,9 +69,10 @@ def find_touches(poses: Poses, face_up: NDArray[np.bool_]) -> tuple[Touch, ...]:
         poses: Shape (N, 6).
         face_up: Mask of face-up tiles, shape (N,). Others are ignored.
     """
-    side = sides_px(poses)
-    distance = np.linalg.norm(poses[:, None, :2] - poses[None, :, :2], axis=-1)
-    near = np.asarray(distance < _REACH * np.maximum(side[:, None], side[None]))
+    # Measured along the axes of the tiles, because oblique views shorten only one direction.
+    apart = (poses[None, :, :2] - poses[:, None, :2]) @ np.linalg.inv(poses[:, 2:].reshape(-1, 2, 2))
+    distance = np.hypot(apart[..., 0], apart[..., 1] / 2)
+    near = np.minimum(distance, distance.T) < _REACH
     first, second = np.nonzero(near & np.outer(face_up, face_up) & ~np.eye(len(poses), dtype=bool))
     found = [
         touch for half in (0, 1) if len(first) for touch in _at_half(poses[first], poses[second], first, second, half)

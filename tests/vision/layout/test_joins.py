@@ -86,6 +86,23 @@ def test_both_sides_and_both_tips_of_a_spinner() -> None:
     }
 
 
+BESIDE = tile_at(9, 30, degrees=90)  # its half 0 touches the side of half 1 of A, nearer to the corner than the middle
+
+
+def test_a_tile_beside_the_middle_joins_the_whole_double_if_the_line_goes_on() -> None:
+    above = tile_at(-8, -30, degrees=90)
+    assert joined(tiles_at(A, BESIDE), (5, 5), (5, 2)) == {touch(0, 1, 1, 0)}
+    for further, pips in ((above, (1, 5)), (AHEAD, (5, 4))):
+        joins = joined(tiles_at(A, BESIDE, further), (5, 5), (5, 2), pips)
+        assert touch(0, None, 1, 0) in joins
+        assert len(joins) == 2
+
+
+def test_each_side_of_a_half_joins_a_tile() -> None:
+    poses = tiles_at(A, DOWN, tile_at(10, -30, degrees=-90))
+    assert joined(poses, (3, 5), (5, 2), (5, 1)) == {touch(0, 1, 1, 0), touch(0, 1, 2, 0)}
+
+
 def test_parallel_tiles_are_not_joined() -> None:
     assert joined(tiles_at(A, tile_at(0, 20)), (3, 5), (3, 5)) == set()
     assert joined(tiles_at(A, tile_at(20, 20)), (3, 5), (5, 3)) == set()
@@ -175,7 +192,11 @@ def test_joins_are_invariant_to_rotation_scale_and_translation(
 
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("degrees", range(0, 180, 30))
-@pytest.mark.parametrize("matrix", [((1, 0), (0, 0.75)), ((1, 0.2), (0, 0.9))], ids=["foreshortened", "sheared"])
+@pytest.mark.parametrize(
+    "matrix",
+    [((1, 0), (0, 0.75)), ((1, 0.2), (0, 0.9)), ((1, 0), (0, 0.4))],
+    ids=["foreshortened", "sheared", "steep"],
+)
 def test_joins_are_found_in_oblique_views(
     name: str, degrees: float, matrix: tuple[tuple[float, float], tuple[float, float]]
 ) -> None:
