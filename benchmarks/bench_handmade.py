@@ -89,16 +89,16 @@ def draw_table(rng: np.random.Generator, kind: HandmadeKind) -> Scene:
     """Return scattered tiles of a kind, each with different pips."""
     looks = draw_handmade_looks(kind, rng, _TILES[1])
     look = looks[0]
-    camera = _calm_camera(rng, look)
+    camera = calm_camera(rng, look)
     area = visible_area(camera)
     room = area.width_mm * area.height_mm / (look.length_mm * look.width_mm)
     count = int(np.clip(rng.integers(*_TILES), 1, max(1, room * 0.4)))
     tiles = scatter(rng, random_hand(rng, count, HIGHEST), area, look, gap_mm=1.0).tiles
     placed = tuple(replace(tile, look=at) for at, tile in enumerate(tiles))
-    return Scene(placed, look, _draw_cloth(rng, look.face_bgr), _calm_light(rng), camera, more_looks=looks[1:])
+    return Scene(placed, look, draw_cloth(rng, look.face_bgr), calm_light(rng), camera, more_looks=looks[1:])
 
 
-def _calm_camera(rng: np.random.Generator, look: TileLook) -> CameraLook:
+def calm_camera(rng: np.random.Generator, look: TileLook) -> CameraLook:
     """Return a camera in focus without motion."""
     px_per_mm = float(np.exp(rng.uniform(*np.log(_SIDES_PX)))) / look.width_mm
     camera = draw_camera_look(rng, px_per_mm=px_per_mm)
@@ -113,7 +113,7 @@ def _calm_camera(rng: np.random.Generator, look: TileLook) -> CameraLook:
     )
 
 
-def _calm_light(rng: np.random.Generator) -> LightLook:
+def calm_light(rng: np.random.Generator) -> LightLook:
     """Return a light without overexposure or dark areas."""
     light = draw_light_look(rng)
     exposure = float(np.clip(light.exposure, 0.8, 1.1))
@@ -122,7 +122,7 @@ def _calm_light(rng: np.random.Generator) -> LightLook:
     )
 
 
-def _draw_cloth(rng: np.random.Generator, face_bgr: Bgr) -> TableLook:
+def draw_cloth(rng: np.random.Generator, face_bgr: Bgr) -> TableLook:
     """Return a table or cloth, plain or patterned, sometimes bright, and never in the colour of the tiles."""
     while True:
         table = draw_table_look(rng)

@@ -19,8 +19,9 @@ from calibration.tiles.labels import TileCount, count_tiles
 from calibration.tiles.learning import LearningResult, custom_set_if_better, is_too_doubtful
 from vision.networks.pip_features import FEATURES, PICTURE_FEATURES
 from vision.networks.tile_sheet import TileSheet
-from vision.reader.custom_set import CustomSet
+from vision.reader.custom_set import CustomSet, RecordedSet
 from vision.reader.custom_set_fit import Restraint, look
+from vision.reader.exemplars import Exemplars
 from vision.reader.reader import Reader
 
 _JPEG_QUALITY = 92
@@ -125,7 +126,13 @@ def refitted(stored: LearnedSet, reader: Reader) -> LearnedSet:
     if stored.is_too_doubtful:
         return replace(stored, eye=reader_checksum(), weights="")
     restraint = Restraint(stored.strength, stored.believed)
-    views = look(_sheet_of(stored), reader.halves, reader.pips, stored.max_pips, np.random.default_rng(1))
+    views = look(
+        decode_sheet(stored.sheet, len(stored.tiles)),
+        reader.halves,
+        reader.pips,
+        stored.max_pips,
+        np.random.default_rng(1),
+    )
     own, shares = custom_set_if_better(views, np.array(stored.tiles, np.int64), restraint)
     weights = "" if own is None else _as_text(own.weights)
     return replace(stored, eye=reader_checksum(), weights=weights, misread=_rounded(shares))
@@ -149,15 +156,21 @@ def custom_set_of(stored: StoredSet) -> CustomSet | None:
 
 
 def custom_reader(reader: Reader, stored: StoredSet) -> Reader:
-    """Return *reader* with the weights of a set. Unchanged if its *max_pips* exceeds that of the set.
+    """Return *reader* with a set as learned. Unchanged if its *max_pips* exceeds that of the set.
 
     Raises:
-        RefusedError: If the weights are damaged, or are for other models.
+        RefusedError: If the set is damaged, or is for other models.
     """
     if reader.max_pips is not None and reader.max_pips > stored.max_pips:
         return reader
-    own = custom_set_of(stored)
-    return replace(reader, own_set=own, max_pips=stored.max_pips if reader.max_pips is None else reader.max_pips)
+    own, exemplars = custom_set_of(stored), None
+    if isinstance(stored, RecordedSet) and stored.exemplars:
+        try:
+            exemplars = Exemplars.parse(stored.exemplars)
+        except ValueError as error:
+            raise RefusedError(f"the corrected tiles are damaged ({error})") from None
+    max_pips = stored.max_pips if reader.max_pips is None else reader.max_pips
+    return replace(reader, own_set=own, exemplars=exemplars, max_pips=max_pips)
 
 
 def reader_checksum() -> str:
@@ -167,11 +180,15 @@ def reader_checksum() -> str:
     return hashlib.sha256(content + _WEIGHTS_VERSION).hexdigest()[:16]
 
 
-def _sheet_of(stored: LearnedSet) -> TileSheet:
+def decode_sheet(jpeg: str, count: int) -> TileSheet:
+    """Decode a sheet of *count* tiles from JPEG in base64.
+
+    Raises:
+        RefusedError: If it is damaged.
+    """
     try:
-        jpeg = np.frombuffer(base64.b64decode(stored.sheet, validate=True), np.uint8)
-        image = cv2.imdecode(jpeg, cv2.IMREAD_COLOR)
-        return TileSheet(np.asarray(image, np.uint8), len(stored.tiles))
+        image = cv2.imdecode(np.frombuffer(base64.b64decode(jpeg, validate=True), np.uint8), cv2.IMREAD_COLOR)
+        return TileSheet(np.asarray(image, np.uint8), count)
     except (binascii.Error, ValueError, TypeError, cv2.error):
         raise RefusedError("the picture of the tile set is damaged; calibrate it anew") from None
 

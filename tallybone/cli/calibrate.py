@@ -132,6 +132,14 @@ def _set(
     raise typer.Exit(calibrate_set(pictures, into, tile_set=tile_set, hand_labels=said, annotate_into=annotate))
 
 
+@calibrate_app.command("forget")
+def _forget(*, camera: CalibrationNameOption = "table", file: FileOption = None) -> None:
+    """Forget the last tile learned from a correction in a match."""
+    from tallybone.calibrate.tile_set import forget_tile
+
+    raise typer.Exit(forget_tile(path_of(file, camera)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuideOptions:
     """Options of `calibrate guide`."""

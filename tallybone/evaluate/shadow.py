@@ -30,6 +30,7 @@ from tallybone.simulate.items import TrueEvent
 from tallybone.sources.source import GameOverrides
 from tallybone.terminal import Output, print_table, printable
 from vision.errors import VisionError
+from vision.reader.custom_set import RecordedSet
 
 # Two-sided 95 % quantile of the normal distribution.
 _Z = 1.959964
@@ -212,7 +213,7 @@ def _count_inputs(recordings: Sequence[Path], complain: Callable[[str], object])
                 complain(f"{path}: record {record.number}: {error}")
                 continue
             answered += isinstance(value, Answer)
-            corrections += not isinstance(value, Answer | AnswerBack)
+            corrections += not isinstance(value, Answer | AnswerBack | RecordedSet)
     return asked, answered, corrections
 
 

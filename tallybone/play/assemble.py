@@ -6,17 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from calibration.errors import RefusedError
+from calibration.errors import CalibrationError
+from calibration.tiles.tile_set import LearnedSet
 from engine import EngineError
 from hardware.camera.open_device import is_device
-from tallybone.play.calibrated import Used, knocks_at, stored_for, use_of, words_of_unused
+from tallybone.files import sentence_of
+from tallybone.play.calibrated import Used, knocks_at, stored_for, table_path, use_of, words_of_unused
 from tallybone.play.start import MatchPlan
 from tallybone.recording.own_tiles import as_recorded, recorded_set
 from tallybone.sources.camera import SIMULATED, Camera
 from tallybone.sources.device import DeviceCamera
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import source_at
-from tallybone.store.learned_file import TableKnocks
+from tallybone.store.learned_file import TableKnocks, TableTiles, load_tiles, tiles_path
 from vision.reader.reader import Reader
 
 _OWN_TILES = "Tiles are read with the calibrated tile set."
@@ -32,6 +34,8 @@ class PreparedMatch:
         words: Sentences to show at the start.
         knocks: What is known about the knocks of the table, or None.
         learns: Whether the match teaches the table more knocks.
+        tiles: File of the corrected tiles of the table, or None if it does not learn from corrections.
+        calibrated: Calibrated tile set of the table, or None.
     """
 
     game: MatchPlan
@@ -39,6 +43,8 @@ class PreparedMatch:
     words: tuple[str, ...] = ()
     knocks: TableKnocks | None = None
     learns: bool = False
+    tiles: Path | None = None
+    calibrated: LearnedSet | None = None
 
 
 def set_up(
@@ -69,11 +75,13 @@ def set_up(
         VisionError: If a recorded source has no picture, or the models cannot be loaded.
     """
     game, used = with_calibration(game, camera, source, calibration, environment=environment, home=home)
-    game, reader, words = with_own_tiles(game, used, load(game.max_pips))
+    reader, table = load(game.max_pips), table_path(source, calibration, environment, home)
+    tiles = None if table is None else tiles_path(table, game.max_pips)
+    game, reader, words = with_own_tiles(game, used, reader, tiles)
     knocks = knocks_at(source, calibration, environment, home)
     known = () if knocks is None else (*knocks.words, *knocks.problems)
     words = tuple(dict.fromkeys((*used.words, *words, *known)))
-    return PreparedMatch(game, reader, words, knocks, learns=is_device(source))
+    return PreparedMatch(game, reader, words, knocks, is_device(source), tiles, used.calibration.set)
 
 
 def with_calibration(
@@ -97,22 +105,26 @@ def with_calibration(
     return replace(game, start=replace(game.start, zones=used.zones)), used
 
 
-def with_own_tiles(game: MatchPlan, used: Used, reader: Reader) -> tuple[MatchPlan, Reader, tuple[str, ...]]:
+def with_own_tiles(
+    game: MatchPlan, used: Used, reader: Reader, tiles: Path | None = None
+) -> tuple[MatchPlan, Reader, tuple[str, ...]]:
     """Return the match with the custom tile set of its calibration, a reader for it, and sentences for the players.
 
-    A resumed match keeps its tile set, regardless of later calibrations. A set that cannot be used is ignored, and a
-    sentence tells the players.
+    *tiles* is the file of the corrected tiles, or None. A resumed match keeps its tile set, regardless of later
+    calibrations. A set that cannot be used is ignored, and a sentence tells the players.
     """
     words: list[str] = []
-    custom, learned = game.start.own_set, used.calibration.set
-    if game.left is None and learned is not None:
+    custom, corrected = game.start.own_set, TableTiles()
+    if game.left is None:
         try:
-            custom = recorded_set(learned, reader)
-        except RefusedError as error:
-            words.append(f"The learned tile set is not used: {error}.")
+            corrected = corrected if tiles is None else load_tiles(tiles)
+            custom = recorded_set(used.calibration.set, reader, corrected)
+        except (CalibrationError, OSError) as error:
+            words.append(f"The learned tile set is not used: {sentence_of(error)}.")
     if custom is not None:
         reader = as_recorded(reader, custom, words.append)
-        words += () if words else (_OWN_TILES,)
+        words += () if words or not custom.weights else (_OWN_TILES,)
+        words += corrected.words
     return replace(game, start=replace(game.start, own_set=custom)), reader, tuple(words)
 
 

@@ -64,14 +64,21 @@ def stored_for(source: str, named: Path | None, environment: Mapping[str, str], 
     return next((path for path in paths if path.exists()), None)
 
 
+def table_path(source: str, named: Path | None, environment: Mapping[str, str], home: Path) -> Path | None:
+    """Return the path of a table's calibration file, which may be missing, or None without one and a device.
+
+    The arguments are those of `stored_for`.
+    """
+    path = stored_for(source, named, environment, home)
+    return default_path(environment, home, name_of_camera(source)) if path is None and is_device(source) else path
+
+
 def knocks_at(source: str, named: Path | None, environment: Mapping[str, str], home: Path) -> TableKnocks | None:
     """Return the known knocks of a table, or None without a calibration or device.
 
     The arguments are those of `stored_for`.
     """
-    path = stored_for(source, named, environment, home)
-    if path is None and is_device(source):
-        path = default_path(environment, home, name_of_camera(source))
+    path = table_path(source, named, environment, home)
     return None if path is None else load_table_knocks(path)
 
 

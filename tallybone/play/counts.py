@@ -13,7 +13,7 @@ from engine import Amend, Insert, ItStands, Remove, Undo
 from engine.phrases import Phrase, phrase
 from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Session
-from tallybone.session.sitting import ByHand, Sitting, Step
+from tallybone.session.sitting import ByHand, Sitting, Step, UseSet
 from vision.arrays import Image
 from vision.tracking.table_view import TableView
 from vision.tracking.watch import Eye, Frame, Watch
@@ -166,11 +166,11 @@ class Counts:
 class MeasuredSitting(Sitting):
     """Follows a sitting, and counts and times its inputs."""
 
-    def __init__(self, eye: Eye, session: Session, counts: Counts) -> None:
-        """Start from *session*, and read settled pictures with *eye*."""
+    def __init__(self, eye: Eye, session: Session, counts: Counts, use: UseSet = lambda _: None) -> None:
+        """Start from *session*, and read settled pictures with *eye*. *use* changes its tile set."""
         self._eye, self._counts = _MeasuredEye(eye), counts
         self._watch, self._looked_s = Watch(self._eye), 0.0
-        super().__init__(self._timed_look, session)
+        super().__init__(self._timed_look, session, use)
 
     def feed(self, item: Frame | ByHand, t_ns: int) -> Step:
         """Process the next frame or other input, count and time it, and return its effects."""

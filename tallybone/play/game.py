@@ -17,6 +17,7 @@ from tallybone.play.crops import Cutter
 from tallybone.play.learning import Learning
 from tallybone.play.news import News
 from tallybone.play.recorder import Recorder
+from tallybone.play.teaching import Teaching
 from tallybone.recording.evidence import Evidence
 from tallybone.session.inputs import Press
 from tallybone.session.session import Session
@@ -165,6 +166,7 @@ class LiveGame:
         counts: Counts | None = None,
         is_endless: bool = False,
         learning: Learning | None = None,
+        teaching: Teaching | None = None,
     ) -> None:
         """Create a game that takes its pictures from *camera*.
 
@@ -180,10 +182,12 @@ class LiveGame:
             counts: Counters of the table.
             is_endless: Whether the game continues after the last picture until a person ends it, for corrections.
             learning: Learns the knocks of the table from the match, or None.
+            teaching: Learns the tiles of the table from corrections, or None.
         """
         self._camera, self._sitting, self._recorder, self._listener = camera, sitting, recorder, listener
         self._clock, self._page, self._is_endless = clock, page, is_endless
         self._parts, self._counts, self._learning = parts or Pressable(), counts or Counts(), learning
+        self._teaching = teaching
         self._failing: frozenset[str] = frozenset()
         self._limiter, self._pace = FrameLimiter(most_per_s), PaceMeter(most_per_s)
         self._slow_words: Phrase | None = None
@@ -379,6 +383,12 @@ class LiveGame:
         for evidence in self._cutter.after(step, image):
             self._recorder.evidence(evidence)
             self._listener.evidence(evidence)
+        if self._teaching is not None:
+            taught = self._teaching.after(step, image)
+            for words in taught.notes:
+                self._listener.note(words)
+            if taught.own_set is not None:
+                self.feed(taught.own_set)
 
     def _report_problem(self) -> None:
         """Report once that the camera fails, and once that it works again."""

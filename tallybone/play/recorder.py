@@ -22,6 +22,7 @@ from tallybone.recording.resume import Left
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
+from vision.reader.custom_set import RecordedSet
 
 # The folder is pruned again after the recording has grown by this size or by this share of the quota, whichever is
 # less.
@@ -256,6 +257,8 @@ class LastingRecorder(Recorder):
     def input(self, item: ByHand, t_ns: int, *, by: str = "") -> None:
         """Record an input."""
         self._retry(t_ns)
+        if isinstance(item, RecordedSet):
+            self._left = replace(self._left, start=replace(self._left.start, own_set=item))
         if self._file is not None:
             self._file.input(item, t_ns, by=by)
 

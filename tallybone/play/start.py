@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,18 +19,21 @@ from tallybone.play.counts import Counts, MeasuredSitting
 from tallybone.play.recorder import FileRecorder, LastingRecorder, Recorder, RecordingQuota
 from tallybone.recording.folder import SUFFIX, age_key, next_number
 from tallybone.recording.format import Damage, Pictures, RecordingError, SittingStart
+from tallybone.recording.own_tiles import as_recorded
 from tallybone.recording.reader import RecordingFile, read_recording
 from tallybone.recording.resume import Left, left_in, write_left
 from tallybone.recording.survey import is_running
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Announcement, Session
-from tallybone.session.sitting import Sitting, opened
+from tallybone.session.sitting import Sitting, UseSet, opened
 from tallybone.sources.camera import SIMULATED, Camera, open_filmed
 from tallybone.sources.device import open_plugged_in
 from tallybone.sources.source import GameOverrides, match_of
 from vision.image.picture import decode_picture
 from vision.reader.reader import Reader
 from vision.tracking.perception import Perception, Start
+
+log = logging.getLogger(__name__)
 
 _NO_START = "its match data is damaged"
 _MAX_NAME = 60
@@ -139,7 +143,13 @@ def sitting_of(
     else:
         session, announcements = session_of(game.left, t_ns=t_ns), ()
     perception = perception_of(game.left or Left(game.start), reader)
-    return MeasuredSitting(perception, session, counts or Counts()), announcements
+    use = set_changer(perception, lambda words: log.warning("%s", words))
+    return MeasuredSitting(perception, session, counts or Counts(), use), announcements
+
+
+def set_changer(perception: Perception, complain: Callable[[str], object]) -> UseSet:
+    """Return a function that changes the tile set with which *perception* reads. *complain* receives errors."""
+    return lambda recorded: perception.use(as_recorded(perception.reader, recorded, complain))
 
 
 def _warm_up(reader: Reader) -> None:
@@ -166,7 +176,8 @@ def recorder_of(
     def begin(left: Left | None, continues: str | None, at_ns: int) -> FileRecorder:
         room.folder.mkdir(parents=True, exist_ok=True)
         path = _new_path(room.folder, game.start)
-        start = replace(game.start, continues=continues, number=next_number(room.folder))
+        begun = game.start if left is None else left.start
+        start = replace(begun, continues=continues, number=next_number(room.folder))
         writer = RecordingWriter(path, start)
         try:
             settled = None if left is None else write_left(writer, left, at_ns)

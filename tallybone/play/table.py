@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from hardware.clock import Clock
@@ -15,6 +16,7 @@ from tallybone.play.learning import Learning
 from tallybone.play.parts import LiveParts
 from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import recorder_of, sitting_of
+from tallybone.play.teaching import Teaching
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.sources.camera import Camera
@@ -95,6 +97,10 @@ class LiveTable:
             around.parts.use(match.knocks.classifier())
             if match.learns:
                 self._learning = Learning(match.knocks, self._sitting.session, around.parts.use)
+        self._teaching: Teaching | None = None
+        if match.tiles is not None:
+            own_set, session = match.game.start.own_set, self._sitting.session
+            self._teaching = Teaching(match.tiles, match.reader, own_set, match.calibrated, session)
 
     @property
     def session(self) -> Session:
@@ -135,6 +141,7 @@ class LiveTable:
                 counts=around.counts,
                 is_endless=around.is_endless,
                 learning=self._learning,
+                teaching=self._teaching,
             )
             if self._announcements:
                 listener.happened(Step(self.session.t_ns, self.session, self._announcements))
@@ -142,17 +149,14 @@ class LiveTable:
                 listener.goes_on(self.session)
             for evidence in () if game.left is None else game.left.evidence:
                 listener.evidence(evidence)
-            live.run(
-                lambda wait_s: self._see_to(typed, wait_s, live, listener),
-                is_stopped,
-                is_answerable=has_terminal or page != "",
-            )
+            keys, can_answer = partial(self._see_to, typed, live, listener), has_terminal or page != ""
+            live.run(keys, is_stopped, is_answerable=can_answer)
         finally:
             recorder.close()
             if self._learning is not None:
                 self._learning.learn()
 
-    def _see_to(self, typed: Typed, wait_s: float, live: LiveGame, listener: Listener) -> bool:
+    def _see_to(self, typed: Typed, live: LiveGame, listener: Listener, wait_s: float) -> bool:
         """Process inputs of the parts, the page and the keyboard. Return False to end the game.
 
         Waits up to *wait_s* seconds for keys, after the parts and the page.

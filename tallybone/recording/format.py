@@ -17,8 +17,8 @@ from functools import cached_property
 from mcap.records import Channel, Schema
 
 from tallybone.json_values import from_json, to_json
-from tallybone.recording.own_tiles import RecordedSet
 from tallybone.session.zones import Zones
+from vision.reader.custom_set import RecordedSet
 
 PROFILE = "tallybone"
 """Profile in the header of a recording, which distinguishes it from files of other programs."""
@@ -46,7 +46,7 @@ class Topic(Enum):
     CAMERA = ("/camera", "A picture that perception consumed.", ())
     BUTTON = ("/button", "A button was pressed or let go.", ())
     KNOCK = ("/knock", "A knock on the table was heard.", ())
-    CORRECTION = ("/correction", "A correction from the page.", ())
+    CORRECTION = ("/correction", "A correction from the page, or a tile set learned from one.", ())
     EVENT = ("/event", "An event passed to the rules.", ())
     OUTCOME = ("/outcome", "Its outcomes; `totals` are the points by seat.", (("totals", "integer"),))
     TRUTH = ("/truth", "Ground truth, for simulated tables.", ())

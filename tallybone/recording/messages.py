@@ -14,10 +14,11 @@ from tallybone.recording.writer import RecordingWriter
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.session.referee import Places
 from tallybone.session.sitting import ByHand, Step
+from vision.reader.custom_set import RecordedSet
 from vision.reading import SeenTile
 from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment, AlignmentNumbers
 
-CORRECTION: Final = Answer | AnswerBack | Event
+CORRECTION: Final = Answer | AnswerBack | Event | RecordedSet
 """Type of a record on `Topic.CORRECTION`."""
 _INPUTS: Mapping[Topic, object] = {Topic.BUTTON: Press, Topic.KNOCK: KnockHeard, Topic.CORRECTION: CORRECTION}
 _BY = "by"
@@ -27,7 +28,7 @@ TILES: Final = tuple[SeenTile, ...]
 
 
 def write_input(writer: RecordingWriter, item: ByHand, t_ns: int, *, by: str = "") -> None:
-    """Write a press, knock, answer or correction, before it is fed to the sitting.
+    """Write a press, knock, answer, correction or tile set, before it is fed to the sitting.
 
     Args:
         writer: The recording.
@@ -45,7 +46,7 @@ def write_input(writer: RecordingWriter, item: ByHand, t_ns: int, *, by: str = "
 
 
 def input_of(record: RecordedMessage) -> ByHand | None:
-    """Return the press, knock, answer or correction in a record, or None for a record on another topic.
+    """Return the press, knock, answer, correction or tile set in a record, or None for a record on another topic.
 
     Raises:
         JsonValueError: If the record cannot be parsed, for example because a later version wrote it.

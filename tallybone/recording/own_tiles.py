@@ -3,50 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
 from calibration.errors import RefusedError
-from calibration.tiles.tile_set import LearnedSet, custom_reader, refitted
+from calibration.tiles.tile_set import LearnedSet, custom_reader, reader_checksum, refitted
 from tallybone.choices import TileSet
 from tallybone.store.calibration_file import load_calibration
+from tallybone.store.learned_file import TableTiles, refitted_tiles
 from vision.arrays import Image
+from vision.reader.custom_set import RecordedSet
 from vision.reader.reader import Reader, load_reader
 from vision.reading import Reading
 
 ReadPicture: TypeAlias = Callable[[Image], Reading]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedSet:
-    """A custom tile set in a recording: its learned weights, without the pictures of its tiles.
+def recorded_set(learned: LearnedSet | None, reader: Reader, tiles: TableTiles | None = None) -> RecordedSet | None:
+    """Return a learned set and the corrected *tiles* of a table in the form for recordings.
 
-    Attributes:
-        max_pips: Highest number of pips on a half, 6 to 18.
-        eye: Identifier of the pip features and classifiers to which the weights apply.
-        weights: Weights of `vision.reader.custom_set.CustomSet` as float16 in base64, row by row.
-        believed: Weight of the shipped classifier relative to *weights*, 0 to 1.
-    """
-
-    max_pips: int
-    eye: str
-    weights: str
-    believed: float
-
-
-def recorded_set(learned: LearnedSet, reader: Reader) -> RecordedSet | None:
-    """Return a learned set in the form for recordings.
-
-    None if the reader has no fixed tile set or one larger than *learned*, or if *learned* has no weights.
+    None if the reader has no fixed tile set, or if there are neither corrected tiles nor weights of a set that is
+    large enough for it.
 
     Raises:
-        RefusedError: If the learned set is damaged.
+        RefusedError: If the learned set or an image of a tile is damaged.
     """
-    if reader.max_pips is None or reader.max_pips > learned.max_pips:
+    if reader.max_pips is None:
         return None
-    updated = refitted(learned, reader)
-    return RecordedSet(updated.max_pips, updated.eye, updated.weights, updated.believed) if updated.weights else None
+    own, exemplars = RecordedSet(reader.max_pips, reader_checksum(), "", 1.0), ""
+    if learned is not None and learned.max_pips >= reader.max_pips:
+        updated = refitted(learned, reader)
+        if updated.weights:
+            own = RecordedSet(updated.max_pips, updated.eye, updated.weights, updated.believed)
+    if tiles is not None:
+        exemplars = refitted_tiles(tiles, reader).exemplars
+    return replace(own, exemplars=exemplars) if own.weights or exemplars else None
 
 
 def as_recorded(reader: Reader, recorded: RecordedSet, complain: Callable[[str], object]) -> Reader:

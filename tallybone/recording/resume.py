@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine import Event, MatchStart
 from tallybone.json_values import JsonValueError, from_json, to_json
 from tallybone.recording.evidence import Crops, Evidence, evidence_of, write_evidence
 from tallybone.recording.format import Damage, ImageMessage, RecordingError, SittingStart, Topic
-from tallybone.recording.messages import TILES, aim_line, aim_of_record, event_of_record, places_of_record
+from tallybone.recording.messages import TILES, aim_line, aim_of_record, event_of_record, input_of, places_of_record
 from tallybone.recording.reader import RecordedMessage, RecordingFile
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.referee import Places
+from vision.reader.custom_set import RecordedSet
 from vision.reading import SeenTile
 from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
 
@@ -134,6 +135,9 @@ class _Gathered:
             event = event_of_record(record)
             if not isinstance(event, MatchStart):  # already in the metadata
                 self.events.append(event)
+        elif record.topic is Topic.CORRECTION:
+            if isinstance(item := input_of(record), RecordedSet):
+                self.start = replace(self.start, own_set=item)
         elif record.topic is Topic.EVIDENCE:
             if (crop := evidence_of(record)) is not None:
                 self.crops.add(crop)

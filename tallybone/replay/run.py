@@ -14,14 +14,15 @@ from typing import TypeAlias
 from engine import MatchStart
 from tallybone.choices import TileSet
 from tallybone.json_values import JsonValueError
-from tallybone.play.start import perception_of, session_of
+from tallybone.play.start import perception_of, session_of, set_changer
 from tallybone.recording.format import Pictures, RecordingError
 from tallybone.recording.reader import whole_only
-from tallybone.session.sitting import Look, Sitting, Step, opened
+from tallybone.session.sitting import Look, Sitting, Step, UseSet, opened
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import GameOverrides, Item, RecordedInput, Source, match_of, recording, source_at
 from vision.arrays import Image
 from vision.errors import VisionError
+from vision.reader.custom_set import RecordedSet
 from vision.tracking.changes import PictureSizeError
 from vision.tracking.perception import Perception, Start
 from vision.tracking.settle import small_grey
@@ -97,7 +98,7 @@ def opened_replay(
     match = match_of(settings.game, source.start)
     tile_set, start = _set_of(settings, source), _start_of(settings, source)
     perception = perception or _shipped_perception(tile_set, match, start, source, complain)
-    look = look_at_kind(perception, source.pictures)
+    look, use = look_at_kind(perception, source.pictures), set_changer(perception, complain)
     needs_first = source.pictures is Pictures.SETTLED and start is Start.EMPTY
     with (
         recording(source, settings.record, tile_set, match) as tapped,
@@ -105,9 +106,11 @@ def opened_replay(
     ):
         items = through(source, loaded)
         if match is None:
-            yield Replay(source, None, follow_items(items, _table_only(look), path, complain, needs_first=needs_first))
+            yield Replay(
+                source, None, follow_items(items, _table_only(look, use), path, complain, needs_first=needs_first)
+            )
             return
-        game, opening = _whole_game(look, match, source)
+        game, opening = _whole_game(look, use, match, source)
         steps = follow_items(items, game, path, complain, needs_first=needs_first)
 
         def record(step: ReplayStep) -> None:
@@ -192,12 +195,20 @@ def look_at_kind(perception: Perception, pictures: Pictures) -> Look:
             return Watch(perception).feed
 
 
-def _table_only(look: Look) -> ItemFollower:
+def _table_only(look: Look, use: UseSet) -> ItemFollower:
     """Return a follower that reads the table without keeping score."""
-    return lambda item: None if isinstance(item, RecordedInput) else look(item.frame)
+
+    def follow(item: Shot | RecordedInput) -> TableView | None:
+        if isinstance(item, Shot):
+            return look(item.frame)
+        if isinstance(learned := item.load(), RecordedSet):
+            use(learned)
+        return None
+
+    return follow
 
 
-def _whole_game(look: Look, match: MatchStart, source: Source) -> tuple[ItemFollower, ReplayStep]:
+def _whole_game(look: Look, use: UseSet, match: MatchStart, source: Source) -> tuple[ItemFollower, ReplayStep]:
     """Return a follower of a new or resumed match, and the step before the first item."""
     left, zones = source.left, None if source.start is None else source.start.zones
     t_ns = 0 if left is None else left.t_ns
@@ -205,7 +216,7 @@ def _whole_game(look: Look, match: MatchStart, source: Source) -> tuple[ItemFoll
         session, announcements = opened(match.rules, match.players, zones)
     else:
         session, announcements = session_of(left, match, t_ns=t_ns), ()
-    sitting = Sitting(look, session)
+    sitting = Sitting(look, session, use)
 
     def feed(item: Shot | RecordedInput) -> Step:
         return sitting.feed(item.load() if isinstance(item, RecordedInput) else item.frame, item.t_ns)

@@ -48,6 +48,7 @@ from tallybone.session.referee.places import Adoption, Pressed, Unseen, cleared
 from tallybone.session.session import Announcement, Answered, Input, Sensed, Session, without_alike
 from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import SortedView, split
+from vision.reader.custom_set import RecordedSet
 from vision.tracking.table_view import TableView
 
 # Minimum confidence of a sound while the table is hidden. Fainter ones explain neither a pass nor a tile.
@@ -75,10 +76,12 @@ def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Se
 
     Args:
         session: The session before the input.
-        event: A view, knock, press, answer or withdrawal of an answer, or an event entered by hand.
+        event: A view, knock, press, answer, withdrawal of an answer or tile set, or an event entered by hand.
         t_ns: Its time in nanoseconds of a monotonic clock. None for the time of the previous input.
     """
     session = replace(session, t_ns=session.t_ns if t_ns is None else t_ns)
+    if isinstance(event, RecordedSet):  # It only changes later views.
+        return session, ()
     if isinstance(event, AnswerBack):
         return _withdrawn(session, event)
     after, announcements = _process(session, event)

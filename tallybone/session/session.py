@@ -11,13 +11,14 @@ from tallybone.session.knocks import PendingKnock
 from tallybone.session.referee import Ambiguity, Places, Question, Resolution, decide
 from tallybone.session.referee.places import Unseen
 from tallybone.session.zones import Zones
+from vision.reader.custom_set import RecordedSet
 from vision.tracking.table_view import TableView
 
 Announcement: TypeAlias = Outcome | Ambiguity
 # Of consecutive unchanged looks after an answer, only the first and the last are kept. A count has to be seen twice.
 _ALIKE = 2
 Sensed: TypeAlias = TableView | KnockHeard
-Input: TypeAlias = Event | Sensed | Press | Answer | AnswerBack
+Input: TypeAlias = Event | Sensed | Press | Answer | AnswerBack | RecordedSet
 
 
 @dataclass(frozen=True, slots=True)

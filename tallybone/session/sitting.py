@@ -15,14 +15,18 @@ from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.session.session import Announcement, Session
 from tallybone.session.zones import Zones
+from vision.reader.custom_set import RecordedSet
 from vision.tracking.table_view import TableView
 from vision.tracking.watch import Frame
 
-ByHand: TypeAlias = Event | Press | KnockHeard | Answer | AnswerBack
+ByHand: TypeAlias = Event | Press | KnockHeard | Answer | AnswerBack | RecordedSet
 """An input other than a frame."""
 
 Look: TypeAlias = Callable[[Frame], TableView]
 """Function that reads a frame: `Watch.feed`, or a reader for pictures that are all settled."""
+
+UseSet: TypeAlias = Callable[[RecordedSet], None]
+"""Function that changes the tile set with which frames are read."""
 
 # In JSON, "placed" is already used for a tile placed on the table, so the outcome of a play has another name.
 _NAMES = {"placed": "played"}
@@ -58,22 +62,24 @@ class Step:
 class Sitting:
     """Follows a sitting from its first frame."""
 
-    def __init__(self, look: Look, session: Session) -> None:
-        """Start from *session*, and read every frame with *look*."""
-        self._look = look
+    def __init__(self, look: Look, session: Session, use: UseSet = lambda _: None) -> None:
+        """Start from *session*, and read every frame with *look*. *use* changes the tile set with which it reads."""
+        self._look, self._use = look, use
         self.session = session
 
     def feed(self, item: Frame | ByHand, t_ns: int) -> Step:
         """Process the next frame or other input, and return its effects.
 
         Args:
-            item: A frame, event, press, knock, answer or withdrawal of an answer.
+            item: A frame, event, press, knock, answer, withdrawal of an answer, or tile set to read with.
             t_ns: Its time, in nanoseconds of a monotonic clock.
 
         Raises:
             VisionError: If a frame cannot be read. The session stays unchanged.
         """
         before = self.session
+        if isinstance(item, RecordedSet):
+            self._use(item)
         view = self._look(item) if isinstance(item, Frame) else None
         by_hand = None if isinstance(item, Frame) else item
         received = view if view is not None else by_hand

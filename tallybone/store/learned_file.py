@@ -1,4 +1,4 @@
-"""Files of the sounds that a table has learned in its matches, beside its calibration: JSON with a version."""
+"""Files of what a table has learned in its matches, beside its calibration: JSON with a version."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import json
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from calibration.errors import CalibrationError
 from calibration.knock.correction import TableExamples, improvement, learned
+from calibration.tiles.corrections import ExampleTile, Lessons, examples_from, lessons_of
+from calibration.tiles.tile_set import reader_checksum
 from engine.phrases import Phrase, phrase
 from hardware.knock.classifier import Classifier, load_classifier
 from tallybone.files import sentence_of, write_durably
 from tallybone.json_values import JsonValueError, from_json, to_json
 from tallybone.store.calibration_file import CalibrationFileError, load_calibration
+from vision.reader.reader import Reader
 
 VERSION = 1
 # Maximum number of examples that are stored.
@@ -96,15 +100,7 @@ def load_learned(path: Path, shipped: Classifier) -> TableExamples:
         CalibrationFileError: If the file is damaged, of another version, or of another classifier than *shipped*.
         OSError: If it cannot be read.
     """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(data, dict) or data.get("version") != VERSION:
-            raise JsonValueError("not a file of learned knocks, or of another version")
-        found: TableExamples = from_json(data.get("learned"), TableExamples, "learned")
-    except FileNotFoundError:
-        return TableExamples(shipped.name)
-    except (ValueError, RecursionError) as error:
-        raise CalibrationFileError(f"{path}: {error}") from None
+    found = _load(path, TableExamples(shipped.name))
     if found.model != shipped.name:
         raise CalibrationFileError(f"{path}: it was learned with another version of Tallybone")
     size = shipped.others.shape[1]
@@ -119,8 +115,7 @@ def save_learned(path: Path, learned: TableExamples) -> None:
     Raises:
         OSError: If the file cannot be written.
     """
-    data = {"version": VERSION, "learned": to_json(learned, TableExamples)}
-    write_durably(path, json.dumps(data) + "\n")
+    _save(path, learned)
 
 
 def merge_learned(newer: TableExamples, older: TableExamples) -> TableExamples:
@@ -132,3 +127,89 @@ def merge_learned(newer: TableExamples, older: TableExamples) -> TableExamples:
         tuple(dict.fromkeys((*new, *old))) for new, old in ((newer.knocks, older.knocks), (newer.others, older.others))
     )
     return TableExamples(newer.model, knocks[:MOST_KNOCKS], others[:MOST_OTHERS])
+
+
+@dataclass(frozen=True, slots=True)
+class TableTiles:
+    """Tiles of a table whose looks it has learned.
+
+    Attributes:
+        tiles: Corrected tiles and others that were read with confidence, oldest first.
+        eye: Checksum of the models for which the exemplars are valid.
+        exemplars: Exemplars of the misread halves, as text. "" if there are none.
+    """
+
+    tiles: tuple[ExampleTile, ...] = ()
+    eye: str = ""
+    exemplars: str = ""
+
+    @property
+    def words(self) -> tuple[Phrase, ...]:
+        """A sentence on what was learned. Empty if nothing was."""
+        count = sum(tile.is_corrected for tile in self.tiles)
+        return (phrase("Learned from corrections of tiles: {count}.", count=count),) if count else ()
+
+
+def tiles_path(calibration: Path, max_pips: int) -> Path:
+    """Return the path of the corrected tiles of a set that belong to a calibration file.
+
+    >>> tiles_path(Path("usb-0.json"), 6).name
+    'usb-0.double-6.json'
+    """
+    return calibration.with_name(f"{calibration.stem}.double-{max_pips}.json")
+
+
+def tiles_to_store(lessons: Lessons) -> TableTiles:
+    """Convert what a table has learned to the form in which it is stored."""
+    exemplars = "" if lessons.exemplars is None else lessons.exemplars.format()
+    return TableTiles(tuple(example.tile for example in lessons.examples), reader_checksum(), exemplars)
+
+
+def refitted_tiles(tiles: TableTiles, reader: Reader) -> TableTiles:
+    """Return the tiles with exemplars for the shipped models.
+
+    Raises:
+        RefusedError: If an image is damaged.
+    """
+    is_current = tiles.eye == reader_checksum() or not tiles.tiles
+    return tiles if is_current else tiles_to_store(lessons_of(examples_from(tiles.tiles, reader)))
+
+
+def load_tiles(path: Path) -> TableTiles:
+    """Load what a table has learned about its tiles. Nothing without a file.
+
+    Raises:
+        CalibrationFileError: If the file is damaged or of another version.
+        OSError: If it cannot be read.
+    """
+    return _load(path, TableTiles())
+
+
+def save_tiles(path: Path, tiles: TableTiles) -> None:
+    """Write what a table has learned about its tiles durably and atomically.
+
+    Raises:
+        OSError: If the file cannot be written.
+    """
+    _save(path, tiles)
+
+
+_Learned = TypeVar("_Learned", TableExamples, TableTiles)
+
+
+def _load(path: Path, without_file: _Learned) -> _Learned:
+    """Load a file of the type of *without_file*, which is returned if there is no file."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(data, dict) or data.get("version") != VERSION:
+            raise JsonValueError("not a file of what a table has learned, or of another version")
+        return from_json(data.get("learned"), type(without_file), "learned")
+    except FileNotFoundError:
+        return without_file
+    except (ValueError, RecursionError) as error:
+        raise CalibrationFileError(f"{path}: {error}") from None
+
+
+def _save(path: Path, learned: TableExamples | TableTiles) -> None:
+    data = {"version": VERSION, "learned": to_json(learned, type(learned))}
+    write_durably(path, json.dumps(data) + "\n")

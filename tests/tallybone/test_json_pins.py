@@ -18,12 +18,12 @@ import pytest
 from engine import Event, Outcome
 from tallybone.json_values import JsonValueError, fields_of, from_json, tag_of, to_json
 from tallybone.recording.messages import CORRECTION, TILES
-from tallybone.recording.own_tiles import RecordedSet
 from tallybone.session.inputs import KnockHeard, Press
 from tallybone.session.referee.places import Around, Places
 from tallybone.session.sitting import kind_of
 from tallybone.store.calibration_file import Calibration
 from tallybone.store.house import HouseSettings, PasswordHash
+from vision.reader.custom_set import RecordedSet
 from vision.tracking.camera_motion.alignment import AlignmentNumbers
 
 KEPT = Path(__file__).parent / "kept" / "json.txt"

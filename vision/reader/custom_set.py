@@ -51,14 +51,37 @@ class CustomSet:
         return chances
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedSet:
+    """A custom tile set in use: what was learned of it, without the pictures of its tiles.
+
+    Attributes:
+        max_pips: Highest number of pips on a half, 6 to 18.
+        eye: Checksum of the models for which the weights and exemplars are valid.
+        weights: Weights of `CustomSet` as float16 in base64, row by row. "" if the shipped reader is used.
+        believed: Weight of the shipped classifier relative to *weights*, 0 to 1.
+        exemplars: Exemplars of corrected tiles, as text. "" if there are none.
+    """
+
+    max_pips: int
+    eye: str
+    weights: str
+    believed: float
+    exemplars: str = ""
+
+
 def weighted_features(head: PipClassifier, described: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the inputs of the linear correction, shape (N, F + 1).
 
     They are the contrast images of *described*, shape (N, F), then its pip features standardised as for *head*, then 1.
     """
+    return np.concatenate([described_inputs(head, described), np.ones((len(described), 1))], axis=1)
+
+
+def described_inputs(head: PipClassifier, described: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return contrast images and standardised pip features of halves, as in `weighted_features`, shape (N, F)."""
     features, images = described[:, : len(head.mean)], described[:, len(head.mean) :]
-    standardised = (features - head.mean) / head.scale
-    return np.concatenate([images, standardised, np.ones((len(features), 1))], axis=1, dtype=np.float64)
+    return np.concatenate([images, (features - head.mean) / head.scale], axis=1, dtype=np.float64)
 
 
 def builtin_logs(head: PipClassifier, described: NDArray[np.float32], count: int) -> NDArray[np.float64]:

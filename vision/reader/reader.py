@@ -19,11 +19,12 @@ from vision.layout.touches import find_touches
 from vision.networks.detector import Detector, Focus, load_detector
 from vision.networks.hard_case_classifier import HardCaseClassifier, load_hard_case_classifier
 from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
-from vision.networks.pip_features import PipFeatures, load_pip_features
+from vision.networks.pip_features import FEATURES, PipFeatures, load_pip_features
 from vision.networks.refiner import DOWN, UP, Refiner, load_refiner
 from vision.reader.agreement import JointReading, agree
 from vision.reader.candidates import Candidates, Filter, shifted_poses
 from vision.reader.custom_set import CustomSet
+from vision.reader.exemplars import Exemplars
 from vision.reader.pose_refinement import relocate
 from vision.reader.unsure import FARTHEST_BELOW, looks_like_a_tile
 from vision.reading import Face, Guess, Half, PointPx, Reading, SeenTile
@@ -74,6 +75,7 @@ class Reader:
         hard_cases: Classifies halves that remain uncertain.
         max_pips: Highest number in the set, 6 to 18. None if unknown.
         own_set: Correction for a custom tile set, or None.
+        exemplars: Halves of tiles that players have corrected, or None.
     """
 
     detector: Detector
@@ -83,6 +85,7 @@ class Reader:
     hard_cases: HardCaseClassifier
     max_pips: int | None = None
     own_set: CustomSet | None = None
+    exemplars: Exemplars | None = None
 
     def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
         """Read an image. The result includes objects that look like tiles but cannot be read.
@@ -236,12 +239,16 @@ class Reader:
 
     def _pips_at(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
         """Classify the pips of both halves at *poses* once. Returns probabilities, shape (N, 2, 19)."""
-        if self.own_set is None:
+        if self.own_set is None and self.exemplars is None:
             described = self.halves.describe(levels, poses)
-            probabilities = self.pips.probabilities(described).astype(np.float64)
         else:
             described = self.halves.describe_with_pictures(levels, poses)
+        if self.own_set is None:
+            probabilities = self.pips.probabilities(described[:, :FEATURES]).astype(np.float64)
+        else:
             probabilities = self.own_set.probabilities(self.pips, described)
+        if self.exemplars is not None:
+            probabilities = self.exemplars.corrected(self.pips, described, probabilities)
         return probabilities.reshape(2, len(poses), probabilities.shape[1]).swapaxes(0, 1)
 
 

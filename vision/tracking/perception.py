@@ -127,6 +127,16 @@ class Perception:
         """True if another image could improve the reading of a half."""
         return any(track.is_unsure for track in self._tracks)
 
+    @property
+    def reader(self) -> Reader:
+        """Reader of the images."""
+        return self._reader
+
+    def use(self, reader: Reader) -> None:
+        """Read with another reader from now on. The readings of tracked tiles are then outdated."""
+        self._reader = reader
+        self._tracks = tuple(replace(track, looks=0) for track in self._tracks)
+
     def feed(self, image: Image) -> TableView:
         """Return the state of the table after an image without motion.
 

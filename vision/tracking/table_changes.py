@@ -21,7 +21,7 @@ def kept(kept_tile: KeptTile) -> tuple[Track, tuple[Change, ...]]:
     old, seen = kept_tile.track, kept_tile.seen
     if seen is None:
         return old, ()
-    is_suspect = kept_tile.differs and bool(seen.halves)
+    is_suspect = kept_tile.differs and bool(seen.halves) and old.looks > 0
     if is_suspect and is_turned(old.tile, seen):
         return replace(old, tile=seen, looks=1), (Change(ChangeKind.TURNED, seen, old.tile),)
     if not is_suspect or not is_another(old.tile, seen):

@@ -33,7 +33,7 @@ class Track:
 
     Attributes:
         tile: Current position, and pips combined from all readings.
-        looks: Number of readings, at most 9.
+        looks: Number of readings, at most 9. 0 if they are outdated, because the reader has changed.
         beneath: Tiles stacked below it, lowest first.
     """
 
@@ -44,7 +44,8 @@ class Track:
     @property
     def is_unsure(self) -> bool:
         """True if another reading could improve the pips."""
-        return self.looks < _ENOUGH_LOOKS and any(half.confidence < _SURE for half in self.tile.halves)
+        is_confident = self.looks > 0 and all(half.confidence >= _SURE for half in self.tile.halves)
+        return self.looks < _ENOUGH_LOOKS and bool(self.tile.halves) and not is_confident
 
 
 def carried(track: Track, change: PictureDifference) -> Track:
@@ -69,6 +70,8 @@ def moved_tile(tile: SeenTile, motion: Motion) -> SeenTile:
 
 def looked_at(track: Track, seen: SeenTile) -> Track:
     """Return a track updated with another reading of its tile."""
+    if not track.looks:
+        return replace(track, tile=seen, looks=1)
     if not track.tile.halves or not seen.halves:
         return replace(track, tile=seen)
     pairs = zip(_in_order_of(seen, track.tile), seen.halves, strict=True)

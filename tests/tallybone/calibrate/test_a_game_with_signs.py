@@ -18,11 +18,12 @@ from synthetic.render.paint import render
 from tallybone.choices import Difficulty
 from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Figures, judge_recordings
-from tallybone.recording.own_tiles import RecordedSet, recorded_set
+from tallybone.recording.own_tiles import recorded_set
 from tallybone.simulate.scenes import LOOKS
 from tallybone.simulate.simulation import simulation_settings
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
+from vision.reader.custom_set import RecordedSet
 from vision.reader.reader import Reader, load_reader
 
 pytestmark = pytest.mark.slow

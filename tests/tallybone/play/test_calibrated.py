@@ -24,7 +24,6 @@ from tallybone.cli.play import PlayOptions
 from tallybone.play.assemble import with_calibration, with_own_tiles
 from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused, zones_in_picture
 from tallybone.play.start import MatchPlan, new_game, open_camera
-from tallybone.recording.own_tiles import RecordedSet
 from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import Left
 from tallybone.replay.command import replay
@@ -41,6 +40,7 @@ from tests.tallybone.cli.test_play import run_play
 from tests.tallybone.replay.videos import write_video
 from tests.vision.tables import lay, table_with
 from vision.networks.pip_features import FEATURES, PICTURE_FEATURES
+from vision.reader.custom_set import RecordedSet
 from vision.reader.reader import load_reader
 
 # At 800 mm it covers 110 x 62 cm.

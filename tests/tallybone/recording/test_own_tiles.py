@@ -11,9 +11,10 @@ import pytest
 from calibration.errors import RefusedError
 from calibration.tiles.tile_set import reader_checksum
 from tallybone.choices import TileSet
-from tallybone.recording.own_tiles import RecordedSet, as_recorded, recorded_set, shipped_reader
+from tallybone.recording.own_tiles import as_recorded, recorded_set, shipped_reader
 from tallybone.store.calibration_file import Calibration
 from tests.tallybone.play.test_calibrated import five_everywhere, written
+from vision.reader.custom_set import RecordedSet
 from vision.reader.reader import Reader, load_reader
 
 

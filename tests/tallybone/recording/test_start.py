@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from tallybone.recording.format import Pictures, SittingStart
-from tallybone.recording.own_tiles import RecordedSet
 from tallybone.session.zones import Zones, default_zones
 from tests.tallybone.recording.sittings import START
+from vision.reader.custom_set import RecordedSet
 
 
 def with_checksum(metadata: dict[str, str]) -> dict[str, str]:
