@@ -53,10 +53,11 @@ from hardware.knock.detector import KnockDetector, SoundFinder
 from hardware.knock.features import measure
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from hardware.knock.wav import read_wav
+from synthetic.library.packages import Collection, files_of
 from synthetic.sounds.backgrounds import television
 from synthetic.sounds.everyday import EVERYDAY
 from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.library import Collection, files_of, read_sound
+from synthetic.sounds.library import read_sound
 from synthetic.sounds.scenes import WITHOUT_KNOCKS, draw_scene, scene_of
 from synthetic.sounds.surroundings import Waveform
 

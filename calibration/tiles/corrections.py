@@ -76,7 +76,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lessons:
-    """Examples of a table, and what it has learned from them.
+    """Examples of a table, and the exemplars learned from them.
 
     Attributes:
         examples: Corrected tiles and others that were read with confidence, oldest first.

@@ -128,8 +128,7 @@ class TileLook:
             outlines from -1 to 1 across a half, x right and y down. An empty tuple is blank.
         marks, back_marks: Marks on every face, and on every back.
         bar_worn: Amount of paint that the bar has lost, from 0 to about 1.
-        cracks, blobs: Mean number per tile of cracks, and of white reflections.
-        streaks: Half the mean number per tile of streaks on a film.
+        cracks, blobs, streaks: Mean numbers per tile of cracks, white reflections, and streaks on a film.
     """
 
     face_bgr: Bgr

@@ -40,7 +40,7 @@ def marked(rng: np.random.Generator, look: TileLook) -> TileLook:
         bar_worn=rng.uniform(0.3, 1.2) if rng.random() < 0.25 else 0.0,
         cracks=rng.uniform(0.2, 1.5) if rng.random() < 0.2 else 0.0,
         blobs=rng.uniform(0.3, 1.5) if rng.random() < 0.3 else 0.0,
-        streaks=rng.uniform(0.3, 1.5) if rng.random() < 0.2 else 0.0,
+        streaks=rng.uniform(0.6, 3.0) if rng.random() < 0.2 else 0.0,
     )
 
 
@@ -189,7 +189,7 @@ def paint_reflections(face: FloatImage, grid: FaceGrid, look: TileLook, rng: np.
         soft = rng.uniform(0.1, 1.0)
         cover = np.clip((1 - distance) / soft + 0.5, 0, 1) * np.float32(rng.uniform(0.3, 1.0))
         blend(face, cover, (255.0, 255.0, 255.0))
-    for _ in range(rng.poisson(2 * look.streaks)):
+    for _ in range(rng.poisson(look.streaks)):
         turn, bend = rng.uniform(0, math.pi), rng.normal(0, 0.4)
         along, across = x * math.cos(turn) + y * math.sin(turn), y * math.cos(turn) - x * math.sin(turn)
         wide = rng.uniform(0.01, 0.08)

@@ -2,53 +2,40 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 import cv2
 import numpy as np
 
+from synthetic.library.packages import Collection, files_of, require_packages
 from synthetic.render.look_types import TableLook
 from vision.arrays import Image
 
-PHOTOGRAPHS = {
-    "redeclipse-data": ("games/redeclipse/data/**/*.jpg", "games/redeclipse/data/**/*.png"),
-    "mate-backgrounds": ("backgrounds/mate/**/*.jpg", "backgrounds/mate/**/*.png"),
-}
-"""Patterns of the files of each package below `/usr/share`: photographed and painted textures of walls, floors,
-machines and rocks (CC-BY-SA, CC-BY, CC0), and photographs of landscapes and plants (CC-BY-SA)."""
-LIBRARY = Path("/usr/share")
-"""Folder below which Debian installs the packages."""
+# Photographed and painted textures of walls, floors, machines and rocks (CC-BY-SA, CC-BY, CC0), and photographs of
+# landscapes and plants (CC-BY-SA).
+_COLLECTIONS = (
+    Collection("redeclipse-data", "games/redeclipse/data/**/*.jpg"),
+    Collection("redeclipse-data", "games/redeclipse/data/**/*.png"),
+    Collection("mate-backgrounds", "backgrounds/mate/**/*.jpg"),
+)
 # Width of the shown part of a picture, relative to its size, and the longest side that is kept in memory.
 _SHOWN = (0.2, 1.0)
 _LONGEST_PX = 1024
 
 
-class MissingPhotographsError(FileNotFoundError):
-    """Packages with photographs are not installed."""
-
-
-@cache
 def find_photographs(root: Path) -> tuple[Path, ...]:
     """Return the image files of the installed packages below *root*, in order."""
-    return tuple(file for package in PHOTOGRAPHS for file in _files_of(root, package))
+    return tuple(file for collection in _COLLECTIONS for file in files_of(root, collection))
 
 
 def require_photographs(root: Path) -> None:
     """Check that all packages with photographs are installed below *root*.
 
     Raises:
-        MissingPhotographsError: If packages are missing.
+        MissingPackagesError: If packages are missing.
     """
-    missing = [package for package in PHOTOGRAPHS if not _files_of(root, package)]
-    if missing:
-        raise MissingPhotographsError(
-            f"{root}: photographs are missing; they come with: apt install {' '.join(missing)}"
-        )
-
-
-def _files_of(root: Path, package: str) -> list[Path]:
-    return sorted(file for pattern in PHOTOGRAPHS[package] for file in root.glob(pattern))
+    require_packages(root, _COLLECTIONS, "photographs")
 
 
 @lru_cache(maxsize=64)
@@ -65,7 +52,7 @@ def photographed(look: TableLook, shape: tuple[int, int], scale: float, rng: np.
     """Return a part of the look's photograph, enlarged or repeated with alternate mirroring to fill *shape*.
 
     Args:
-        look: Table with a photograph. Its pattern size is that of the smallest details that are shown.
+        look: Table with a photograph. The part is four times as wide as the pattern size.
         shape: Height and width of the result.
         scale: Pixels per millimetre.
         rng: Random generator for the shown part.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -14,22 +13,9 @@ from numpy.typing import NDArray
 from hardware.knock.heard import SoundBlock
 from hardware.knock.onsets import PORTION
 from hardware.knock.stream import Stream
+from synthetic.library.packages import Collection, files_of, require_packages
 from synthetic.sounds.impacts import RATE_HZ
 from synthetic.sounds.surroundings import Waveform
-
-
-@dataclass(frozen=True, slots=True)
-class Collection:
-    """Recorded sounds of a Debian package.
-
-    Attributes:
-        package: Name of the package.
-        files: Pattern of its files below `/usr/share`.
-    """
-
-    package: str
-    files: str
-
 
 # Speech in three languages by telephone voices (CC-BY-SA 3.0) and in 25 by amateurs (GPL-2+), a keyboard (GPL-2+),
 # steps, digging, doors and machines (CC-BY-SA 3.0), and music (CC0).
@@ -51,27 +37,18 @@ COLLECTIONS: Mapping[str, tuple[Collection, ...]] = MappingProxyType(
     }
 )
 """Collections of each group of everyday sounds. One that occurs twice is drawn twice as often."""
-LIBRARY = Path("/usr/share")
-"""Folder below which Debian installs the collections."""
 _LONGEST_S = 3.0
 # Keys are struck one after the other, at these distances.
 _KEYS, _KEY_GAP_S = (2, 9), (0.06, 0.35)
-
-
-class MissingSoundsError(FileNotFoundError):
-    """Collections are not installed."""
 
 
 def require_library(root: Path) -> None:
     """Check that all collections are below *root*.
 
     Raises:
-        MissingSoundsError: If packages are missing.
+        MissingPackagesError: If packages are missing.
     """
-    collections = {part for parts in COLLECTIONS.values() for part in parts}
-    missing = sorted(part.package for part in collections if not files_of(root, part))
-    if missing:
-        raise MissingSoundsError(f"{root}: sounds are missing; they come with: apt install {' '.join(missing)}")
+    require_packages(root, (part for parts in COLLECTIONS.values() for part in parts), "sounds")
 
 
 def recorded_sound(rng: np.random.Generator, root: Path, group: str) -> Waveform:
@@ -104,12 +81,6 @@ def _drawn(rng: np.random.Generator, root: Path, group: str) -> Waveform:
     begin = max(0, int(np.abs(sound).argmax()) - int(rng.integers(longest)))
     part = sound[begin : begin + longest].astype(np.float64)
     return np.asarray(part / np.abs(part).max())
-
-
-@lru_cache
-def files_of(root: Path, collection: Collection) -> tuple[Path, ...]:
-    """Return the files of a collection below *root*, in order. Empty if it is not installed."""
-    return tuple(sorted(root.glob(collection.files)))
 
 
 @lru_cache(maxsize=4096)

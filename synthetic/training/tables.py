@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from synthetic.library.packages import LIBRARY
 from synthetic.render import colors
 from synthetic.render.foreign import draw_bare_scene, draw_foreign_scene
 from synthetic.render.layouts import random_scene
 from synthetic.render.look_types import TableKind, TableLook
 from synthetic.render.marks import marked
 from synthetic.render.paint import render
-from synthetic.render.photographs import LIBRARY, find_photographs
+from synthetic.render.photographs import find_photographs
 from synthetic.render.scene import Scene
 from synthetic.training.legible import legible_halves
 from synthetic.training.truth import true_pips, truth_poses

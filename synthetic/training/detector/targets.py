@@ -43,7 +43,8 @@ class Targets:
 def targets_of(picture: LabelledPicture) -> Targets:
     """Return the targets of a picture whose width and height are multiples of the stride.
 
-    Cells of tiles that are small, rather large, or extend beyond the picture, are ignored.
+    Cells of tiles outside the range of sides, or beyond the edge of the picture, are ignored. Those of large tiles are
+    background.
     """
     height, width = (length // STRIDE_PX for length in picture.image.shape[:2])
     heat, counts = np.zeros((2, height, width), np.float32), np.ones((height, width), np.float32)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hardware.knock.classifier import SOUNDS, Classifier, Dense
-from synthetic.sounds.library import LIBRARY, require_library
+from synthetic.library.packages import LIBRARY
+from synthetic.sounds.library import require_library
 from synthetic.training.knock.examples import Examples, collect_examples, figures, reweight
 from synthetic.training.knock.net import Branch, KnockNet, augment_features, split_features
 from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch
@@ -49,7 +50,7 @@ def train_knock(
         library: Folder of recorded everyday sounds, or None to model all of them.
 
     Raises:
-        MissingSoundsError: If recorded sounds are missing.
+        MissingPackagesError: If recorded sounds are missing.
     """
     if library is not None:
         require_library(library)

@@ -9,13 +9,13 @@ import cv2
 import numpy as np
 import pytest
 
+from synthetic.library.packages import MissingPackagesError, files_of
 from synthetic.render.cloths import ruled
 from synthetic.render.face_grid import grid_of
 from synthetic.render.faces import OVERHEAD_GLINT, Texture, paint_face
 from synthetic.render.look_types import TableKind, TileLook, TileMark
 from synthetic.render.marks import marked
 from synthetic.render.photographs import (
-    MissingPhotographsError,
     find_photographs,
     photographed,
     require_photographs,
@@ -114,11 +114,12 @@ def test_a_photographed_table_needs_a_readable_photograph(tmp_path: Path) -> Non
 
 
 def test_missing_packages_are_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingPhotographsError, match="apt install redeclipse-data mate-backgrounds"):
+    with pytest.raises(MissingPackagesError, match="apt install mate-backgrounds redeclipse-data"):
         require_photographs(tmp_path)
     assert find_photographs(tmp_path) == ()
     folder = tmp_path / "backgrounds/mate/nature"
     folder.mkdir(parents=True)
+    files_of.cache_clear()
     (folder / "b.jpg").touch()
-    with pytest.raises(MissingPhotographsError, match=r"apt install redeclipse-data$"):
+    with pytest.raises(MissingPackagesError, match=r"apt install redeclipse-data$"):
         require_photographs(tmp_path)

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from hardware.knock.heard import Sound
+from synthetic.library.packages import MissingPackagesError, files_of
 from synthetic.sounds.impacts import RATE_HZ
 from synthetic.sounds.library import (
     COLLECTIONS,
-    MissingSoundsError,
-    files_of,
     read_sound,
     recorded_sound,
     require_library,
@@ -46,7 +45,7 @@ def test_missing_packages_are_named_with_the_command_that_installs_them(library:
     for file in (library / "buckle").rglob("*.wav"):
         file.unlink()
     files_of.cache_clear()
-    with pytest.raises(MissingSoundsError, match="sounds are missing; they come with: apt install bucklespring-data"):
+    with pytest.raises(MissingPackagesError, match="sounds are missing; they come with: apt install bucklespring-data"):
         require_library(library)
 
 
