@@ -122,16 +122,18 @@ TRAININGS = {
             "Train the tile detector.",
             f"{_TRAINING}.detector.fit:train_detector",
             _MODELS / "detector.onnx",
-            scenes=5000,
-            steps=8000,
+            scenes=6000,
+            steps=20000,
+            seed=52,
         ),
         Training(
             "refiner",
             "Train the refiner, which accepts and corrects proposals of the detector.",
             f"{_TRAINING}.refiner.fit:train_refiner",
             _MODELS / "refiner.onnx",
-            scenes=4000,
-            steps=8000,
+            scenes=5000,
+            steps=12000,
+            seed=52,
         ),
         Training(
             "pip-features",
@@ -140,6 +142,7 @@ TRAININGS = {
             _MODELS / "pip_features.onnx",
             scenes=3000,
             epochs=5,
+            seed=52,
         ),
         Training(
             "pips",
@@ -148,6 +151,7 @@ TRAININGS = {
             _MODELS / "pips.npz",
             scenes=1800,
             epochs=12,
+            seed=52,
             extra="train",
         ),
         Training(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,9 +24,13 @@ _MULTIPLE_PX = 32
 # Minimum confidence and maximum number of proposals.
 _MIN_CONFIDENCE = 0.2
 _MAX_PROPOSALS = 300
-# If at least _SMALL_SHARE of the likely tiles have a side below _SMALL_SIDE_PX, a finer level is searched around those
-# tiles, with a margin of _AROUND_SMALL sides. Small tiles often have neighbours that were missed.
-_SMALL_SIDE_PX, _SMALL_SHARE, _AROUND_SMALL = 12.0, 0.2, 6.0
+# Finer looks are taken around candidates with a side below _SMALL_SIDE_PX and a confidence below _CLEAR, with a margin
+# of _AROUND_SMALL sides, and first everywhere if nothing above _LIKELY is found: at most _FINER_LOOKS, each with twice
+# the resolution, up to that of the doubled image, and of at most _MAX_LOOK_PX pixels. Small tiles often have neighbours
+# that were missed. On 150 tables like other people's photos, 70.3 % of the tiles are proposed without finer looks,
+# 91.5 % with one, and 93.7 % with two.
+_SMALL_SIDE_PX, _CLEAR, _AROUND_SMALL, _LIKELY = 17.0, 0.5, 6.0, 0.3
+_FINER_LOOKS, _MAX_LOOK_PX, _MIN_FACTOR = 2, 1280 * 960, 1.2
 # A focus that covers at most _MOST_IN_FOCUS of the image is searched at a level on which tiles have a side of at least
 # _EASY_SIDE_PX, with a margin of _AROUND_FOCUS sides. Without a focus, a tile with a side of 11 px was missed for 22 s.
 _EASY_SIDE_PX, _AROUND_FOCUS, _MOST_IN_FOCUS = 14.0, 3.0, 0.3
@@ -36,7 +41,6 @@ _COARSER_LEVELS = 2
 # accurate: each octave outside this range costs _LOST_PER_OCTAVE of confidence. Without this, 2 of 656 photographed
 # tiles were misread or lost.
 _BEST_SIDE_PX, _LOST_PER_OCTAVE = (20.0, 30.0), 0.3
-_LIKELY = 0.4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,8 +87,8 @@ class Detector:
         """Detect tiles. Returns at most 300 proposals without duplicates, best first.
 
         Args:
-            levels: Pyramid of the image. The level of 640 px and two coarser ones are searched, and the next finer one
-                if tiles are small.
+            levels: Pyramid of the image. The level of 640 px and two coarser ones are searched, and up to two finer
+                ones around small candidates, or everywhere if nothing is likely to be a tile.
             focus: Region that changed, or None if unknown. Ignored if it covers more than 30 % of the image. It is also
                 searched at a finer level unless its tiles are large at 640 px. If `Focus.is_all`, nothing else is
                 searched, and only one level if `Focus.side_px` is known.
@@ -95,15 +99,18 @@ class Detector:
             level = fitting[-1] if fitting else levels[0]
             return _merged([(level, self._detect(level, only))])
         first = next((i for i, level in enumerate(levels) if max(level.image.shape[:2]) <= SEARCHED_PX), 0)
-        found = self._detect(levels[first], only)
-        more = [(level, only) for level in levels[first + 1 : first + 1 + _COARSER_LEVELS]]
-        if first > 0:
-            finer = _around_small(found, levels[first])
-            if finer is not None:
-                more.append((levels[first - 1], only or finer))
-            elif focus is not None and _needs_finer_level(focus, levels[first]):
-                more.append((levels[first - 1], focus))
-        return _merged([(levels[first], found), *((level, self._detect(level, where)) for level, where in more)])
+        looks = [(level, self._detect(level, only)) for level in levels[first : first + 1 + _COARSER_LEVELS]]
+        level, found = looks[0]
+        for done in range(_FINER_LOOKS):
+            region = _around_small(found, level, or_all=done == 0)
+            if region is None and done == 0 and focus is not None and _needs_finer_level(focus, level):
+                region = focus
+            finer = None if region is None else _finer(levels[0], level, region)
+            if finer is None:
+                break
+            level, found = finer, self._detect(finer, only or region)
+            looks.append((level, found))
+        return _merged(looks)
 
     def _detect(self, level: Level, focus: Focus | None = None) -> Proposals:
         """Return the proposals at one level, or in a part of it."""
@@ -148,12 +155,16 @@ def _merged(looks: list[tuple[Level, Proposals]]) -> Proposals:
     return Proposals(poses[kept], likely[kept])
 
 
-def _around_small(found: Proposals, level: Level) -> Focus | None:
-    """Return the region around small tiles detected at a level, or None if few are small."""
+def _around_small(found: Proposals, level: Level, *, or_all: bool) -> Focus | None:
+    """Return the region around small unclear candidates at a level, or None if there are none.
+
+    It is the whole image if no candidate is likely and *or_all* is True.
+    """
+    if or_all and not (found.likely > _LIKELY).any():
+        return Focus((0.0, 0.0, *level.full_size_px), 0.0)
     side_px = sides_px(found.poses)
-    likely = found.likely > _LIKELY
-    small = likely & (side_px < _SMALL_SIDE_PX * level.scale)
-    if not small.any() or small.sum() < _SMALL_SHARE * likely.sum():
+    small = (found.likely < _CLEAR) & (side_px < _SMALL_SIDE_PX * level.scale)
+    if not small.any():
         return None
     around = _AROUND_SMALL * float(np.median(side_px[small]))
     (left, top), (right, bottom) = (
@@ -161,6 +172,23 @@ def _around_small(found: Proposals, level: Level) -> Focus | None:
         found.poses[small, :2].max(axis=0) + around,
     )
     return Focus((left, top, right, bottom), 0.0)
+
+
+def _finer(finest: Level, level: Level, region: Focus) -> Level | None:
+    """Return a level with twice the resolution of *level*, or less for a large region. None if that is hardly more.
+
+    It is made from the finest level, and can be larger: the network misses small tiles whose centres lie only two of
+    its cells apart.
+    """
+    left, top, right, bottom = _cut(level, region)
+    factor = min(2.0, math.sqrt(_MAX_LOOK_PX / ((right - left) * (bottom - top))))
+    if factor < _MIN_FACTOR:
+        return None
+    full_width, full_height = level.full_size_px
+    width, height = round(level.image.shape[1] * factor), round(level.image.shape[0] * factor)
+    interpolation = cv2.INTER_CUBIC if width > finest.image.shape[1] else cv2.INTER_AREA
+    resized = np.asarray(cv2.resize(finest.image, (width, height), interpolation=interpolation), np.uint8)
+    return Level(resized, (full_width / width, full_height / height))
 
 
 def _needs_finer_level(focus: Focus, level: Level) -> bool:

@@ -26,7 +26,7 @@ from vision.reader.candidates import Candidates, Filter, shifted_poses
 from vision.reader.custom_set import CustomSet
 from vision.reader.exemplars import Exemplars
 from vision.reader.pose_refinement import relocate
-from vision.reader.unsure import FARTHEST_BELOW, looks_like_a_tile
+from vision.reader.unsure import FARTHEST_BELOW, is_readable, looks_like_a_tile, min_odds
 from vision.reading import Face, Guess, Half, PointPx, Reading, SeenTile
 
 # Weight and cap of the log odds of the less certain half in a candidate's score. Clear pips are strong evidence of a
@@ -165,10 +165,12 @@ class Reader:
         faces, chances = every_face[hoped], self._read_pips(levels, poses)
         in_set = self._limit_to_set(chances, odds, faces)
         least_sure = log_odds(in_set.max(axis=2).min(axis=1))
-        # A double blank gets no bonus, because plain cloth shows no pips either.
-        most = np.where((in_set.argmax(axis=2) > 0).any(axis=1), _MAX_PIPS_BONUS, 0.0)
+        is_blank = (faces == UP) & (in_set.argmax(axis=2) == 0).all(axis=1)
+        most = np.where(is_blank, 0.0, _MAX_PIPS_BONUS)
         odds = odds + np.where(faces == UP, np.minimum(_PIPS_WEIGHT * least_sure, most), 0.0)
-        is_tile = odds > (_relaxed_threshold(odds) if only_tiles else 0.0)
+        others_known = focus is not None and focus.is_all
+        needed = _relaxed_threshold(odds) if only_tiles else min_odds(odds, is_blank, may_be_lone=others_known)
+        is_tile = odds > needed
         every_odds[hoped] = np.where(is_tile, -np.inf, odds)
         doubtful = empty_poses() if only_tiles else every[looks_like_a_tile(every_odds, every_face)]
         tiles = np.nonzero(is_tile)[0]
@@ -184,7 +186,11 @@ class Reader:
             chances[moved] = self._read_pips(levels, poses[moved])
         up = faces == UP
         chances[up] = self._recheck_hard_cases(levels, poses[up], chances[up])
-        return _Found(poses, faces, self._limit_to_set(chances, odds, faces), doubtful)
+        chances = self._limit_to_set(chances, odds, faces)
+        if only_tiles:
+            return _Found(poses, faces, chances, doubtful)
+        said = is_readable(odds, chances, up)
+        return _Found(poses[said], faces[said], chances[said], np.concatenate([doubtful, poses[~said]]))
 
     def _limit_to_set(
         self, chances: NDArray[np.float64], odds: NDArray[np.float64], faces: NDArray[np.int64]

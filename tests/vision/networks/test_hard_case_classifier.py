@@ -84,7 +84,7 @@ class CountingClassifier(HardCaseClassifier):
 
 @pytest.mark.parametrize(("blur_px", "is_used"), [(0.5, False), (3.5, True)])
 def test_only_uncertain_halves_get_the_second_classifier(blur_px: float, is_used: bool) -> None:
-    tiles = [lay(0, 6, -80, -30, 20), lay(5, 1, 60, 30, 130), lay(6, 6, 0, -70, 75), lay(2, 4, 90, -60, 50)]
+    tiles = [lay(1, 6, -80, -30, 20), lay(5, 1, 60, 30, 130), lay(6, 6, 0, -70, 75), lay(2, 4, 90, -60, 50)]
     picture = np.asarray(cv2.GaussianBlur(table_with(tiles, Looks(seed=3)).image, (0, 0), blur_px), np.uint8)
     counting = CountingClassifier()
     reading = replace(reader(), hard_cases=counting, max_pips=6).read(picture)

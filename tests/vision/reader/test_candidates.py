@@ -11,13 +11,16 @@ from synthetic.render.paint import RenderedPicture, render
 from synthetic.render.scene import Scene
 from synthetic.training.truth import truth_poses
 from tests.vision.tables import CAMERA, lay
-from vision.geometry.poses import Poses, sides_px
+from vision.geometry.poses import Poses, sides_px, upright_poses
 from vision.image.pyramid import Level, build_pyramid
+from vision.networks.detector import Focus
 from vision.networks.refiner import Refiner, load_refiner
 from vision.reader.candidates import Candidates, shifted_poses
 from vision.reader.reader import Reader, load_reader
 from vision.reader.unsure import FARTHEST_BELOW
 from vision.reading import Face, Reading
+
+_CLEAR_ODDS = 9.0
 
 
 @pytest.fixture(scope="module")
@@ -27,23 +30,34 @@ def reader() -> Reader:
 
 @pytest.fixture(scope="module")
 def table() -> RenderedPicture:
-    scene = Scene((lay(5, 1, 60, 30, 130),), CLASSIC, FELT, LAMP, CAMERA)
+    scene = Scene((lay(5, 1, 60, 30, 130), lay(6, 4, -60, -30, 20)), CLASSIC, FELT, LAMP, CAMERA)
     return render(scene, np.random.default_rng(3))
+
+
+def _two_tiles(table: RenderedPicture) -> tuple[Poses, Poses]:
+    """Return the poses of the tile under test and of the clear one, each of shape (1, 6)."""
+    poses, _ = truth_poses(table.truth)
+    order = sorted((0, 1), key=lambda at: min(half.pips for half in table.truth.tiles[at].halves))
+    return poses[order[:1]], poses[order[1:]]
 
 
 def _pips_read(
     reader: Reader, table: RenderedPicture, poses: Poses, odds: float, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[int, ...]]:
-    """Return the pips of the confirmed tiles if all candidates are face-up tiles with the same log odds."""
+    """Return the pips of the confirmed tiles, without the clear one, for `_reading`."""
     reading = _reading(reader, table, poses, odds, monkeypatch).without_unsure()
-    return [tuple(half.pips for half in tile.halves) for tile in reading.tiles]
+    pips = [tuple(half.pips for half in tile.halves) for tile in reading.tiles]
+    pips.remove((6, 4))
+    return pips
 
 
 def _reading(
     reader: Reader, table: RenderedPicture, poses: Poses, odds: float, monkeypatch: pytest.MonkeyPatch
 ) -> Reading:
-    """Return the reading if all candidates are face-up tiles with the same log odds."""
-    candidates = poses, np.tile([0.1, 0.9, 0.0], (len(poses), 1)), np.full(len(poses), odds)
+    """Return the reading if there are a clear tile and face-up candidates with the same log odds."""
+    _, clear = _two_tiles(table)
+    every, all_odds = np.concatenate([poses, clear]), np.append(np.full(len(poses), odds), _CLEAR_ODDS)
+    candidates = every, np.tile([0.1, 0.9, 0.0], (len(every), 1)), all_odds
     monkeypatch.setattr(Candidates, "judge", lambda *_args, **_named: candidates)
     return reader.read(table.image)
 
@@ -51,7 +65,7 @@ def _reading(
 def test_clear_pips_confirm_a_borderline_candidate(
     reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    poses, _ = truth_poses(table.truth)
+    poses, _ = _two_tiles(table)
     assert _pips_read(reader, table, poses, -0.5, monkeypatch) == [(5, 1)]
     assert _pips_read(reader, table, poses, -1.5, monkeypatch) == []
 
@@ -59,7 +73,7 @@ def test_clear_pips_confirm_a_borderline_candidate(
 def test_cloth_without_clear_pips_is_no_tile(
     reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    poses, _ = truth_poses(table.truth)
+    poses, _ = _two_tiles(table)
     side = float(sides_px(poses)[0])
     beside = poses + np.array([1.0 * side, 0.9 * side, 0, 0, 0, 0])  # half on the tile, half on the cloth
     assert _pips_read(reader, table, beside, -0.5, monkeypatch) == []
@@ -68,19 +82,44 @@ def test_cloth_without_clear_pips_is_no_tile(
 def test_a_rejected_candidate_that_resembles_a_tile_is_unsure(
     reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    poses, _ = truth_poses(table.truth)
+    poses, _ = _two_tiles(table)
     reading = _reading(reader, table, poses, -FARTHEST_BELOW + 0.01, monkeypatch)
-    (tile,) = reading.tiles
+    (tile,) = reading.unsure
     assert (tile.face, tile.halves) == (Face.UNSURE, ())
     assert np.allclose(tile.center_px, poses[0, :2])
-    assert _reading(reader, table, poses, -FARTHEST_BELOW - 0.01, monkeypatch).tiles == ()
+    assert _reading(reader, table, poses, -FARTHEST_BELOW - 0.01, monkeypatch).unsure == ()
     assert _reading(reader, table, poses, 1.0, monkeypatch).unsure == ()
+
+
+def test_a_lone_candidate_must_be_clearer(
+    reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lone, _ = _two_tiles(table)
+    for odds, known, is_said in ((1.0, False, False), (1.0, True, True), (4.0, False, True)):
+        candidates = lone, np.array([[0.1, 0.9, 0.0]]), np.array([odds])
+        monkeypatch.setattr(Candidates, "judge", lambda *_args, seen=candidates, **_named: seen)
+        x, y = lone[0, :2]
+        box = (x - 50, y - 50, x + 50, y + 50)
+        reading = reader.read(table.image, focus=Focus(box, None, is_all=True) if known else None)
+        assert len(reading.without_unsure().tiles) == is_said
+        assert len(reading.unsure) == (not is_said)
+    assert _pips_read(reader, table, lone, 1.0, monkeypatch) == [(5, 1)]
+
+
+def test_only_one_doubtful_double_blank_is_said(
+    reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    side = np.full(3, sides_px(_two_tiles(table)[0])[0])
+    cloth = upright_poses(np.array([[x, 40.0] for x in (60.0, 200.0, 340.0)]), np.zeros(3), 2 * side, side)
+    assert _pips_read(reader, table, cloth, 1.5, monkeypatch) == [(0, 0)]
+    assert len(_reading(reader, table, cloth, 1.5, monkeypatch).unsure) == 2
+    assert _pips_read(reader, table, cloth, 0.5, monkeypatch) == []
 
 
 def test_nothing_is_unsure_when_only_tiles_are_expected(
     reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    poses, _ = truth_poses(table.truth)
+    poses, _ = _two_tiles(table)
     requested = []
 
     def judge(
@@ -107,7 +146,7 @@ class CountingRefiner(Refiner):
 
 def test_doubtful_candidates_are_averaged_over_shifted_views(reader: Reader, table: RenderedPicture) -> None:
     counting_refiner = CountingRefiner()
-    poses, _ = truth_poses(table.truth)
+    poses, _ = _two_tiles(table)
     both, odds = np.concatenate([poses, poses]), np.array([0.5, 9.0])
     judge = Candidates(reader.detector, counting_refiner)
     seen = judge._average_shifted(build_pyramid(table.image), both, odds, np.zeros(2))
@@ -133,7 +172,7 @@ class FakeRefiner(Refiner):
 def test_keeps_a_refined_pose_unless_it_looks_less_like_a_tile(
     reader: Reader, table: RenderedPicture, chances: tuple[float, ...], kept: int
 ) -> None:
-    poses, _ = truth_poses(table.truth)
+    poses, _ = _two_tiles(table)
     refined, probabilities = Candidates(reader.detector, FakeRefiner(*chances)).refined(
         build_pyramid(table.image), poses, rounds=2
     )
@@ -142,7 +181,7 @@ def test_keeps_a_refined_pose_unless_it_looks_less_like_a_tile(
 
 
 def test_shifted_poses_are_nearby_in_all_four_directions(table: RenderedPicture) -> None:
-    poses, _ = truth_poses(table.truth)
+    poses, _ = _two_tiles(table)
     shifted = np.stack(shifted_poses(poses))
     assert shifted.mean(axis=0) == pytest.approx(poses)
     gaps = np.linalg.norm(shifted[..., :2] - poses[:, :2], axis=-1) / sides_px(poses)
