@@ -43,6 +43,9 @@ _RECHECK_SHIFTED_BELOW = 0.99
 # Halves below this confidence go to the hard-case classifier. Of 44,484 halves of rendered tables, 103 are misread, and
 # 110 with a limit of 0.99.
 _HARD_CASE_BELOW = 0.998
+# Halves that remain below this confidence are classified at shifted poses too. Classifying all of them takes three times
+# as long, and misreads as many.
+_HARD_CASE_SHIFTED_BELOW = 0.9
 # Minimum log odds for a tile to be used in estimating the set, or half of the maximum log odds if that is lower.
 _SURE_TILE = 1.5
 # Weights of the log probabilities of the pip classifier and the hard-case classifier, or of a custom set, which is more
@@ -232,15 +235,19 @@ class Reader:
         self, levels: tuple[Level, ...], poses: Poses, chances: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Combine the probabilities of uncertain halves, (N, 2, 19), with those of the hard-case classifier."""
-        tiles, halves = np.nonzero(chances.max(axis=2) < _HARD_CASE_BELOW)
-        views = [poses[tiles], *shifted_poses(poses[tiles])]
-        logs = self.hard_cases.logs(levels, np.concatenate(views), np.tile(halves, len(views)))
-        logs = logs.reshape(len(views), len(tiles), chances.shape[2]).mean(axis=0)
         weight, hard_case_weight = _CLASSIFIER_WEIGHT, _HARD_CASE_WEIGHT
         if self.own_set is not None:
             weight, hard_case_weight = _CUSTOM_SET_WEIGHT, _HARD_CASE_WEIGHT_BESIDE_SET * self.own_set.believed
+        tiles, halves = np.nonzero(chances.max(axis=2) < _HARD_CASE_BELOW)
+        own = weight * np.log(chances[tiles, halves])
+        logs = hard_case_weight * self.hard_cases.logs(levels, poses[tiles], halves)
+        again = np.nonzero(softmax(own + logs).max(axis=1, initial=0.0) < _HARD_CASE_SHIFTED_BELOW)[0]
+        views = shifted_poses(poses[tiles[again]])
+        more = self.hard_cases.logs(levels, np.concatenate(views), np.tile(halves[again], len(views)))
+        more = hard_case_weight * more.reshape(len(views), len(again), chances.shape[2])
+        logs[again] = np.mean([logs[again], *more], axis=0)
         combined = chances.copy()
-        combined[tiles, halves] = softmax(weight * np.log(chances[tiles, halves]) + hard_case_weight * logs)
+        combined[tiles, halves] = softmax(own + logs)
         return combined
 
     def _pips_at(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
