@@ -43,8 +43,8 @@ _RECHECK_SHIFTED_BELOW = 0.99
 # Halves below this confidence go to the hard-case classifier. Of 44,484 halves of rendered tables, 103 are misread, and
 # 110 with a limit of 0.99.
 _HARD_CASE_BELOW = 0.998
-# Halves that remain below this confidence are classified at shifted poses too. Classifying all of them takes three times
-# as long, and misreads as many.
+# Halves that remain below this confidence are classified at shifted poses too. Classifying all of them takes three
+# times as long, and misreads as many.
 _HARD_CASE_SHIFTED_BELOW = 0.9
 # Minimum log odds for a tile to be used in estimating the set, or half of the maximum log odds if that is lower.
 _SURE_TILE = 1.5
