@@ -159,9 +159,9 @@ TRAININGS = {
             "Train the hard-case classifier, for halves on which the pip classifier is unsure.",
             f"{_TRAINING}.hard_pips.fit:train_hard_case_classifier",
             _MODELS / "hard_cases.onnx",
-            scenes=45000,
+            scenes=30000,
             steps=12000,
-            seed=4004,
+            seed=52,
         ),
         Training(
             "knock",

@@ -32,7 +32,7 @@ FIELDS = RefinerSamples.__slots__
 @cache
 def table() -> LearningTable:
     """Return a table with two tiles face up, one face down, and one cut off by the border."""
-    edge_mm = CAMERA.width_px / CAMERA.px_per_mm / 2
+    edge_mm = CAMERA.width_px / CAMERA.px_per_mm / 2 - 12
     cut_off = lay(4, 4, edge_mm, 0, 30)
     tiles = (lay(2, 6, -60, -30, 20), lay(5, 1, 60, 30, 130), PlacedTile(None, (0, 90), 1.0), cut_off)
     looks = Looks()

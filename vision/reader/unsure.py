@@ -18,7 +18,7 @@ _BLANK_DOUBT, _MOST_BLANKS = 1.0, 3
 # held-out pictures, 6 of 27 such candidates above 0 are tiles, and 2679 of 2792 of the others.
 _LONE_DOUBT = 2.5
 # A candidate that is not clear is unsure if its reading is right with a probability below this.
-_READABLE = 0.25
+_READABLE = 0.4
 # Minimum log odds for reporting a candidate as unsure, face up and face down. From 0 on it is reported as a tile.
 _REPORT_UP, _REPORT_DOWN = -1.2, -1.2
 FARTHEST_BELOW = -min(_REPORT_UP, _REPORT_DOWN)
