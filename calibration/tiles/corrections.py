@@ -30,7 +30,7 @@ _HIGHEST = 18
 # be too similar. Median distances, in reaches, below which halves look the same and similar, and minimum number of
 # similar halves with other numbers for a number to be doubted.
 _SAME_HALF, _TOO_SIMILAR, _HALF_EFFECT = 0.5, 0.15, 0.5
-_SAME_LOOK, _SIMILAR_LOOK, _MOST_SIMILAR = 0.65, 0.8, 2
+_SAME_LOOK, _SIMILAR_LOOK, _MOST_SIMILAR = 0.65, 0.7, 2
 _FLOOR = 1e-9
 
 TilePair = tuple[int, int]

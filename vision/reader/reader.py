@@ -53,6 +53,8 @@ _SURE_TILE = 1.5
 # misread 2.8 % of 2636 held-out halves, half of which are marked. Weights of 0.5 and 0.5 misread 3.0 %; 0.1 and 0.9
 # 2.6 %, but confidently twice as often.
 _CLASSIFIER_WEIGHT, _HARD_CASE_WEIGHT = 0.25, 0.75
+# The same with corrected tiles, whose effect is part of the first and must not be overruled.
+_WEIGHTS_BESIDE_EXEMPLARS = 0.5, 0.5
 _CUSTOM_SET_WEIGHT, _HARD_CASE_WEIGHT_BESIDE_SET = 0.8, 0.25
 
 
@@ -236,6 +238,8 @@ class Reader:
     ) -> NDArray[np.float64]:
         """Combine the probabilities of uncertain halves, (N, 2, 19), with those of the hard-case classifier."""
         weight, hard_case_weight = _CLASSIFIER_WEIGHT, _HARD_CASE_WEIGHT
+        if self.exemplars is not None:
+            weight, hard_case_weight = _WEIGHTS_BESIDE_EXEMPLARS
         if self.own_set is not None:
             weight, hard_case_weight = _CUSTOM_SET_WEIGHT, _HARD_CASE_WEIGHT_BESIDE_SET * self.own_set.believed
         tiles, halves = np.nonzero(chances.max(axis=2) < _HARD_CASE_BELOW)
