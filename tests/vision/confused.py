@@ -27,7 +27,7 @@ class _Confused:
 
 
 def confused_reader() -> Reader:
-    """Return the shipped reader for a double-six set, which cannot tell fives from sixes and takes sixes."""
+    """Return the shipped reader for a double-six set, which confuses fives with sixes and prefers sixes."""
     shipped = load_reader(6)
     weight, bias = shipped.pips.weights[-1].copy(), shipped.pips.biases[-1].copy()
     weight[:, 5] = weight[:, 6] = (weight[:, 5] + weight[:, 6]) / 2 + np.abs(weight[:, 5] - weight[:, 6]) / 4

@@ -24,10 +24,9 @@ _MULTIPLE_PX = 32
 # Minimum confidence and maximum number of proposals.
 _MIN_CONFIDENCE = 0.2
 _MAX_PROPOSALS = 300
-# Finer looks are taken around candidates with a side below _SMALL_SIDE_PX and a confidence below _CLEAR, with a margin
-# of _AROUND_SMALL sides, and first everywhere if nothing above _LIKELY is found: at most _FINER_LOOKS, each with twice
-# the resolution, up to that of the doubled image, and of at most _MAX_LOOK_PX pixels. Small tiles often have neighbours
-# that were missed. On 150 tables like other people's photos, 70.3 % of the tiles are proposed without finer looks,
+# Up to _FINER_LOOKS searches at twice the last resolution follow, of at most _MAX_LOOK_PX pixels each. They cover the
+# candidates with a side below _SMALL_SIDE_PX and a confidence below _CLEAR, with a margin of _AROUND_SMALL sides, because
+# small tiles often have neighbours that were missed. The first one covers everything if nothing is above _LIKELY. On 150 tables like other people's photos, 70.3 % of the tiles are proposed without finer looks,
 # 91.5 % with one, and 93.7 % with two.
 _SMALL_SIDE_PX, _CLEAR, _AROUND_SMALL, _LIKELY = 17.0, 0.5, 6.0, 0.3
 _FINER_LOOKS, _MAX_LOOK_PX, _MIN_FACTOR = 2, 1280 * 960, 1.2
@@ -175,10 +174,10 @@ def _around_small(found: Proposals, level: Level, *, or_all: bool) -> Focus | No
 
 
 def _finer(finest: Level, level: Level, region: Focus) -> Level | None:
-    """Return a level with twice the resolution of *level*, or less for a large region. None if that is hardly more.
+    """Return a level with twice the resolution of *level*, or less for a large region.
 
-    It is made from the finest level, and can be larger: the network misses small tiles whose centres lie only two of
-    its cells apart.
+    It is scaled from the finest level, and can be larger, because the network misses small tiles whose centres are only
+    two of its cells apart. None if the resolution would not rise by _MIN_FACTOR.
     """
     left, top, right, bottom = _cut(level, region)
     factor = min(2.0, math.sqrt(_MAX_LOOK_PX / ((right - left) * (bottom - top))))
