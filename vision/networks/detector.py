@@ -25,9 +25,10 @@ _MULTIPLE_PX = 32
 _MIN_CONFIDENCE = 0.2
 _MAX_PROPOSALS = 300
 # Up to _FINER_LOOKS searches at twice the last resolution follow, of at most _MAX_LOOK_PX pixels each. They cover the
-# candidates with a side below _SMALL_SIDE_PX and a confidence below _CLEAR, with a margin of _AROUND_SMALL sides, because
-# small tiles often have neighbours that were missed. The first one covers everything if nothing is above _LIKELY. On 150 tables like other people's photos, 70.3 % of the tiles are proposed without finer looks,
-# 91.5 % with one, and 93.7 % with two.
+# candidates with a side below _SMALL_SIDE_PX and a confidence below _CLEAR, with a margin of _AROUND_SMALL sides,
+# because small tiles often have neighbours that were missed. The first one covers everything if nothing is above
+# _LIKELY. On 150 tables like other people's photos, 70.3 % of the tiles are proposed without finer looks, 91.5 % with
+# one, and 93.7 % with two.
 _SMALL_SIDE_PX, _CLEAR, _AROUND_SMALL, _LIKELY = 17.0, 0.5, 6.0, 0.3
 _FINER_LOOKS, _MAX_LOOK_PX, _MIN_FACTOR = 2, 1280 * 960, 1.2
 # A focus that covers at most _MOST_IN_FOCUS of the image is searched at a level on which tiles have a side of at least
