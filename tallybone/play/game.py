@@ -28,6 +28,7 @@ from tallybone.sources.source import RecordedInput
 from vision.arrays import Image
 from vision.errors import VisionError
 from vision.image.picture import decode_picture
+from vision.reader.custom_set import RecordedSet
 from vision.tracking.table_view import TableView
 from vision.tracking.watch import Frame
 
@@ -49,6 +50,7 @@ class LiveState:
         view: Last view of the table, or None before the first readable picture.
         page: Address of the page, as text. "" if there is none.
         chosen: Index of the choice that is shown, to be confirmed with a button. None if no choice is shown.
+        own_set: Custom tile set with which pictures are read, or None.
     """
 
     session: Session
@@ -60,6 +62,7 @@ class LiveState:
     view: TableView | None = None
     page: str = ""
     chosen: int | None = None
+    own_set: RecordedSet | None = None
 
 
 class Listener:
@@ -167,6 +170,7 @@ class LiveGame:
         is_endless: bool = False,
         learning: Learning | None = None,
         teaching: Teaching | None = None,
+        own_set: RecordedSet | None = None,
     ) -> None:
         """Create a game that takes its pictures from *camera*.
 
@@ -183,11 +187,12 @@ class LiveGame:
             is_endless: Whether the game continues after the last picture until a person ends it, for corrections.
             learning: Learns the knocks of the table from the match, or None.
             teaching: Learns the tiles of the table from corrections, or None.
+            own_set: Custom tile set at the start, or None.
         """
         self._camera, self._sitting, self._recorder, self._listener = camera, sitting, recorder, listener
         self._clock, self._page, self._is_endless = clock, page, is_endless
         self._parts, self._counts, self._learning = parts or Pressable(), counts or Counts(), learning
-        self._teaching = teaching
+        self._teaching, self._own_set = teaching, own_set
         self._failing: frozenset[str] = frozenset()
         self._limiter, self._pace = FrameLimiter(most_per_s), PaceMeter(most_per_s)
         self._slow_words: Phrase | None = None
@@ -304,6 +309,8 @@ class LiveGame:
         """
         self._t_ns = max(self._t_ns, self._camera.now_ns() if t_ns is None else t_ns)
         self._recorder.input(item, self._t_ns, by=by)
+        if isinstance(item, RecordedSet):
+            self._own_set = item
         step = self._sitting.feed(item, self._t_ns)
         self._publish(step)
         return step
@@ -337,6 +344,7 @@ class LiveGame:
             view=self._view,
             page=self._page,
             chosen=self._choosing.shown(self.session, self._camera.now_ns()),
+            own_set=self._own_set,
         )
 
     def _is_due(self, t_ns: int) -> bool:

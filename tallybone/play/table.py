@@ -142,6 +142,7 @@ class LiveTable:
                 is_endless=around.is_endless,
                 learning=self._learning,
                 teaching=self._teaching,
+                own_set=game.start.own_set,
             )
             if self._announcements:
                 listener.happened(Step(self.session.t_ns, self.session, self._announcements))

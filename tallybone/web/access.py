@@ -5,6 +5,7 @@
 import asyncio
 import hmac
 import json
+import re
 import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
@@ -32,7 +33,11 @@ _MOST_LEFT = 1000
 _MOST_COOKIE = 1500
 
 MOST_BODY = 4096
-"""Maximum size of a request body in bytes. The largest action takes a tenth of it."""
+"""Maximum size of a request body in bytes. The largest action takes a quarter of it."""
+MOST_PHOTO = 16 << 20
+"""Maximum size of a photo in bytes. Phones with 50 megapixels take up to 15 MB."""
+_PHOTO = re.compile(r"/api/v1/hands/\d+/photo")
+_JSON_KINDS, _PHOTO_KINDS = ("application/json",), ("application/octet-stream", "image/jpeg", "image/png", "image/heic")
 _POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
@@ -270,7 +275,7 @@ class Guard:
         refused = self._problem_with(scope)
         if refused is None:
             try:
-                await self._app(scope, _bounded(receive), guarded)
+                await self._app(scope, _bounded(receive, _most_of(scope)), guarded)
                 return
             except asyncio.CancelledError:  # The page is shutting down.
                 if is_begun:
@@ -293,18 +298,26 @@ class Guard:
         changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD", "OPTIONS")
         if changes and not _is_own_page(headers):
             return 403, "the request comes from another site"
-        return None if scope["type"] == "websocket" else _problem_with_body(headers, changes=changes)
+        if scope["type"] == "websocket":
+            return None
+        kinds = () if not changes else _PHOTO_KINDS if _PHOTO.fullmatch(scope["path"]) else _JSON_KINDS
+        return _problem_with_body(headers, kinds, _most_of(scope))
 
 
-def _bounded(receive: Receive) -> Receive:
-    """Return a receiver that rejects a body, for example of unknown length, once it exceeds MOST_BODY."""
+def _most_of(scope: Scope) -> int:
+    """Return the maximum size of a request's body in bytes."""
+    return MOST_PHOTO if scope["method"] == "POST" and _PHOTO.fullmatch(scope["path"]) else MOST_BODY
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
+    """Return a receiver that rejects a body, for example of unknown length, once it exceeds *most* bytes."""
     taken = 0
 
     async def bounded() -> Message:
         nonlocal taken
         message = await receive()
         taken += len(message.get("body", b""))
-        if taken > MOST_BODY:
+        if taken > most:
             raise HTTPException(413, _TOO_LARGE)
         return message
 
@@ -325,14 +338,17 @@ def _is_own_page(headers: Mapping[str, str]) -> bool:
     return parts.scheme in ("http", "https") and bool(host) and parts.netloc.lower() == host.lower()
 
 
-def _problem_with_body(headers: Mapping[str, str], *, changes: bool) -> tuple[int, str] | None:
-    """Return status and reason for rejecting a request by its body's declared length and type, or None to accept it."""
+def _problem_with_body(headers: Mapping[str, str], kinds: tuple[str, ...], most: int) -> tuple[int, str] | None:
+    """Return status and reason for rejecting a request by its body's declared length and type, or None to accept it.
+
+    The type must be one of *kinds*, unless that is empty.
+    """
     length = headers.get("content-length", "0")
-    if not (length.isascii() and length.isdecimal() and len(length) < 10 and int(length) <= MOST_BODY):
+    if not (length.isascii() and length.isdecimal() and len(length) < 10 and int(length) <= most):
         return 413, _TOO_LARGE
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if changes and kind != "application/json":
-        return 415, "use the content type application/json"
+    if kinds and kind not in kinds:
+        return 415, f"use the content type {kinds[0]}"
     return None
 
 

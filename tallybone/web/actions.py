@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from engine.tiles import HIGHEST_PIPS
 
 _MOST = 1_000_000
+MOST_COUNTED = 100
+"""Maximum number of tiles in a counted hand."""
 SeqNumber = Annotated[int, Field(ge=0, le=_MOST)]
 SeatNumber = Annotated[int, Field(ge=0, le=15)]
 PointsNumber = Annotated[int, Field(ge=-10_000, le=10_000)]
@@ -135,6 +137,14 @@ class SayLeft(StrictModel):
     pips: Annotated[int, Field(ge=0, le=_MOST)]
 
 
+class RevealHand(StrictModel):
+    """Enter the tiles left in a player's hand at the end of a hand."""
+
+    type: Literal["reveal"]
+    seat: SeatNumber
+    tiles: Annotated[tuple[PipNumbers, ...], Field(strict=False, max_length=MOST_COUNTED)]
+
+
 SingleAction: TypeAlias = (
     PressButton
     | AnswerQuestion
@@ -146,6 +156,7 @@ SingleAction: TypeAlias = (
     | GivePoints
     | SayLead
     | SayLeft
+    | RevealHand
 )
 """Actions that are converted to a single input of the session."""
 PageAction = Annotated[SingleAction | TakeBack, Field(discriminator="type")]

@@ -35,6 +35,7 @@ from tallybone.texts import LANGUAGES, in_language
 from tallybone.web.access import COOKIE, Access, Author, Guard, author_by, come_in_by_pin, insider_by
 from tallybone.web.actions import Asked, Login, PipNumber, Refusal, Refused, TakeBack
 from tallybone.web.feed import CameraPicture, Desk, LiveFeed, Made, PagePictures, PageRequest, R, W, crop_of
+from tallybone.web.hand_routes import hand_routes
 from tallybone.web.hosts import THIS_MACHINE, KnownHosts, is_console
 from tallybone.web.layout_shown import EndOffered, ends_before
 from tallybone.web.page_files import FirstSnapshot, PageServed
@@ -91,7 +92,8 @@ def make_app(
         hosts: Allowed host names.
     """
     making = asyncio.Lock()  # Viewers together occupy only one worker thread at a time.
-    routers = (game_routes(feed, making), picture_routes(feed, pictures, making), author_routes(feed, access), *more)
+    own = (game_routes(feed, making), picture_routes(feed, pictures, making), author_routes(feed, access))
+    routers = (*own, hand_routes(feed, access), *more)
     about = "A domino table keeps its score. Everybody can watch; viewers with the table's PIN can make corrections."
     return guarded(routers, about, static, language=language, snapshot=feed.first, hosts=hosts)
 

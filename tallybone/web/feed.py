@@ -331,7 +331,7 @@ def _matters(before: LiveState, now: LiveState) -> bool:
 
 def _words(now: LiveState) -> tuple[Any, ...]:
     seen = None if now.view is None else (now.view.lost, now.view.unsure)
-    return (now.recording, now.parts, now.picture_px, seen, now.eye == "no camera", now.chosen)
+    return (now.recording, now.parts, now.picture_px, seen, now.eye == "no camera", now.chosen, now.own_set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +368,7 @@ class PagePictures:
         now_ns = self.clock()
         if made is not None and (made.etag == name or now_ns - made_ns < _EVERY_NS):
             return made
-        image = _decoded(taken)
+        image = aligned(taken)
         if image is None:
             return None
         fresh = Made(jpeg_of_width(image, width_px), name)
@@ -385,11 +385,16 @@ def crop_of(taken: CameraPicture, session: Session, seq: int) -> Made | None:
     known = session.places.find(NodeId(seq))
     if known is None:
         return None
-    image = _decoded(taken)
+    image = aligned(taken)
     if image is None:
         return None
-    to_crop = cv2.getAffineTransform(_corners(known.place), _CROP_CORNERS)
-    return Made(_jpeg(np.asarray(cv2.warpAffine(image, to_crop, CROP_PX), np.uint8)), f'"{taken.t_ns}-tile-{seq}"')
+    return Made(cut(image, _corners(known.place)), f'"{taken.t_ns}-tile-{seq}"')
+
+
+def cut(image: Image, corners: NDArray[np.float32]) -> bytes:
+    """Return a JPEG of the part of an image with these corners, shape (3, 2): top left, top right, bottom right."""
+    to_crop = cv2.getAffineTransform(corners, _CROP_CORNERS)
+    return _jpeg(np.asarray(cv2.warpAffine(image, to_crop, CROP_PX), np.uint8))
 
 
 def _corners(place: Footprint) -> NDArray[np.float32]:
@@ -401,7 +406,7 @@ def _corners(place: Footprint) -> NDArray[np.float32]:
     return np.array((a, b, c) if place.lies_along else (b, c, d), np.float32)
 
 
-def _decoded(taken: CameraPicture) -> Image | None:
+def aligned(taken: CameraPicture) -> Image | None:
     """Decode an image and align it with the first one, to which all positions refer. None if it cannot be decoded."""
     found = cv2.imdecode(np.frombuffer(taken.jpeg, np.uint8), cv2.IMREAD_COLOR) if taken.jpeg else None
     return None if found is None else taken.aim.straightened(np.asarray(found, np.uint8))

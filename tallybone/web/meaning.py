@@ -25,6 +25,7 @@ from engine import (
     Play,
     Port,
     Remove,
+    Reveal,
     RevealPips,
     Seat,
     Seq,
@@ -58,6 +59,7 @@ from tallybone.web.actions import (
     Refusal,
     Refused,
     RemoveAction,
+    RevealHand,
     SayLead,
     SayLeft,
     SingleAction,
@@ -108,6 +110,8 @@ def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand |
             return _checked(Lead(Seat(action.seat)), state)
         case SayLeft():
             return _checked(RevealPips(Seat(action.seat), action.pips), state)
+        case RevealHand():
+            return _checked(Reveal(Seat(action.seat), tuple(Tile.of(*pips) for pips in action.tiles)), state)
         case ConfirmInferred(seq=seq):
             seqs = tuple(inferred for inferred in state.inferred if seq in (None, inferred))
             return Confirmed(seqs) if seqs else Refused(Refusal.CHANGED, phrase("already confirmed"))
@@ -125,7 +129,7 @@ def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand |
 def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]) -> bool:
     """Check whether events since the snapshot affect an action. Adding points and taking back are never affected."""
     match action:
-        case GivePoints() | SayLeft() | TakeBack():
+        case GivePoints() | SayLeft() | RevealHand() | TakeBack():
             return False
         case AnswerQuestion():
             return not any(topic_of(question.ambiguity) == action.topic for question in session.questions)

@@ -67,6 +67,11 @@ def parse_header(data: bytes) -> Header:
     return header
 
 
+def is_heic(data: bytes) -> bool:
+    """Return True if a file is a HEIC image, by its first bytes."""
+    return data[4:8] == b"ftyp" and data[8:12] in _HEIF_BRANDS
+
+
 def require_whole(data: bytes, kind: str) -> None:
     """Check that an image file is complete.
 
@@ -111,7 +116,7 @@ def _parse(data: bytes) -> Header:
         return _parse_bmp(data)
     if data[:4] in (b"II*\0", b"MM\0*"):
         return Header("TIFF", *tiff_size_px(data))
-    if data[4:8] == b"ftyp" and data[8:12] in _HEIF_BRANDS:
+    if is_heic(data):
         raise HeaderError(f"it is HEIC; save it as {FORMATS} (on the phone: camera format 'most compatible')")
     raise HeaderError(f"not a readable picture: expected {FORMATS}")
 

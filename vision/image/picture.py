@@ -10,7 +10,7 @@ import numpy as np
 
 from vision.arrays import Image
 from vision.errors import HeaderError, VisionError
-from vision.image.header import Header, needed_to_decode, parse_header, require_whole
+from vision.image.header import FORMATS, Header, is_heic, needed_to_decode, parse_header, require_whole
 
 # Photos of common phones have up to 50 megapixels. 80 take 240 MB decoded, which fits a Pi with 1 GB.
 MAX_PIXELS = 80_000_000
@@ -22,6 +22,14 @@ class PictureError(VisionError, ValueError):
     """A file cannot be read as an image. The message contains its name and the reason."""
 
 
+class OversizedPictureError(PictureError):
+    """An image has too many pixels."""
+
+
+class MissingHeicError(PictureError):
+    """A file is a HEIC image, and the library that decodes it is not installed."""
+
+
 def load_picture(path: Path) -> Image:
     """Load an image file, upright.
 
@@ -29,7 +37,7 @@ def load_picture(path: Path) -> Image:
     The size in the header is checked before decoding, so that an oversized image uses no memory.
 
     Args:
-        path: A JPEG, PNG, WebP, BMP or TIFF file.
+        path: A JPEG, PNG, WebP, BMP or TIFF file. Also HEIC if pillow-heif is installed (the extra `heic`).
 
     Returns:
         Shape (H, W, 3), BGR.
@@ -53,6 +61,8 @@ def decode_picture(data: bytes, name: str) -> Image:
     Raises:
         PictureError: If it is not a complete image of at most 80 megapixels.
     """
+    if is_heic(data):
+        return _decode_heic(data, name)
     header = check_picture(data, name)
     return _decode(needed_to_decode(data, header.kind), header.kind, name)
 
@@ -69,11 +79,7 @@ def check_picture(data: bytes, name: str) -> Header:
     """
     try:
         header = parse_header(data)
-        if header.width_px * header.height_px > MAX_PIXELS:
-            raise HeaderError(
-                f"it is too large: expected at most {MAX_PIXELS // 1_000_000} megapixels,"
-                f" but its header says {header.width_px} x {header.height_px}"
-            )
+        _check_size(header.width_px, header.height_px, name)
         require_whole(data, header.kind)
     except HeaderError as error:
         raise PictureError(f"{name}: {error}") from None
@@ -102,6 +108,38 @@ def read_picture_file(path: Path) -> bytes:
         raise PictureError(f"{path}: there is no such file") from None
     except OSError as error:
         raise PictureError(f"{path}: it cannot be opened: {error.strerror}") from error
+
+
+def _check_size(width_px: int, height_px: int, name: str) -> None:
+    if width_px * height_px > MAX_PIXELS:
+        raise OversizedPictureError(
+            f"{name}: it is too large: expected at most {MAX_PIXELS // 1_000_000} megapixels,"
+            f" but its header says {width_px} x {height_px}"
+        )
+
+
+def _decode_heic(data: bytes, name: str) -> Image:
+    try:
+        import pillow_heif
+    except ImportError:
+        raise MissingHeicError(
+            f"{name}: it is HEIC; run `pip install pillow-heif`, or save it as {FORMATS} (on the phone: camera format"
+            " 'most compatible')"
+        ) from None
+    try:
+        # The rotation in the file is applied, and 10 bits are converted to 8.
+        photo = pillow_heif.open_heif(data, bgr_mode=True)
+        width_px, height_px = photo.size
+        _check_size(width_px, height_px, name)
+        image = np.asarray(photo, np.uint8)
+    # The library documents no exceptions. These are all that its C code raises.
+    except (ValueError, RuntimeError, EOFError, IndexError, SyntaxError, OSError, MemoryError) as error:
+        if isinstance(error, PictureError):
+            raise
+        raise PictureError(f"{name}: its HEIC data cannot be decoded: {error}") from error
+    if image.ndim == 2:
+        image = image[..., None].repeat(3, axis=2)
+    return np.ascontiguousarray(image[..., :3])
 
 
 def _decode(data: bytes, kind: str, name: str) -> Image:

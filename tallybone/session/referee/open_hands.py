@@ -11,7 +11,6 @@ from engine import (
     Amend,
     Domino,
     Game,
-    Hand,
     HandEnd,
     Must,
     Phase,
@@ -37,12 +36,17 @@ _MIN_SHARE, _MAX_CHOICES = 0.01, 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class HandTile:
     """Possible tiles for an open tile, likeliest first, and the share of each."""
 
     seen: SeenTile
     tiles: tuple[Tile, ...]
     by_share: tuple[float, ...]
+
+    @property
+    def is_sure(self) -> bool:
+        """True if the likeliest tile can be accepted without a question."""
+        return self.by_share[0] >= SURE
 
 
 def judge_reveals(places: Places, state: State) -> Iterator[Resolution | Question | None]:
@@ -120,12 +124,12 @@ def _shown(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand)
         return None
     if is_doubted and not places.is_being_cleared:
         return _ask_whole(places, game, seat, hand)
-    tiles = _read(game, game.hand, seat, hand)
-    while isinstance(tiles, _Reading):
+    tiles = _read(game, seat, hand)
+    while isinstance(tiles, HandTile):
         if not places.is_being_cleared:
             return _ask_which(places, seat, hand, tiles)
         hand, is_doubted = replace(hand, told=(*hand.told, (tiles.seen.center_px, tiles.tiles[0]))), True
-        tiles = _read(game, game.hand, seat, hand)
+        tiles = _read(game, seat, hand)
     reported = replace(hand, shown=Seq(state.next_seq), said=tiles)
     around = places.around.with_hand(seat, reported)
     return Resolution((Reveal(seat, tiles),), replace(places, around=around), is_inferred=is_doubted)
@@ -136,12 +140,11 @@ def _corrected(places: Places, state: State, game: Game, seat: Seat, hand: OpenH
 
     Two looks must agree. Nothing is corrected while tiles are missing or the table is being cleared.
     """
-    assert game.hand is not None  # checked by the caller
     entry = next((other for other in entries(state) if other.seq == hand.shown), None)
     if entry is None or places.is_being_cleared or len(hand.tiles) < len(hand.said) or hand.looks < 2:
         return None
-    tiles = _read(game, game.hand, seat, hand)
-    if isinstance(tiles, _Reading):
+    tiles = _read(game, seat, hand)
+    if isinstance(tiles, HandTile):
         return _ask_which(places, seat, hand, tiles)
     if Counter(tiles) == Counter(hand.said):
         return None
@@ -149,29 +152,43 @@ def _corrected(places: Places, state: State, game: Game, seat: Seat, hand: OpenH
     return Resolution((amend,), replace(places, around=places.around.with_hand(seat, replace(hand, said=tiles))))
 
 
-def _read(game: Game, hand: Hand, seat: Seat, shown: OpenHand) -> tuple[Tile, ...] | _Reading:
-    """Return the open tiles of a hand, or the reading of the least uncertain of the uncertain tiles.
-
-    The most certain tiles are accepted first. Each uses up a copy of its tile, which narrows down the others.
-    """
-    others: Counter[Tile] = Counter()
-    for at, holding in enumerate(hand.holdings):
-        if at != seat and holding is not None:
-            others.update(holding.tiles or ())
-    left = list(shown.tiles)
+def _read(game: Game, seat: Seat, shown: OpenHand) -> tuple[Tile, ...] | HandTile:
+    """Return the open tiles of a hand, or the reading of the least uncertain of the uncertain tiles."""
     accepted: dict[SeenTile, Tile] = {}
-    while left:
-        readings = (_weighed(game, seen, others, shown.told) for seen in left)
-        best = max(readings, key=lambda reading: reading.by_share[0])
-        if best.by_share[0] < SURE:
+    for best in hand_tiles(game, seat, shown.tiles, shown.told):
+        if not best.is_sure:
             return best
         accepted[best.seen] = best.tiles[0]
-        others[best.tiles[0]] += 1
-        left.remove(best.seen)
     return tuple(accepted[seen] for seen in shown.tiles)
 
 
-def _weighed(game: Game, seen: SeenTile, gone: Counter[Tile], named: Sequence[tuple[PointPx, Tile]]) -> _Reading:
+def hand_tiles(
+    game: Game, seat: Seat, tiles: Sequence[SeenTile], named: Sequence[tuple[PointPx, Tile]] = ()
+) -> Iterator[HandTile]:
+    """Yield the readings of the face-up tiles of a hand, the most certain first.
+
+    Each uses up a copy of its likeliest tile, which narrows down the others.
+
+    Args:
+        game: The match.
+        seat: Seat of the hand.
+        tiles: The tiles as read.
+        named: Tiles that the players have named, each after its centre in pixels.
+    """
+    others: Counter[Tile] = Counter()
+    for at, holding in enumerate(() if game.hand is None else game.hand.holdings):
+        if at != seat and holding is not None:
+            others.update(holding.tiles or ())
+    left = list(tiles)
+    while left:
+        readings = (_weighed(game, seen, others, named) for seen in left)
+        best = max(readings, key=lambda reading: reading.by_share[0])
+        yield best
+        others[best.tiles[0]] += 1
+        left.remove(best.seen)
+
+
+def _weighed(game: Game, seen: SeenTile, gone: Counter[Tile], named: Sequence[tuple[PointPx, Tile]]) -> HandTile:
     """Return the possible tiles for an open tile, weighted by its pips and the copies left.
 
     A tile that the players have named is certain.
@@ -184,7 +201,7 @@ def _weighed(game: Game, seen: SeenTile, gone: Counter[Tile], named: Sequence[tu
     """
     name = next((tile for middle, tile in named if is_near(seen, middle)), None)
     if name is not None:
-        return _Reading(seen, (name,), (1.0,))
+        return HandTile(seen, (name,), (1.0,))
     first, second = (log_chances(half, game.rules.max_pips) for half in halves_of(seen))
     weights: dict[Tile, float] = {}
     for pips, other_pips in product(sorted(plausible(first)), sorted(plausible(second))):
@@ -192,10 +209,10 @@ def _weighed(game: Game, seen: SeenTile, gone: Counter[Tile], named: Sequence[tu
         weight = first[pips] + second[other_pips] + log_unseen(copies_left(game, tile) - gone[tile])
         weights[tile] = max(weights.get(tile, weight), weight)
     by_share = sorted(zip(shares(weights.values()), weights, strict=True), key=lambda pair: -pair[0])
-    return _Reading(seen, tuple(tile for _, tile in by_share), tuple(share for share, _ in by_share))
+    return HandTile(seen, tuple(tile for _, tile in by_share), tuple(share for share, _ in by_share))
 
 
-def _ask_which(places: Places, seat: Seat, hand: OpenHand, reading: _Reading) -> Question:
+def _ask_which(places: Places, seat: Seat, hand: OpenHand, reading: HandTile) -> Question:
     """Return a question about the identity of an open tile. It offers 2 to _MAX_CHOICES of the likeliest tiles."""
     pairs = zip(reading.tiles, reading.by_share, strict=True)
     tiles = [tile for at, (tile, share) in enumerate(pairs) if at < 2 or share >= _MIN_SHARE][:_MAX_CHOICES]

@@ -185,6 +185,7 @@ def test_points_are_given_by_hand() -> None:
         {"type": "insert", "seat": 0},
         {"type": "lead", "seat": 0},
         {"type": "left", "seat": 0, "pips": 5},
+        {"type": "reveal", "seat": 0, "tiles": [[6, 5]]},
     ],
 )
 def test_refuses_invalid_requests_with_a_message(request_body: dict[str, object]) -> None:

@@ -148,7 +148,7 @@ _NAMES = st.sampled_from(
     ]
 )
 _TYPES = st.sampled_from(
-    ["press", "answer", "amend", "remove", "stands", "insert", "points", "lead", "left", "take_back", "x"]
+    ["press", "answer", "amend", "remove", "stands", "insert", "points", "lead", "left", "reveal", "take_back", "x"]
 )
 _SMALL = st.integers(-1, 30) | st.lists(st.integers(-1, 19), min_size=2, max_size=2) | st.none() | _ANYTHING
 _ACTIONS = st.builds(lambda kind, fields: {**fields, "type": kind}, _TYPES, st.dictionaries(_NAMES, _SMALL, max_size=4))

@@ -194,7 +194,20 @@ def test_rejects_other_files_and_lists_the_formats(tmp_path: Path, data: bytes) 
     assert "JPEG, PNG, WebP, BMP or TIFF" in rejection(write(tmp_path, "notes.jpg", data))
 
 
-def test_rejects_heic_with_advice(tmp_path: Path) -> None:
+def test_reads_heic_upright(tmp_path: Path) -> None:
+    heif = pytest.importorskip("pillow_heif", reason='pillow-heif is not installed: pip install ".[heic]"')
+    rotated = np.rot90(scene()).copy()
+    file = heif.from_bytes("BGR", rotated.shape[1::-1], rotated.tobytes())
+    file.save(tmp_path / "table.heic", quality=-1, chroma=444, exif=b"Exif\0\0" + orientation(6))
+    assert_is_the_scene(load_picture(tmp_path / "table.heic"), tolerance=12)
+    grey = heif.from_bytes("L", (64, 48), scene()[:, :, 0].tobytes())
+    grey.save(tmp_path / "grey.heic", quality=-1)
+    assert (np.ptp(load_picture(tmp_path / "grey.heic"), axis=2) == 0).all()
+    assert "cannot be decoded" in rejection(write(tmp_path, "cut.heic", (tmp_path / "table.heic").read_bytes()[:-99]))
+
+
+def test_rejects_heic_with_advice_if_its_library_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
     message = rejection(write(tmp_path, "IMG_1.HEIC", b"\0\0\0\x18ftypheic" + b"\0" * 100))
     assert "HEIC" in message
     assert "most compatible" in message

@@ -1,0 +1,140 @@
+"""Routes that count a hand: read its tiles from a photo or from the table, and check them."""
+
+# No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
+
+import asyncio
+import logging
+from dataclasses import replace
+from typing import Annotated, Any, Literal, TypeAlias
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+
+from engine import Game, Reveal, Seat, Tile, Weight, problem_with
+from engine.phrases import phrase
+from tallybone.plain_text import plain
+from tallybone.play.game import LiveState
+from tallybone.recording.own_tiles import as_recorded
+from tallybone.web.access import Access, Author, insider_by
+from tallybone.web.actions import MOST_COUNTED, PipNumber
+from tallybone.web.feed import LiveFeed, aligned
+from tallybone.web.hand_count import CountedTile, beside_layout, counted, doubts_about
+from tallybone.web.snapshot import as_json
+from vision.arrays import Image
+from vision.image.picture import MAX_PIXELS, MissingHeicError, OversizedPictureError, PictureError, decode_picture
+from vision.reader.custom_set import RecordedSet
+from vision.reader.reader import Reader, load_reader
+
+log = logging.getLogger(__name__)
+
+SeatPath: TypeAlias = Annotated[int, Path(ge=0, le=15)]
+_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+# Photos wait for each other, because two at once would take the memory of a small computer.
+_MOST_WAITING = 4
+
+
+class PhotoReader:
+    """Reads photos in a worker thread, one after another. Its models are loaded on first use."""
+
+    def __init__(self) -> None:
+        """Prepare without loading the models."""
+        self._reader: Reader | None = None
+        self._turn, self._waiting = asyncio.Lock(), 0
+
+    async def read(self, photo: bytes, seat: Seat, game: Game, own_set: RecordedSet | None) -> list[CountedTile]:
+        """Return the tiles of a seat's hand in a photo. *own_set* is the custom tile set of the match, or None.
+
+        Raises:
+            HTTPException: 422 if the photo is not a readable picture, 429 if too many photos wait.
+        """
+        if self._waiting >= _MOST_WAITING:
+            raise HTTPException(429, phrase("too many requests: try again in a moment"), {"Retry-After": "5"})
+        self._waiting += 1
+        try:
+            async with self._turn:
+                return await asyncio.to_thread(self._read, photo, seat, game, own_set)
+        finally:
+            self._waiting -= 1
+
+    def _read(self, photo: bytes, seat: Seat, game: Game, own_set: RecordedSet | None) -> list[CountedTile]:
+        image = _decoded(photo)
+        # Not the game's reader, because two threads cannot use the same networks.
+        if self._reader is None or self._reader.max_pips != game.rules.max_pips:
+            self._reader = load_reader(game.rules.max_pips)
+        reader = self._reader if own_set is None else as_recorded(self._reader, own_set, log.warning)
+        return counted(game, seat, reader.read(image).tiles, image)
+
+
+def hand_routes(feed: LiveFeed, access: Access) -> APIRouter:
+    """Return the routes that count the hands after a hand has ended."""
+    router, insider, photos = APIRouter(prefix="/hands/{seat}"), insider_by(access), PhotoReader()
+
+    @router.post("/photo", openapi_extra=_BODY)
+    async def photo(seat: SeatPath, request: Request, author: Annotated[Author, Depends(insider)]) -> list[CountedTile]:
+        """Read the tiles left in a player's hand from a photo: JPEG, PNG, WebP, BMP, TIFF or HEIC, at most 16 MB."""
+        now, game = _ended(feed, seat)
+        return await photos.read(await request.body(), Seat(seat), game, now.own_set)
+
+    @router.get("/table")
+    async def table(seat: SeatPath, author: Annotated[Author, Depends(insider)]) -> list[CountedTile]:
+        """Return the tiles on the table that may be left in a player's hand."""
+        now, game = _ended(feed, seat)
+        view, taken = now.view, feed.picture
+        if view is None or taken is None:
+            raise HTTPException(404, phrase("there is no picture yet"))
+        image = await asyncio.to_thread(aligned, replace(taken, aim=view.aim))
+        if image is None:
+            raise HTTPException(404, phrase("no such picture"))
+        return counted(game, Seat(seat), tuple(beside_layout(now.session, view, Seat(seat))), image)
+
+    @router.get("/doubts", response_model=list[str])
+    async def doubts(
+        seat: SeatPath,
+        pips: Annotated[list[PipNumber] | None, Query(max_length=2 * MOST_COUNTED)] = None,
+        lang: Literal["en", "es", "pt", "fr"] = "en",
+    ) -> Response:
+        """Return reasons why tiles may not be the player's whole hand. `pips` has two numbers for each tile."""
+        _, game = _ended(feed, seat)
+        halves = iter(pips or ())
+        tiles = tuple(Tile.of(first, second) for first, second in zip(halves, halves, strict=False))
+        return Response(as_json(doubts_about(game, Seat(seat), tiles), lang), media_type="application/json")
+
+    return router
+
+
+def _ended(feed: LiveFeed, seat: int) -> tuple[LiveState, Game]:
+    """Return the state of the game, if a seat's hand can be counted now.
+
+    Raises:
+        HTTPException: 404 without a game, 409 if the hand is not over, or the player has no tiles to show.
+    """
+    now = feed.now
+    game = None if now is None else now.session.state.game
+    if now is None or game is None:
+        raise HTTPException(404, phrase("no match is being played"))
+    problem = problem_with(now.session.state, Reveal(Seat(seat), ()))
+    if problem is not None and problem.weight is Weight.IMPOSSIBLE:
+        raise HTTPException(409, plain(problem.words))
+    return now, game
+
+
+def _decoded(photo: bytes) -> Image:
+    try:
+        return decode_picture(photo, "photo")
+    except MissingHeicError:
+        words = phrase(
+            'this table cannot read HEIC photos: choose "Most Compatible" in the settings of the phone\'s camera, or'
+            " install {package} at the table",
+            package="pillow-heif",
+        )
+    except OversizedPictureError:
+        most = MAX_PIXELS // 1_000_000
+        words = phrase("this photo is too large: take one with at most {megapixels} megapixels", megapixels=most)
+    except PictureError as error:
+        log.info("unreadable photo: %s", error)
+        words = phrase("this file is not a picture, or it is damaged: take another photo, or choose a JPEG or PNG file")
+    raise HTTPException(422, words)

@@ -1,0 +1,206 @@
+"""Tests of counting a hand over HTTP: photos, the table's camera, doubts, the count, undo, and hostile files."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import cv2
+import httpx
+import numpy as np
+import pytest
+
+from engine import Phase, Reveal, Seat, Tile, unseen
+from tallybone.play.recorder import RecordingQuota
+from tallybone.play.start import session_of
+from tallybone.recording.reader import read_recording
+from tallybone.recording.resume import left_in
+from tallybone.web.access import MOST_PHOTO
+from tallybone.web.hand_count import beside_layout, doubts_about
+from tests.tallybone.web.conftest import at_table
+from tests.tallybone.web.hand_photos import end_hand, game_of, hand_photo, jpeg_of_hand
+from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
+from tests.vision.picture_files import orientation, png, with_exif
+from tests.vision.seen import unsure_tile
+from tests.waiting import until
+
+pytestmark = pytest.mark.slow
+
+API = "/api/v1"
+BYTES = {"content-type": "application/octet-stream"}
+HAND = [(6, 5), (3, 0), (4, 4), (2, 1)]
+
+
+@pytest.fixture(scope="module", name="table")
+def a_table_at_the_end_of_a_hand() -> Iterator[TrueTable]:
+    """Ann is out, and Ben has two tiles left."""
+    with at_table() as table:
+        end_hand(table)
+        until(lambda: httpx.get(f"{table.page.url}{API}/state").json()["match"]["phase"] == "reveal")
+        yield table
+
+
+def send(client: httpx.Client, photo: bytes, seat: int = 1, kind: str = BYTES["content-type"]) -> httpx.Response:
+    return client.post(f"{API}/hands/{seat}/photo", content=photo, headers={"content-type": kind}, timeout=60)
+
+
+def pips_in(answer: httpx.Response) -> list[list[int]]:
+    assert answer.status_code == 200, answer.text
+    return sorted(sorted(tile["pips"]) for tile in answer.json())
+
+
+def do(client: httpx.Client, **action: object) -> httpx.Response:
+    return client.post(f"{API}/actions", json={"action": action})
+
+
+def test_reads_each_tile_of_a_photo_with_its_crop(insider: httpx.Client) -> None:
+    answer = send(insider, jpeg_of_hand(HAND))
+    assert pips_in(answer) == sorted(sorted(pair) for pair in HAND)
+    for tile in answer.json():
+        assert tile["sure"] == [True, True]
+        assert tile["picture"].startswith("data:image/jpeg;base64,")
+
+
+def test_a_photo_is_read_upright(insider: httpx.Client) -> None:
+    straight = jpeg_of_hand(HAND)
+    rotated = send(insider, with_exif(straight, orientation(6)))
+    assert pips_in(rotated) == pips_in(send(insider, straight))
+
+
+def test_reads_heic(insider: httpx.Client) -> None:
+    heif = pytest.importorskip("pillow_heif", reason='pillow-heif is not installed: pip install ".[heic]"')
+    image, file = hand_photo(*HAND), BytesIO()
+    heif.from_bytes("BGR", (image.shape[1], image.shape[0]), image.tobytes()).save(file, quality=90)
+    assert pips_in(send(insider, file.getvalue(), kind="image/heic")) == sorted(sorted(pair) for pair in HAND)
+
+
+def test_a_photo_without_tiles_is_empty(insider: httpx.Client) -> None:
+    assert send(insider, jpeg_of_hand([])).json() == []
+    for size in ((1, 1), (1, 900), (900, 1), (3, 3)):
+        assert send(insider, cv2.imencode(".png", np.full((*size, 3), 90, np.uint8))[1].tobytes()).json() == []
+
+
+@pytest.mark.parametrize(
+    ("photo", "words"),
+    [
+        (b"", "not a picture, or it is damaged"),
+        (b"hello table", "not a picture, or it is damaged"),
+        (jpeg_of_hand(HAND)[:-5000], "not a picture, or it is damaged"),
+        (png(30_000, 30_000), "too large: take one with at most 80 megapixels"),
+    ],
+    ids=["empty", "text", "cut", "huge"],
+)
+def test_an_unreadable_photo_is_refused_with_advice(insider: httpx.Client, photo: bytes, words: str) -> None:
+    answer = send(insider, photo)
+    assert answer.status_code == 422
+    assert words in answer.json()["error"]
+
+
+def test_without_the_library_heic_is_refused_with_advice(
+    insider: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    answer = send(insider, b"\0\0\0\x18ftypheic" + b"\0" * 100)
+    assert answer.status_code == 422
+    assert "Most Compatible" in answer.json()["error"]
+
+
+def test_photos_need_the_pin_a_type_and_a_limited_size(guest: httpx.Client, insider: httpx.Client) -> None:
+    photo = jpeg_of_hand(HAND)
+    assert send(guest, photo).status_code == 401
+    assert guest.get(f"{API}/hands/1/table").status_code == 401
+    assert send(insider, photo, kind="text/plain").status_code == 415
+    assert send(insider, photo, kind="multipart/form-data").status_code == 415
+    assert send(insider, bytes(MOST_PHOTO + 1)).status_code == 413
+    assert insider.post(f"{API}/hands/1/photo", content=iter([b"x" * 4096] * 4100), headers=BYTES).status_code == 413
+    assert insider.post(f"{API}/actions", content=photo, headers=BYTES).status_code == 413
+    assert insider.post(f"{API}/actions", content=b"{}", headers=BYTES).status_code == 415
+
+
+def test_only_hands_to_be_counted_are_read(insider: httpx.Client) -> None:
+    photo = jpeg_of_hand(HAND)
+    assert "Ann is out" in send(insider, photo, seat=0).json()["error"]
+    assert [send(insider, photo, seat=seat).status_code for seat in (0, 5, 99)] == [409, 409, 422]
+    assert insider.get(f"{API}/hands/0/table").status_code == 409
+    with at_table() as table, httpx.Client(base_url=table.page.url) as client:
+        client.post(f"{API}/login", json={"pin": PIN})
+        table.play(5)
+        until(lambda: client.get(f"{API}/state").json()["match"]["phase"] == "play")
+        assert send(client, photo).status_code == 409
+        assert client.get(f"{API}/hands/1/doubts").status_code == 409
+
+
+def test_damaged_photos_are_never_a_server_error(insider: httpx.Client) -> None:
+    rng = random.Random(53)
+    photos = [jpeg_of_hand([(6, 5)]), cv2.imencode(".png", hand_photo())[1].tobytes(), b"\0\0\0\x18ftypheic" * 9]
+    for at in range(45):
+        data = bytearray(photos[at % 3])
+        for _ in range(rng.randrange(1, 9)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        assert send(insider, bytes(data[: rng.randrange(len(data))] if at % 2 else data)).status_code in (200, 422)
+
+
+def test_doubts_name_missing_repeated_and_used_tiles(table: TrueTable, guest: httpx.Client) -> None:
+    game = game_of(table)
+    laid = game.layout.nodes[0].tile
+
+    def doubts(*tiles: Tile, lang: str = "en") -> list[str]:
+        pips: list[tuple[str, Any]] = [("pips", half) for tile in tiles for half in (tile.low, tile.high)]
+        found: list[str] = guest.get(f"{API}/hands/1/doubts", params=[*pips, ("lang", lang)]).json()
+        return found
+
+    assert doubts() == ["Ben shows 0 tiles, but should hold 2"]
+    assert doubts(lang="es") == ["Ben muestra 0 fichas, pero debería tener 2"]
+    assert f"the {laid} has already been seen elsewhere" in doubts(laid, Tile(0, 0))
+    twice = [words for words in doubts(Tile(6, 6), Tile(6, 6)) if "has already" in words or "counted" in words]
+    assert twice == ["the 6-6 is counted 2 times"]
+    assert guest.get(f"{API}/hands/1/doubts?pips=19").status_code == 422
+
+
+def test_the_expected_hand_raises_no_doubt(table: TrueTable) -> None:
+    game = game_of(table)
+    assert game.hand is not None
+    claims = game.hand.claims[1]
+    free = [tile for tile in unseen(game) if not any(tile.bit & claim.denied for claim in claims)]
+    assert doubts_about(game, Seat(1), tuple(free[: game.hand.sizes[1]])) == ()
+
+
+def test_a_counted_hand_ends_the_hand_and_can_be_undone(tmp_path: Path) -> None:
+    recorder = file_recorder(RecordingQuota(tmp_path, 10**9), tmp_path / "counted.mcap")
+    with at_table(recorder=recorder) as table, httpx.Client(base_url=table.page.url) as client:
+        client.post(f"{API}/login", json={"pin": PIN, "name": "Zoe"})
+        before = end_hand(table).totals
+        counted = do(client, type="reveal", seat=1, tiles=[[6, 6], [1, 0]]).json()
+        assert game_of(table).phase is Phase.DEAL
+        after = game_of(table).totals
+        assert after[0] > before[0], "13 pips are 10 or 15 points for Ann"
+        assert do(client, **counted["back"]).status_code == 200
+        assert (game_of(table).phase, game_of(table).totals) == (Phase.REVEAL, before)
+        assert do(client, type="reveal", seat=1, tiles=[[6, 6], [1, 0]]).status_code == 200
+        assert game_of(table).totals == after
+    recorder.close()
+    resumed = session_of(left_in(read_recording(tmp_path / "counted.mcap")), t_ns=0)
+    assert resumed.state.game == game_of(table), "the recording replays to the same result"
+    assert Reveal(Seat(1), (Tile(6, 6), Tile(0, 1))) in resumed.state.log
+
+
+@pytest.mark.parametrize(
+    ("seat", "tiles", "status"),
+    [(0, [[6, 6]], 422), (7, [], 422), (1, [[6, 19]], 422), (1, [[6]], 422), (1, [[1, 1]] * 101, 422)],
+)
+def test_an_impossible_hand_is_refused(insider: httpx.Client, seat: int, tiles: list[list[int]], status: int) -> None:
+    assert do(insider, type="reveal", seat=seat, tiles=tiles).status_code == status
+
+
+def test_tiles_on_the_table_are_offered_without_the_layout(table: TrueTable, insider: httpx.Client) -> None:
+    assert insider.get(f"{API}/hands/1/table").json() == []
+    now = table.live.now
+    assert now.view is not None
+    beside = unsure_tile(x_px=40.0, y_px=40.0)
+    moved = replace(now.view, tiles=(*now.view.tiles, beside), size_px=(1280, 720))
+    assert [*beside_layout(now.session, moved, Seat(1))] == [beside]
