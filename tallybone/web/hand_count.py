@@ -39,7 +39,7 @@ class CountedTile:
     picture: str
 
 
-def counted(game: Game, seat: Seat, tiles: Sequence[SeenTile], image: Image) -> list[CountedTile]:
+def counted_tiles(game: Game, seat: Seat, tiles: Sequence[SeenTile], image: Image) -> list[CountedTile]:
     """Return the tiles of a seat's hand, read with the rules: each tile exists a limited number of times.
 
     Args:

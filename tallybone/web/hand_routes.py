@@ -17,7 +17,7 @@ from tallybone.recording.own_tiles import as_recorded
 from tallybone.web.access import Access, Author, insider_by
 from tallybone.web.actions import MOST_COUNTED, PipNumber
 from tallybone.web.feed import LiveFeed, aligned
-from tallybone.web.hand_count import CountedTile, beside_layout, counted, doubts_about
+from tallybone.web.hand_count import CountedTile, beside_layout, counted_tiles, doubts_about
 from tallybone.web.snapshot import as_json
 from vision.arrays import Image
 from vision.image.picture import MAX_PIXELS, MissingHeicError, OversizedPictureError, PictureError, decode_picture
@@ -66,7 +66,7 @@ class PhotoReader:
         if self._reader is None or self._reader.max_pips != game.rules.max_pips:
             self._reader = load_reader(game.rules.max_pips)
         reader = self._reader if own_set is None else as_recorded(self._reader, own_set, log.warning)
-        return counted(game, seat, reader.read(image).tiles, image)
+        return counted_tiles(game, seat, reader.read(image).tiles, image)
 
 
 def hand_routes(feed: LiveFeed, access: Access) -> APIRouter:
@@ -89,7 +89,7 @@ def hand_routes(feed: LiveFeed, access: Access) -> APIRouter:
         image = await asyncio.to_thread(aligned, replace(taken, aim=view.aim))
         if image is None:
             raise HTTPException(404, phrase("no such picture"))
-        return counted(game, Seat(seat), tuple(beside_layout(now.session, view, Seat(seat))), image)
+        return counted_tiles(game, Seat(seat), tuple(beside_layout(now.session, view, Seat(seat))), image)
 
     @router.get("/doubts", response_model=list[str])
     async def doubts(
