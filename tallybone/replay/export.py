@@ -103,9 +103,9 @@ def exporting(files: ExportFiles, *, has_pictures: bool) -> Iterator[Exports]:
 
     Raises:
         ExportError: If a file exists and must not be replaced, its folder is missing or not writable, its suffix is
-            unknown, or a video is requested without pictures.
+            unknown, or a video is requested without pictures or PyAV.
     """
-    from tallybone.replay.video import Video  # imported late, because pages never draw videos
+    from tallybone.replay.video import Video, VideoFile  # imported late, because pages never draw videos
 
     for path in files.paths:
         if path.suffix.lower() not in (*TEXTS, VIDEO):
@@ -115,7 +115,8 @@ def exporting(files: ExportFiles, *, has_pictures: bool) -> Iterator[Exports]:
         require_free(path, is_forced=files.is_forced)
     with ExitStack() as stack:
         paths = [path for path in files.paths if path.suffix.lower() == VIDEO]
-        videos = [Video(stack.enter_context(whole_file(path, is_forced=files.is_forced))) for path in paths]
+        parts = [stack.enter_context(whole_file(path, is_forced=files.is_forced)) for path in paths]
+        videos = [Video(VideoFile(part)) for part in parts]
         yield Exports(files, videos)
         for video in videos:
             video.close()

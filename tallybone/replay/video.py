@@ -5,14 +5,17 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engine import Game
+from hardware.libraries.installing import install_command
 from tallybone.files import ExportError
 from tallybone.replay.lines import sentences_of
 from tallybone.replay.run import ReplayStep
@@ -23,22 +26,96 @@ from vision.image.annotate import annotate
 from vision.reading import Reading
 from vision.tracking.table_view import TableView
 
-_NS_PER_FRAME, _FPS = 100_000_000, 10.0
-# Maximum number of repetitions of a frame, which shortens pauses to five seconds.
-_MAX_REPEATS = 50
+if TYPE_CHECKING:
+    from av import VideoStream
+
+# At most ten frames a second. Pauses are shortened to five seconds, and the last frame is shown for one.
+_NS_PER_FRAME, _MAX_PAUSE_NS, _LAST_NS = 100_000_000, 5_000_000_000, 1_000_000_000
 _LINE_PX, _BAR_BGR, _TEXT_BGR = 28, (40, 34, 30), (240, 240, 240)
+# Constant quality. "realtime" takes 10 ms for a frame of 1280x776; "good" 50 ms, for two thirds of the size.
+_QUALITY = {"crf": "32", "b": "0", "deadline": "realtime", "cpu-used": "8", "row-mt": "1"}
+# A browser that seeks decodes all frames since the last key frame.
+_KEY_FRAME_EVERY = 50
+_BT_709, _LIMITED_RANGE = 1, 1
+
+
+class VideoFile:
+    """Writes a video that browsers play: VP9 in an MP4 file, where each frame has its own time."""
+
+    def __init__(self, path: Path) -> None:
+        """Write to *path*.
+
+        Raises:
+            ExportError: If PyAV is not installed.
+        """
+        try:
+            import av
+        except ImportError as error:
+            raise ExportError(f"a video needs av, which is not installed: {install_command('video')}") from error
+        self._path, self._av = path, av
+        # Without "file:", a colon in the name is taken for a protocol. With +faststart, playing starts while loading.
+        self._file = av.open(f"file:{path}", "w", format="mp4", options={"movflags": "+faststart"})
+        self._stream: VideoStream | None = None
+        self._last: tuple[Image, int] | None = None
+
+    def write(self, image: Image, t_ns: int) -> None:
+        """Add a frame that appears *t_ns* nanoseconds after the start. An odd last row or column is cut off.
+
+        Raises:
+            ExportError: If it cannot be written.
+        """
+        try:
+            self._encode(image, t_ns)
+        except (self._av.FFmpegError, ValueError) as error:  # ValueError: this build of FFmpeg has no VP9
+            raise ExportError(f"{self._path.name}: cannot write the video: {error}") from error
+        self._last = image, t_ns
+
+    def close(self) -> None:
+        """Finish the file.
+
+        Raises:
+            ExportError: If there was no frame, or the file cannot be written.
+        """
+        if self._last is None or self._stream is None:
+            raise ExportError(f"{self._path.name}: there are no pictures for a video")
+        image, t_ns = self._last
+        self.write(image, t_ns + _LAST_NS - _NS_PER_FRAME)
+        try:
+            self._file.mux(self._stream.encode())
+            self._file.close()
+        except self._av.FFmpegError as error:
+            raise ExportError(f"{self._path.name}: cannot write the video: {error}") from error
+
+    def _encode(self, image: Image, t_ns: int) -> None:
+        height, width = (side - side % 2 for side in image.shape[:2])
+        stream = self._stream = self._stream or self._opened(width, height)
+        frame = self._av.VideoFrame.from_ndarray(image[:height, :width], format="bgr24").reformat(
+            stream.width, stream.height, "yuv420p", dst_colorspace=_BT_709, dst_color_range=_LIMITED_RANGE
+        )
+        frame.pts, frame.time_base = t_ns // 1_000_000, Fraction(1, 1000)
+        self._file.mux(stream.encode(frame))
+
+    def _opened(self, width: int, height: int) -> VideoStream:
+        stream = self._file.add_stream("libvpx-vp9", rate=10, options=_QUALITY)
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        context = stream.codec_context
+        context.time_base, context.gop_size = Fraction(1, 1000), _KEY_FRAME_EVERY
+        # Otherwise browsers guess the colours from the size.
+        context.colorspace = context.color_primaries = context.color_trc = _BT_709
+        context.color_range = _LIMITED_RANGE
+        return stream
 
 
 class Video:
-    """Writes the frames of a replay, ten a second."""
+    """Draws the frames of a replay and writes them to a file."""
 
-    def __init__(self, path: Path) -> None:
-        """Write to *path*, which must end in .mp4."""
-        self._path = path
-        self._writer: cv2.VideoWriter | None = None
+    def __init__(self, file: VideoFile) -> None:
+        """Write to *file*."""
+        self._file = file
         self._image: Image | None = None
         self._drawn: _Drawn | None = None
         self._since_ns: int | None = None
+        self._shown_ns = 0
         self._words = self._score = ""
 
     def through(self, items: Iterable[Item]) -> Iterator[Item]:
@@ -48,32 +125,31 @@ class Video:
             yield replace(item, load=partial(self._load, item)) if isinstance(item, Shot) else item
 
     def add(self, step: ReplayStep) -> None:
-        """Write the frames of a step.
+        """Write the frame of a step, if it has a picture and the last one is long enough ago.
 
         Raises:
-            ExportError: If they cannot be written.
+            ExportError: If it cannot be written.
         """
         if step.effects is not None:
             self._words = next(reversed([*sentences_of(step.effects)]), self._words)
             self._score = _score(step.effects.session.state.game)
         if self._image is None or step.view is None:
             return
-        frame = np.vstack([self._annotated(self._image, step.view), self._bar(self._image.shape[1])])
-        since_ns = -_NS_PER_FRAME if self._since_ns is None else self._since_ns
-        repeats = min(_MAX_REPEATS, step.since_ns // _NS_PER_FRAME - since_ns // _NS_PER_FRAME)
+        if self._since_ns is not None:
+            if step.since_ns // _NS_PER_FRAME <= self._since_ns // _NS_PER_FRAME:
+                return
+            self._shown_ns += min(_MAX_PAUSE_NS, step.since_ns - self._since_ns)
         self._since_ns = step.since_ns
-        for _ in range(repeats):
-            self._writer_for(frame).write(frame)
+        frame = np.vstack([self._annotated(self._image, step.view), self._bar(self._image.shape[1])])
+        self._file.write(frame, self._shown_ns)
 
     def close(self) -> None:
-        """Close the file.
+        """Finish the file.
 
         Raises:
             ExportError: If there was no picture.
         """
-        if self._writer is None:
-            raise ExportError(f"{self._path.name}: there are no pictures for a video")
-        self._writer.release()
+        self._file.close()
 
     def _load(self, shot: Shot) -> Image:
         self._image = shot.load()
@@ -91,14 +167,6 @@ class Video:
             place = (8, (line + 1) * _LINE_PX - 8)
             cv2.putText(bar, _ascii(text), place, cv2.FONT_HERSHEY_SIMPLEX, 0.7, _TEXT_BGR, 1, cv2.LINE_AA)
         return bar
-
-    def _writer_for(self, frame: Image) -> cv2.VideoWriter:
-        if self._writer is None:
-            size = (frame.shape[1], frame.shape[0])
-            self._writer = cv2.VideoWriter(str(self._path), cv2.VideoWriter.fourcc(*"mp4v"), _FPS, size)
-            if not self._writer.isOpened():
-                raise ExportError(f"{self._path.name}: this OpenCV build cannot write videos")
-        return self._writer
 
 
 class _Drawn:
