@@ -11,6 +11,8 @@ const LARGEST_LABEL = 3;
 // Half the height of an end's value, in sides of a half tile, to stay legible on a phone.
 const BADGE_SIDES = 0.42;
 const LEAST_BADGE_PX = 9;
+// Distance between the middles of two tiles that touch, at most.
+const BESIDE_SIDES = 2.6;
 // Aspect ratio of the felt on a phone.
 const [LEAST_SHAPE, MOST_SHAPE] = [0.9, 1.7];
 
@@ -23,24 +25,30 @@ export function emptyFelt(label) {
  * Draw a layout on a felt; unchanged elements are kept.
  *
  * @param felt SVG element with three groups: waiting and unreadable tiles, played tiles, and open ends.
- * @param layout Layout of a snapshot, or null.
+ * @param given Layout of a snapshot, or null.
  * @param onTile Called with the seq of a tapped tile; null if tiles cannot be tapped.
+ * @param zoom Zoom of a television, which shows the layout as large as possible; null for a page.
  * @returns {tiles, ends, waiting, unsure} as drawn.
  */
-export function drawFelt(felt, layout, onTile) {
+export function drawFelt(felt, given, onTile, zoom = null) {
+  const layout = zoom === null ? given : zoom.turn(felt, given);
   const tiles = (layout?.tiles ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
   const waiting = (layout?.waiting ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
   const unsure = (layout?.unsure ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
   const ends = (layout?.ends ?? []).filter((end) => end.open !== false);
   const side = median([...tiles, ...waiting, ...unsure].map((tile) => tile.pose.side)) || 40;
   const [waitingGroup, tileGroup, endGroup] = felt.children;
-  showWindow(felt, windowAround([...tiles, ...waiting, ...unsure], side));
+  const badgesOf = (size) => ends.map((end) => badge(end, tiles, side, size)).filter((one) => one !== null);
+  if (zoom === null) showWindow(felt, windowAround([...tiles, ...waiting, ...unsure], side));
+  else {
+    const followed = [...tiles, ...waiting.filter((tile) => isBeside(tile, tiles, side)), ...unsure].flatMap((tile) => tile.corners_px);
+    zoom.show(felt, [...followed, ...badgesOf(BADGE_SIDES * side).flatMap(cornersOf)], side);
+  }
   const beside = [...waiting.map((tile, at) => ({ ...tile, key: `w${at}` })), ...unsure.map((tile, at) => ({ ...tile, key: `u${at}`, isUnsure: true }))];
   keep(waitingGroup, beside, (tile) => tile.key, (tile) => (tile.isUnsure ? unsureTile(tile) : waitingTile(tile)));
   keep(tileGroup, tiles, (tile) => tile.seq, (tile) => laidTile(tile, onTile));
   const size = Math.max(BADGE_SIDES * side, LEAST_BADGE_PX / scaleOf(felt));
-  const badges = ends.map((end) => badge(end, tiles, side, size)).filter((one) => one !== null);
-  keep(endGroup, badges, (one) => one.key, drawBadge);
+  keep(endGroup, badgesOf(size), (one) => one.key, drawBadge);
   return { tiles, ends, waiting, unsure };
 }
 
@@ -107,6 +115,15 @@ function badge(end, tiles, side, size) {
   const reach = ((Math.abs(away[0]) * wide + Math.abs(away[1]) * size) / length + 0.2 * side) / length;
   const place = { x: end.x + away[0] * reach, y: end.y + away[1] * reach };
   return { key: `${end.seq} ${end.port}`, ...place, text, size, wide, isCounted: end.counts > 0 };
+}
+
+/** Check that a tile lies next to one of *tiles*, rather than in a player's hand. True without tiles. */
+function isBeside({ pose }, tiles, side) {
+  return tiles.length === 0 || tiles.some((tile) => Math.hypot(tile.pose.middle[0] - pose.middle[0], tile.pose.middle[1] - pose.middle[1]) < BESIDE_SIDES * side);
+}
+
+function cornersOf({ x, y, wide, size }) {
+  return [[x - wide, y - size], [x + wide, y + size]];
 }
 
 function drawBadge({ x, y, text, size, wide, isCounted }) {

@@ -4,10 +4,10 @@ import { byId, write } from "./dom.js";
 import { drawFelt } from "./felt.js";
 import { say } from "./say.js";
 
-/** Show the layout of a snapshot; *onTile* is called with the seq of a tapped tile, or is null on a television. */
-export function showLayout(snapshot, onTile) {
+/** Show the layout of a snapshot. On a page, *onTile* is called with the seq of a tapped tile; a television has a *zoom*. */
+export function showLayout(snapshot, onTile, zoom) {
   const layout = snapshot.layout;
-  const { tiles, ends, waiting, unsure } = drawFelt(byId("felt"), layout, onTile);
+  const { tiles, ends, waiting, unsure } = drawFelt(byId("felt"), layout, onTile, zoom);
   byId("no-layout").hidden = tiles.length + waiting.length + unsure.length > 0;
   showBeside("count", snapshot.match.count, (sum) => say("{what}: {sum}", { what: say("Open ends"), sum }));
   showBeside("unplaced", layout?.unplaced?.length, (count) => say("{count} more tiles belong to the layout, but the camera cannot see where.", { count }));

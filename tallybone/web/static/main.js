@@ -21,14 +21,17 @@ import { listenToSheets } from "./sheet.js";
 import { Toast } from "./toast.js";
 import { followAddress, tellShown, view } from "./views.js";
 import { Voice } from "./voice.js";
+import { Zoom } from "./zoom.js";
 
 const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not connected") };
 
 class Page {
   constructor() {
     // A television has no controls, so nothing can be tapped by mistake.
-    this.isDisplay = new URLSearchParams(location.search).has("display");
+    const options = new URLSearchParams(location.search);
+    this.isDisplay = options.has("display");
     document.documentElement.dataset.mode = this.isDisplay ? "display" : "page";
+    document.documentElement.toggleAttribute("data-light", this.isDisplay && options.has("light"));
     document.documentElement.dataset.link = Link.OPENING;
     this.snapshot = null;
     this.link = Link.OPENING;
@@ -36,13 +39,14 @@ class Page {
     watchLetters();
     this.camera = new CameraView(() => this.link === Link.LIVE);
     this.voice = new Voice();
+    this.zoom = this.isDisplay ? new Zoom() : null;
     this.displayCode = this.isDisplay ? new DisplayCode() : null;
     this.toast = this.isDisplay ? null : new Toast();
     this.desk = this.isDisplay ? null : new Desk(this.toast, () => this.snapshot);
     this.hands = this.isDisplay ? null : new Hands((seq, snapshot) => openPlay(seq, snapshot, this.desk), this.desk);
     if (!this.isDisplay) this.listen();
     // Redraw elements with a minimum screen size after a resize, or when they become visible.
-    const drawAnew = () => this.snapshot && showLayout(this.snapshot, this.tapped(openPlay));
+    const drawAnew = () => this.snapshot && showLayout(this.snapshot, this.tapped(openPlay), this.zoom);
     window.addEventListener("resize", drawAnew);
     view("table", { title: () => say("Table"), show: drawAnew });
     if (!this.isDisplay) {
@@ -77,7 +81,7 @@ class Page {
     document.documentElement.dataset.shown = ""; // the embedded snapshot is readable before the connection is open
     showScores(snapshot, this.tapped(openSeat));
     showQuestion(snapshot, this.desk);
-    showLayout(snapshot, this.tapped(openPlay));
+    showLayout(snapshot, this.tapped(openPlay), this.zoom);
     showLobby(snapshot);
     this.displayCode?.follow(snapshot);
     if (!this.isDisplay) {

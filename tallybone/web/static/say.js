@@ -37,8 +37,9 @@ export function later(english) {
   return english;
 }
 
-/** Return a text with a capital first letter, unless it starts with a name. */
-export function sentence(text, names) {
+/** Return a text with a capital first letter, unless it starts with a name. No line starts with French punctuation. */
+export function sentence(words, names) {
+  const text = words.replace(/ (?=[:;!?])/g, "\u00a0");
   const isName = names.some((name) => name !== "" && text.startsWith(name));
   return isName ? text : text.replace(/^[¿¡]?./u, (start) => start.toUpperCase());
 }

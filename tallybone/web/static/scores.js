@@ -11,7 +11,7 @@ export function showScores(snapshot, onSeat) {
   write(byId("hand"), handOf(match));
   const waits = byId("waits");
   const names = snapshot.players.map((player) => player.name);
-  write(waits, sentence(snapshot.waits_for ?? "", names));
+  writeLong(waits, sentence(snapshot.waits_for ?? "", names));
   waits.classList.toggle("is-over", match.over);
   const players = byId("players");
   players.dataset.count = snapshot.players.length;
@@ -25,7 +25,14 @@ export function showScores(snapshot, onSeat) {
   keep(players, rows, (player) => player.seat, (player) => rowOf(player, match, onSeat));
   byId("provisional").hidden = !match.provisional;
   byId("all-right").hidden = snapshot.question !== null; // one question at a time, which may also confirm all plays
-  showLast(snapshot.last, toldOf(snapshot), names);
+  // A television shows the sum of the open ends here, because its felt is for the layout alone.
+  showLast(snapshot.last, toldOf(snapshot), names, onSeat === null ? match.count : null);
+}
+
+/** Write a text with its length, from which the styles of a television derive the font size. */
+function writeLong(element, text) {
+  write(element, text);
+  element.style.setProperty("--long", [...text].length);
 }
 
 function gameOf(match) {
@@ -44,7 +51,7 @@ function handOf(match) {
 function rowOf(player, match, onSeat) {
   const name = foreign(player.name, { class: "name" });
   const naming = make("h3", {}, onSeat === null ? name : named(player, name, onSeat));
-  const tally = make("div", { class: "tally" }, make("p", { class: "about" }, aboutOf(player)), ...drawMarks(player.marks, player.seat));
+  const tally = make("div", { class: "tally" }, make("p", { class: "about" }, ...aboutOf(player)), make("div", { class: "houses" }, ...drawMarks(player.marks, player.seat)));
   const total = make("p", { class: "total" }, ...totalOf(player.total, player.provisional ? say("provisional") : null));
   const isWinner = match.winner === player.seat;
   const row = make("li", { class: `player${player.turn ? " has-turn" : ""}${isWinner ? " has-won" : ""}` });
@@ -64,8 +71,8 @@ function aboutOf(player) {
   if (player.tiles !== null) {
     parts.push(plural("1 tile", "{number} tiles", { number: player.tiles }));
   }
-  if (player.turn) parts.unshift(say("turn"));
-  return parts.join(" · ");
+  const about = parts.join(" · ");
+  return player.turn ? [make("span", { class: "on-turn" }, about === "" ? say("turn") : `${say("turn")} · `), about] : [about];
 }
 
 /** Return the last message, or null if there is none or it is the open question. */
@@ -75,12 +82,12 @@ function toldOf({ told, question }) {
 }
 
 /** Show the last play, and a different message after it, such as the end of the hand. */
-function showLast(last, told, names) {
+function showLast(last, told, names, count) {
   byId("no-last").hidden = last !== null || told !== null;
-  keep(byId("last"), last === null ? [] : [last], () => "last", (one) => lastOf(one, names));
+  keep(byId("last"), last === null ? [] : [{ ...last, sum: last.sum ?? count }], () => "last", (one) => lastOf(one, names));
   const isMore = told !== null && told.words !== last?.words;
   byId("told").hidden = !isMore;
-  write(byId("told"), isMore ? sentence(told.words, names) : "");
+  writeLong(byId("told"), isMore ? sentence(told.words, names) : "");
 }
 
 function lastOf(last, names) {
@@ -88,7 +95,9 @@ function lastOf(last, names) {
   const isScored = last.points !== null && last.points !== 0;
   const points = isScored ? make("strong", { class: "points" }, say("+{points}", { points: last.points })) : null;
   const sum = last.sum ? make("p", { class: "sum" }, make("span", {}, last.sum), points) : null;
-  box.append(foreign(sentence(last.what, names), { class: "what" }));
+  const what = foreign("", { class: "what" });
+  writeLong(what, sentence(last.what, names));
+  box.append(what);
   if (sum !== null) box.append(sum);
   else if (points !== null) box.append(make("p", { class: "sum" }, points));
   return box;

@@ -15,6 +15,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from engine import Game, Phase
+from tallybone.texts import LANGUAGES
 from tests.tallybone.web.browsers import Browser, Viewer, served, viewing
 from tests.tallybone.web.doubts import doubtful
 from tests.tallybone.web.true_table import TrueTable
@@ -26,7 +27,17 @@ NAMES = ("Jean-Christophe", "Bartholomew", "Esperanza María", "Maximiliano")
 SIZES = ((360, 640), (390, 844), (768, 1024), (1366, 768), (1920, 1080))
 # French has the longest texts.
 PATHS = ("/?lang=fr", "/?display&lang=fr")
+TELEVISIONS = ((1280, 720), (1920, 1080), (3840, 2160), (1080, 1920))
+LONG_NAMES = ("Maximiliana Voss", "Wolfgang Amadeus", "Bartholomew King", "Esperanza Marías")
 FAULTS = Path(__file__).with_name("text_faults.js").read_text()
+
+# Sentences of a television on more than two lines, and the page if it does not fit on the screen.
+LINES = """() => {
+  const linesOf = (one) => one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight);
+  const long = [...document.querySelectorAll(".waits, .what, .told")].filter((one) => linesOf(one) > 2.1);
+  const isOut = document.documentElement.scrollHeight > innerHeight;
+  return [...long.map((one) => `more than two lines: ${one.textContent}`), ...(isOut ? ["too high"] : [])];
+}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +65,14 @@ STATES = (
 
 
 @contextmanager
-def at(state: PageState) -> Iterator[TrueTable]:
+def at(state: PageState, players: tuple[str, ...] = NAMES) -> Iterator[TrueTable]:
     """Yield a table whose game has reached a state, with a winner of more than a hundred points."""
     is_late = False
 
     def reader(view: TableView) -> TableView:
         return doubtful(view, nth=6) if state.asks and is_late else view
 
-    with served(players=NAMES, hands=40, reader=reader) as table:
+    with served(players=players, hands=40, reader=reader) as table:
         while not table.camera.is_done:
             table.play(1)
             game = table.live.session.state.game
@@ -97,6 +108,21 @@ def test_no_text_is_cut_off_or_overlaps(browser: Browser, state: PageState) -> N
                 for size in SIZES:
                     show(viewer, table, size)
                     found += [f"{size[0]}x{size[1]} {path} {fault}" for fault in faults(viewer)]
+    assert not found, f"{len(found)} faults:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
+def test_a_television_shows_whole_texts_in_every_language(browser: Browser, state: PageState, count: int) -> None:
+    found: list[str] = []
+    with at(state, LONG_NAMES[:count]) as table:
+        for language in LANGUAGES:
+            with viewing(browser, table, path=f"/?display&lang={language}") as viewer:
+                for size in TELEVISIONS:
+                    show(viewer, table, size)
+                    found += [f"{size[0]}x{size[1]} {language} {fault}" for fault in faults(viewer)]
+                    rows = viewer.page.evaluate(LINES)
+                    found += [f"{size[0]}x{size[1]} {language} {row}" for row in rows]
     assert not found, f"{len(found)} faults:\n" + "\n".join(found)
 
 

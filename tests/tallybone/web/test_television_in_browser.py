@@ -1,0 +1,80 @@
+"""Tests of the television view in a real browser: layout, colours and motion."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import pytest
+
+pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
+if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
+    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
+
+from tests.tallybone.web.browsers import Browser, Viewer, served, viewing
+
+pytestmark = pytest.mark.slow
+
+TELEVISION, PORTRAIT = (1920, 1080), (1080, 1920)
+PLAYS = 16
+# Shares of the felt's width and height that the drawing spans, and its distance to the nearest edge.
+DRAWN = """() => {
+  const felt = document.querySelector("#layout-view").getBoundingClientRect();
+  const drawn = [...document.querySelectorAll("#tiles .ivory, #felt .end rect")];
+  const boxes = drawn.map((one) => one.getBoundingClientRect());
+  const [left, top] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
+  const [right, bottom] = ["right", "bottom"].map((side) => Math.max(...boxes.map((box) => box[side])));
+  const margin = Math.min(left - felt.left, top - felt.top, felt.right - right, felt.bottom - bottom);
+  return { wide: (right - left) / felt.width, high: (bottom - top) / felt.height, margin };
+}"""
+BACKGROUND = "getComputedStyle(document.body).backgroundColor"
+
+
+def drawn(viewer: Viewer) -> dict[str, Any]:
+    """Return the measures of the drawing, once the page has shown the last play."""
+    viewer.page.wait_for_timeout(150)
+    measured: dict[str, Any] = viewer.page.evaluate(DRAWN)
+    return measured
+
+
+@pytest.mark.parametrize("size", [TELEVISION, PORTRAIT], ids=["landscape", "portrait"])
+def test_the_layout_fills_the_felt_and_is_never_cut_off(browser: Browser, size: tuple[int, int]) -> None:
+    with served() as table, viewing(browser, table, size, path="/?display") as viewer:
+        viewer.page.emulate_media(reduced_motion="reduce")
+        table.play(4)
+        fillings = []
+        for _ in range(PLAYS):
+            table.play(1)
+            now = drawn(viewer)
+            assert now["margin"] > 0
+            fillings.append(max(now["wide"], now["high"]))
+        assert min(fillings[3:]) > 0.75
+        assert viewer.page.evaluate("document.getAnimations().length") == 0
+
+
+def test_the_layout_grows_smoothly_and_rests_in_between(browser: Browser) -> None:
+    with served() as table, viewing(browser, table, TELEVISION, path="/?display") as viewer:
+        table.play(4)
+        viewer.page.evaluate("""() => {
+          window.glides = [];
+          const animate = Element.prototype.animate;
+          Element.prototype.animate = function (frames, how) {
+            if (this.id === "felt") window.glides.push(frames.transform[0]);
+            return animate.call(this, frames, how);
+          };
+        }""")
+        for _ in range(PLAYS):
+            table.play(1)
+            viewer.page.wait_for_timeout(100)
+        glides = viewer.page.evaluate("window.glides")
+        assert 1 <= len(glides) < PLAYS
+        assert all(" rotate(0deg) " in glide for glide in glides), "the layout of this hand is wide"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_television_is_dark_unless_light_is_chosen(browser: Browser, scheme: str) -> None:
+    with served() as table:
+        for path, is_dark in (("/?display", True), ("/?display&light", False)):
+            with viewing(browser, table, TELEVISION, path=path, scheme=scheme) as viewer:
+                level = int(viewer.page.evaluate(BACKGROUND).removeprefix("rgb(").partition(",")[0])
+                assert (level < 64) is is_dark
