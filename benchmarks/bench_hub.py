@@ -25,7 +25,7 @@ from websockets.asyncio.client import connect
 
 from tallybone.finding import Grade, ok
 from tallybone.notify.broker import Publishing
-from tallybone.notify.mqtt import Teller, ToTell
+from tallybone.notify.mqtt import PageLink, Teller, ToTell
 from tallybone.store.table_file import Broker, MqttSettings, TableIdentity
 from tallybone.web.shapes import PlayShown
 from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, real_broker
@@ -154,7 +154,7 @@ class _Game:
     def __init__(self, port: int, number: int, rng: random.Random) -> None:
         place = TableIdentity(f"table-{number}", f"Table {number}", "Spring")
         self.publishing = Publishing(
-            MqttSettings(broker=Broker(host="127.0.0.1", port=port), place=place), rng, "bench"
+            MqttSettings(broker=Broker(host="127.0.0.1", port=port), place=place), rng, "bench", PageLink()
         )
         self.sent = 0
         self._teller, self._number = Teller(place, f"{number}"), number

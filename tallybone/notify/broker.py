@@ -22,11 +22,13 @@ from tallybone.notify.mqtt import (
     ONLINE,
     Message,
     Outbox,
+    PageLink,
     Topics,
     ToTell,
     as_payload,
     birth_topic,
     discovery_message,
+    pressed_in,
 )
 from tallybone.store.table_file import Broker, MqttSettings
 
@@ -145,17 +147,16 @@ def _quiet() -> logging.Logger:
 class Publishing:
     """Publishes a table over MQTT. Runs in one event loop."""
 
-    def __init__(self, settings: MqttSettings, rng: Random, version: str) -> None:
-        """Publish according to *settings*. *version* is the version of this program."""
-        self._settings, self._version = settings, version
+    def __init__(self, settings: MqttSettings, rng: Random, version: str, link: PageLink) -> None:
+        """Publish according to *settings*. *version* is the version of this program, *link* leads to its page."""
+        self._settings, self._version, self._link = settings, version, link
         self._topics = Topics(settings.prefix, settings.place.table)
         self._outbox = Outbox()
-        self._seats = 0
+        self._seats = LEAST_SEATS
         self._something, self._ends = asyncio.Event(), asyncio.Event()
         self._offline = Message(self._topics.of("availability"), OFFLINE, is_retained=True)
         self._line = BrokerConnection(settings.broker, rng, will=self._offline)
         self._outbox.put(Message(self._topics.of("availability"), ONLINE, is_retained=True))
-        self._let_find(LEAST_SEATS)
 
     @property
     def found(self) -> Finding:
@@ -166,8 +167,9 @@ class Publishing:
         """Queue news, to be sent as soon as there is a connection."""
         for name, state in told.states.items():
             players = state.get("players")
-            if isinstance(players, list):
-                self._let_find(len(players))
+            if isinstance(players, list) and len(players) > self._seats:
+                self._seats = len(players)
+                self._announce()
             self._outbox.put(Message(self._topics.of(name), as_payload(state), is_retained=True))
         for event in told.events:
             self._outbox.put(Message(self._topics.of("events"), as_payload(event.said), is_retained=False))
@@ -188,19 +190,19 @@ class Publishing:
             await asyncio.wait_for(keeping, _ENDS_WITHIN_S if self._line.problem is None else 0.0)
         ending.cancel()
 
-    def _let_find(self, seats: int) -> None:
-        """Announce the table to Home Assistant, if configured, and again when more players join than before."""
-        if self._settings.discovery is None or seats <= self._seats:
-            return
-        self._seats = seats
-        self._outbox.put(
-            discovery_message(
-                self._settings.discovery, self._topics, self._settings.place, seats=seats, version=self._version
+    def _announce(self) -> None:
+        """Announce the table to Home Assistant, if configured and if anything has changed."""
+        settings, link = self._settings, self._link
+        if settings.discovery is not None:
+            self._outbox.put(
+                discovery_message(
+                    settings.discovery, self._topics, settings.place, link, seats=self._seats, version=self._version
+                )
             )
-        )
 
     async def _talk(self, client: aiomqtt.Client) -> None:
         """Send all states, then all queued and new messages, until `end` is called."""
+        self._announce()  # A connection is lost when the address of the page changes.
         self._outbox.all_again()
         tasks = (asyncio.create_task(self._send(client)), asyncio.create_task(self._hear(client)))
         try:
@@ -226,10 +228,21 @@ class Publishing:
                 await self._something.wait()
 
     async def _hear(self, client: aiomqtt.Client) -> None:
-        """Queue all states again whenever Home Assistant restarts. Raise BrokerError when the connection is lost."""
+        """Queue all states again whenever Home Assistant restarts, and pass on pressed buttons.
+
+        Raises:
+            BrokerError: When the connection is lost.
+        """
         if self._settings.discovery is not None:
             await client.subscribe(birth_topic(self._settings.discovery), qos=1)
+        press, topic = self._link.press, self._topics.of("press")
+        if press is not None:
+            await client.subscribe(topic, qos=0)  # With 1, a press could arrive twice.
         async for message in client.messages:
-            if message.payload == ONLINE:
+            if press is not None and message.topic.matches(topic):
+                button = pressed_in(message.payload)
+                if button is not None and not message.retain:  # A retained press would return with each connection.
+                    press(button)
+            elif message.payload == ONLINE:
                 self._outbox.all_again()
                 self._something.set()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from tallybone.finding import Finding, Grade
 from tallybone.notify.events import Json, TableEvent, events_between, play_said
 from tallybone.plain_text import plain
-from tallybone.store.table_file import TableIdentity
+from tallybone.store.table_file import EventKind, TableIdentity
+from tallybone.web.actions import ButtonName
 from tallybone.web.shapes import Snapshot
 from tallybone.web.snapshot import LOBBY
 
@@ -20,6 +21,9 @@ ONLINE, OFFLINE = b"online", b"offline"
 _BAD_FIRST = (Grade.PROBLEM, Grade.WARNING)
 
 LEAST_SEATS = 2
+PRESSES: Mapping[ButtonName, str] = {"undo": "Undo", "next": "Next hand", "table": "The table is right"}
+"""Buttons of the table that a client of the broker may press, with their names in Home Assistant."""
+_ICONS: Mapping[ButtonName, str] = {"undo": "mdi:undo", "next": "mdi:cards", "table": "mdi:check"}
 
 MOST_EVENTS = 500
 """Maximum number of events queued without a connection.
@@ -45,12 +49,34 @@ class Topics:
     table: str
 
     def of(self, what: str) -> str:
-        """Return the topic for scores, state, health, events or availability.
+        """Return the topic for scores, state, health, events, availability or press.
 
         >>> Topics("tallybone", "table-3").of("scores")
         'tallybone/v1/table-3/scores'
         """
         return f"{self.prefix}/v{VERSION}/{self.table}/{what}"
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """Access of a broker's clients to the page of a table.
+
+    Attributes:
+        url: Returns the current address of the page, or None if other machines cannot reach it.
+        press: Presses a button of the table like a signed-in player. None if clients may not.
+    """
+
+    url: Callable[[], str | None] = lambda: None
+    press: Callable[[ButtonName], None] | None = None
+
+
+def pressed_in(payload: object) -> ButtonName | None:
+    """Return the button named by a message, or None if there is no such button.
+
+    >>> pressed_in(b"undo"), pressed_in(b"redeal")
+    ('undo', None)
+    """
+    return next((button for button in PRESSES if button.encode() == payload), None)
 
 
 def scores_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict[str, Json]:
@@ -127,27 +153,40 @@ def birth_topic(discovery: str) -> str:
     return f"{discovery}/status"
 
 
-def discovery_message(discovery: str, topics: Topics, place: TableIdentity, *, seats: int, version: str) -> Message:
+def discovery_message(
+    discovery: str, topics: Topics, place: TableIdentity, link: PageLink, *, seats: int, version: str
+) -> Message:
     """Return the discovery message that creates a device for a table in Home Assistant.
+
+    There is no update entity, because Tallybone does not look for newer versions.
 
     Args:
         discovery: Prefix of Home Assistant's topics.
         topics: Topics of the table.
         place: Names of the table.
+        link: Address of the page, and whether there are buttons.
         seats: Number of seats with sensors. Sensors of free seats have no value.
         version: Version of this program.
     """
-    device = f"tallybone_{place.table}"
+    device, url = f"tallybone_{place.table}", link.url()
+    described: dict[str, Json] = {
+        "identifiers": [device],
+        "name": place.name,
+        "manufacturer": "Tallybone",
+        "model": "Domino table",
+        "sw_version": version,
+    }
+    components = {**_sensors(topics, seats), "event": _event(topics)}
+    if url is not None:
+        described["configuration_url"] = url
+        components["last_play"] = _picture(topics, url)
+    if link.press is not None:
+        components |= {f"press_{button}": _button(topics, button) for button in PRESSES}
+    named: dict[str, Json] = {key: {"unique_id": f"{device}_{key}", **said} for key, said in components.items()}
     said: dict[str, Json] = {
-        "device": {
-            "identifiers": [device],
-            "name": place.name,
-            "manufacturer": "Tallybone",
-            "model": "Domino table",
-            "sw_version": version,
-        },
+        "device": described,
         "origin": {"name": "Tallybone", "sw_version": version},
-        "components": _components(device, topics, seats),
+        "components": named,
         "availability_topic": topics.of("availability"),
         "payload_available": ONLINE.decode(),
         "payload_not_available": OFFLINE.decode(),
@@ -156,18 +195,12 @@ def discovery_message(discovery: str, topics: Topics, place: TableIdentity, *, s
     return Message(f"{discovery}/device/{device}/config", as_payload(said), is_retained=True)
 
 
-def _components(device: str, topics: Topics, seats: int) -> dict[str, Json]:
-    made: dict[str, Json] = {}
+def _sensors(topics: Topics, seats: int) -> dict[str, dict[str, Json]]:
+    made: dict[str, dict[str, Json]] = {}
 
     def add(key: str, platform: str, name: str, what: str, template: str, **more: Json) -> None:
-        made[key] = {
-            "platform": platform,
-            "unique_id": f"{device}_{key}",
-            "name": name,
-            "state_topic": topics.of(what),
-            "value_template": template,
-            **more,
-        }
+        topic = topics.of(what)
+        made[key] = {"platform": platform, "name": name, "state_topic": topic, "value_template": template, **more}
 
     for seat in range(seats):
         add(f"score_{seat}", "sensor", f"Score {seat + 1}", "scores", _of_seat(seat, "total"), icon="mdi:counter")
@@ -175,16 +208,41 @@ def _components(device: str, topics: Topics, seats: int) -> dict[str, Json]:
     add("game", "sensor", "Game", "scores", "{{ value_json.game or none }}", icon="mdi:cards-playing")
     add("waits_for", "sensor", "Waits for", "state", "{{ value_json.waits_for[:255] }}", icon="mdi:account-clock")
     add("playing", "binary_sensor", "Playing", "scores", _on_off("value_json.playing"), device_class="running")
-    add(
-        "problem",
-        "binary_sensor",
-        "Problem",
-        "health",
-        _on_off("value_json.grade == 'problem'"),
-        device_class="problem",
-        entity_category="diagnostic",
-    )
+    is_bad, technical = _on_off("value_json.grade == 'problem'"), "diagnostic"
+    add("problem", "binary_sensor", "Problem", "health", is_bad, device_class="problem", entity_category=technical)
+    grades: list[Json] = [grade.value for grade in Grade]
+    grade = "{{ value_json.grade }}"
+    add("health", "sensor", "Health", "health", grade, device_class="enum", options=grades, entity_category=technical)
     return made
+
+
+def _event(topics: Topics) -> dict[str, Json]:
+    """Return an entity with all events. Home Assistant requires the kind as `event_type`."""
+    return {
+        "platform": "event",
+        "name": "Event",
+        "state_topic": topics.of("events"),
+        "value_template": "{{ dict(value_json, event_type=value_json.event) | to_json }}",
+        "event_types": [kind.value for kind in EventKind],
+        "icon": "mdi:cards-playing",
+    }
+
+
+def _picture(topics: Topics, url: str) -> dict[str, Json]:
+    """Return an image of the last tile played, or else of the table, which Home Assistant loads from the page."""
+    shown = "('evidence/%s' % value_json.last.seq) if value_json.last and value_json.last.pips else 'picture'"
+    template = f"{url}/api/v1/{{{{ {shown} }}}}.jpg"
+    return {"platform": "image", "name": "Last play", "url_topic": topics.of("state"), "url_template": template}
+
+
+def _button(topics: Topics, button: ButtonName) -> dict[str, Json]:
+    return {
+        "platform": "button",
+        "name": PRESSES[button],
+        "command_topic": topics.of("press"),
+        "payload_press": button,
+        "icon": _ICONS[button],
+    }
 
 
 def _of_seat(seat: int, what: str) -> str:

@@ -7,18 +7,22 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from ipaddress import ip_address
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlsplit
 
 from hardware.libraries.installing import install_command
 from tallybone.clock import software, wall_time
 from tallybone.finding import Finding
-from tallybone.notify.mqtt import Teller, ToTell
+from tallybone.notify.mqtt import PageLink, Teller, ToTell
 from tallybone.notify.webhook import WebhookThread
 from tallybone.store.table_file import BeyondSettings, TableIdentity
-from tallybone.web.feed import LiveFeed
+from tallybone.web.actions import ButtonName, PressButton, Refused
+from tallybone.web.feed import Acted, LiveFeed, PageRequest
 from tallybone.web.shapes import Snapshot
 
 if TYPE_CHECKING:
@@ -34,16 +38,25 @@ Found: TypeAlias = Callable[[], tuple[Finding, ...]]
 _MOST_WAITING = 200
 _HEALTH_EVERY_S = 30.0
 _ENDS_WITHIN_S = 4.0
+_PRESSED_WITHIN_S = 5.0
 
 
 class Beyond:
     """Publishes a table until it is closed."""
 
     def __init__(
-        self, settings: BeyondSettings, health: FindingsSource, rng: Random, now: Callable[[], datetime]
+        self,
+        settings: BeyondSettings,
+        health: FindingsSource,
+        rng: Random,
+        now: Callable[[], datetime],
+        link: PageLink,
     ) -> None:
-        """Publish to the receivers in *settings*. *health* must be thread-safe. *now* returns the current time."""
-        self._settings, self._health, self._rng, self._now = settings, health, rng, now
+        """Publish to the receivers in *settings*.
+
+        *health* must be thread-safe. *now* returns the current time. *link* leads to the page of the table.
+        """
+        self._settings, self._health, self._rng, self._now, self._link = settings, health, rng, now, link
         place = TableIdentity() if settings.mqtt is None else settings.mqtt.place
         self._teller = Teller(place, f"{rng.getrandbits(48):012x}")
         self._came: deque[tuple[Snapshot, int]] = deque(maxlen=_MOST_WAITING)
@@ -100,7 +113,7 @@ class Beyond:
             return None
         from tallybone.notify.broker import Publishing
 
-        return Publishing(self._settings.mqtt, self._rng, software().rpartition(" ")[2])
+        return Publishing(self._settings.mqtt, self._rng, software().rpartition(" ")[2], self._link)
 
     async def _tell_all(self) -> None:
         """Publish every snapshot until closed."""
@@ -135,11 +148,38 @@ def _went_wrong(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> Non
         loop.default_exception_handler(context)
 
 
+def link_to(feed: LiveFeed, url: Callable[[], str], settings: BeyondSettings) -> PageLink:
+    """Return access to the page of *feed* at *url* for clients of the broker in *settings*."""
+
+    def press(button: ButtonName) -> None:
+        """Press a button through the queue of the page. Must run in an event loop."""
+        asked = feed.desk.ask(PageRequest(PressButton(type="press", button=button), "MQTT", None))
+        if asked is None:
+            log.warning("too many requests: ignored %s by MQTT", button)
+            return
+        asked.add_done_callback(report)
+        asyncio.get_running_loop().call_later(_PRESSED_WITHIN_S, asked.cancel)
+
+    def report(asked: Future[Acted | Refused]) -> None:
+        if asked.cancelled():
+            log.warning("the game does not respond: ignored a button pressed by MQTT")
+        elif isinstance(refused := asked.result(), Refused):
+            log.info("ignored a button pressed by MQTT: %s", refused.words)
+
+    def reachable() -> str | None:
+        address = url()
+        return None if ip_address(urlsplit(address).hostname or "").is_loopback else address
+
+    return PageLink(reachable, press if settings.mqtt is not None and settings.mqtt.has_buttons else None)
+
+
 @contextmanager
-def telling(settings: BeyondSettings, feed: LiveFeed, health: FindingsSource) -> Iterator[Found]:
+def telling(
+    settings: BeyondSettings, feed: LiveFeed, health: FindingsSource, url: Callable[[], str]
+) -> Iterator[Found]:
     """Publish the table of *feed* to the receivers in *settings*, if any, until the end of the block.
 
-    Yields a function that returns a finding for each receiver.
+    Yields a function that returns a finding for each receiver. *url* returns the current address of the page.
 
     Raises:
         OSError: If the MQTT library is not installed.
@@ -152,7 +192,7 @@ def telling(settings: BeyondSettings, feed: LiveFeed, health: FindingsSource) ->
             import aiomqtt as _  # noqa: F401 - only to check that it is installed
         except ModuleNotFoundError as error:
             raise OSError(f"[mqtt] needs {error.name}, which is not installed: {install_command('mqtt')}") from error
-    beyond = Beyond(settings, health, Random(), wall_time)
+    beyond = Beyond(settings, health, Random(), wall_time, link_to(feed, url, settings))
     feed.follow(beyond.follow)
     try:
         yield beyond.found

@@ -98,7 +98,9 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
         stack.callback(page.close)
         health = observing.health
         health.also_ask(lambda: (pace_found(setup.counts.pace),))
-        health.also_ask(stack.enter_context(telling(at_table.beyond, feed, lambda: health.now().findings)))
+        health.also_ask(
+            stack.enter_context(telling(at_table.beyond, feed, lambda: health.now().findings, lambda: page.url))
+        )
         yield ServedTable(setup, page, lambda: unrestored or house.problem or knocks.problem)
 
 

@@ -94,12 +94,14 @@ class MqttSettings:
         place: Names of this table.
         prefix: Prefix of all topics.
         discovery: Prefix of Home Assistant's discovery topics. None to disable discovery.
+        has_buttons: Whether clients of the broker may press buttons of the table.
     """
 
     broker: Broker
     place: TableIdentity
     prefix: str = "tallybone"
     discovery: str | None = None
+    has_buttons: bool = False
 
 
 class EventKind(StrEnum):
@@ -344,6 +346,15 @@ class TopicSettings(BrokerSettings):
     prefix: _Topics = "tallybone"
     discovery: Annotated[bool, Field(description="announce the table to Home Assistant")] = False
     discovery_prefix: Annotated[_Topics, Field(description="prefix of its topics")] = "homeassistant"
+    buttons: Annotated[bool, Field(description="let users of the broker press buttons of the table")] = False
+
+    @model_validator(mode="after")
+    def _check_buttons(self) -> Self:
+        if self.buttons and self.user is None and self.cert_file is None:
+            raise fault_at(
+                "buttons", "needs user or cert_file, because otherwise anybody on the network could press them"
+            )
+        return self
 
     @property
     def topics(self) -> MqttSettings:
@@ -354,6 +365,7 @@ class TopicSettings(BrokerSettings):
             place=TableIdentity(self.table, plain(self.name or self.table, MOST_NAME), tournament),
             prefix=self.prefix,
             discovery=self.discovery_prefix if self.discovery else None,
+            has_buttons=self.buttons,
         )
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -15,12 +16,15 @@ import pytest
 
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
+from engine import Undo
 from tallybone.clock import wall_time
 from tallybone.finding import ok
-from tallybone.notify.notifying import Beyond
+from tallybone.notify.mqtt import PageLink
+from tallybone.notify.notifying import Beyond, telling
 from tallybone.store.table_file import BeyondSettings, TopicSettings
 from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, subscribed, until_broker
 from tests.tallybone.notify.snapshots import lobby, played, players, shown
+from tests.tallybone.web.conftest import at_table
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)]
 TOPIC = "tallybone/v1/table-3"
@@ -33,7 +37,8 @@ def settings_of(**mqtt: object) -> BeyondSettings:
 @contextmanager
 def table_at(broker: str, **mqtt: object) -> Iterator[Beyond]:
     """Yield a publishing table, still without a match."""
-    beyond = Beyond(settings_of(broker=broker, **mqtt), lambda: (ok("camera", "works"),), Random(1), wall_time)
+    settings = settings_of(broker=broker, **mqtt)
+    beyond = Beyond(settings, lambda: (ok("camera", "works"),), Random(1), wall_time, PageLink())
     beyond.follow(lobby(), 0)
     try:
         yield beyond
@@ -220,3 +225,44 @@ def test_an_encrypted_connection_needs_the_ca_and_a_client_certificate(
         caplog.clear()
         with table_at(url, ca_file=str(tmp_path / "ca.crt")):
             until_broker(lambda: any("trying again" in message for message in caplog.messages))
+
+
+def test_only_new_presses_of_known_buttons_are_accepted(broker: RealBroker) -> None:
+    pressed: list[str] = []
+    with subscribed(broker) as client:
+        client.client.publish(f"{TOPIC}/press", b"undo", qos=1, retain=True)
+        until_broker(lambda: f"{TOPIC}/press" in client.newest)
+        link = PageLink(press=pressed.append)
+        table = Beyond(settings_of(broker=broker.url), tuple, Random(1), wall_time, link)
+        table.follow(lobby(), 0)
+        until_broker(lambda: f"{TOPIC}/state" in client.newest)
+        for payload in (b"redeal", b"next", b"\xff" * 5000, b"table"):
+            client.client.publish(f"{TOPIC}/press", payload, qos=1)
+        until_broker(lambda: "table" in pressed)
+        table.close()
+    assert pressed == ["next", "table"]
+
+
+def test_buttons_act_like_those_of_the_page(broker: RealBroker) -> None:
+    mqtt = settings_of(broker=broker.url).mqtt
+    assert mqtt is not None
+    settings = BeyondSettings(replace(mqtt, has_buttons=True))
+    with at_table() as table, subscribed(broker) as client:
+        with telling(settings, table.page.feed, tuple, lambda: table.page.url):
+            table.play(8)
+            until_broker(lambda: table.camera.is_idle and f"{TOPIC}/state" in client.newest)
+            before = len(table.live.session.state.log)
+            client.client.publish(f"{TOPIC}/press", b"undo", qos=1)
+            until_broker(lambda: len(table.live.session.state.log) > before)
+        assert [type(event) for event in table.live.session.state.log[before:]] == [Undo]
+
+
+def test_without_permission_buttons_are_ignored(broker: RealBroker) -> None:
+    with at_table() as table, subscribed(broker) as client:
+        with telling(settings_of(broker=broker.url), table.page.feed, tuple, lambda: table.page.url):
+            table.play(8)
+            until_broker(lambda: table.camera.is_idle and f"{TOPIC}/state" in client.newest)
+            before = table.live.session.state.log
+            client.client.publish(f"{TOPIC}/press", b"undo", qos=1)
+            until_broker(lambda: f"{TOPIC}/press" in client.newest)
+        assert table.live.session.state.log == before

@@ -18,7 +18,7 @@ from tests.waiting import until
 def test_all_plays_are_published_once_and_the_points_add_up() -> None:
     with webhook_server() as receiver, at_table() as table:
         settings = BeyondSettings(webhooks=(Webhook(url=receiver.url),))
-        with telling(settings, table.page.feed, tuple):
+        with telling(settings, table.page.feed, tuple, lambda: table.page.url):
             until(lambda: receiver.requests)
             table.play(20)
 

@@ -122,6 +122,15 @@ def test_reports_all_errors_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_buttons_need_a_user_of_the_broker(tmp_path: Path) -> None:
+    text = '[mqtt]\nbroker = "mqtt://a"\ntable = "a"\nbuttons = true\n'
+    (error,) = problems(tmp_path, text)
+    assert error.startswith("[mqtt] buttons: needs user or cert_file")
+    mqtt = read(tmp_path, f'{text}user = "tables"\n').mqtt
+    assert mqtt is not None
+    assert mqtt.has_buttons
+
+
 @pytest.mark.parametrize("url", ["mqtt://tom:sesame@club", "mqtt://:sesame@club"])
 def test_rejects_a_password_in_the_url_without_showing_it(tmp_path: Path, url: str) -> None:
     (error,) = problems(tmp_path, f'[mqtt]\nbroker = "{url}"\ntable = "a"\n')
