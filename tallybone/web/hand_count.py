@@ -17,6 +17,7 @@ from engine.phrases import phrase
 from tallybone.plain_text import plain
 from tallybone.session.referee.open_hands import HandTile, hand_tiles
 from tallybone.session.session import Session
+from tallybone.session.touching import halves_of
 from tallybone.web.feed import cut
 from vision.arrays import Image
 from vision.reading import Face, SeenTile
@@ -40,7 +41,7 @@ class CountedTile:
 
 
 def counted_tiles(game: Game, seat: Seat, tiles: Sequence[SeenTile], image: Image) -> list[CountedTile]:
-    """Return the tiles of a seat's hand, read with the rules: each tile exists a limited number of times.
+    """Return the tiles of a seat's hand. Uncertain ones are read with the rules: copies of a tile are limited.
 
     Args:
         game: The match.
@@ -79,12 +80,12 @@ def _counted(tile: SeenTile, read: HandTile | None, image: Image) -> CountedTile
     picture = f"data:image/jpeg;base64,{b64encode(cut(image, _corners(tile))).decode('ascii')}"
     if read is None:
         return CountedTile(None, (False, False), picture)
+    first, second = halves_of(tile)
+    if first.is_sure and second.is_sure:  # Clear pips are shown as they are, even if the tile lies elsewhere too.
+        return CountedTile((first.pips, second.pips), (True, True), picture)
     pips = _in_order(read.tiles[0], tile)
-    if read.is_sure:
-        return CountedTile(pips, (True, True), picture)
-    first, second = (half.is_sure and half.pips == number for half, number in zip(tile.halves, pips, strict=True))
-    # If both halves are clear, the tile itself cannot be: it lies elsewhere too.
-    return CountedTile(pips, (first and not second, second and not first), picture)
+    sure = (read.is_sure or (half.is_sure and half.pips == n) for half, n in zip((first, second), pips, strict=True))
+    return CountedTile(pips, (next(sure), next(sure)), picture)
 
 
 def _in_order(tile: Tile, seen: SeenTile) -> tuple[int, int]:

@@ -73,6 +73,12 @@ def png(
     return b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + more + pixels + png_chunk(b"IEND", b"")
 
 
+def huge_png() -> bytes:
+    """Return a small PNG file whose header says 60,000 x 60,000 pixels."""
+    small = png(8, 8)
+    return small[:16] + struct.pack(">II", 60_000, 60_000) + small[24:]
+
+
 def deflated(raw_row: bytes, times: int) -> bytes:
     """Return repeated bytes, deflated without holding them all in memory."""
     compressor = zlib.compressobj(1)

@@ -24,7 +24,7 @@ export async function read(path) {
  * Send a request to the table, asking for the PIN first if needed.
  *
  * @param path Path below the API.
- * @param asked Request body.
+ * @param asked Request body, as JSON unless it is a Blob.
  * @param method HTTP method.
  * @param enter Asks for the PIN or password; resolves to true if it was accepted.
  * @returns {isDone, status, told}, or null if the person cancelled.
@@ -45,7 +45,8 @@ export async function send(path, asked = {}, { method = "POST", enter = login } 
 }
 
 function sent(path, asked, method) {
-  return fetch(addressOf(path), { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(asked) });
+  const [kind, body] = asked instanceof Blob ? ["application/octet-stream", asked] : ["application/json", JSON.stringify(asked)];
+  return fetch(addressOf(path), { method, headers: { "Content-Type": kind }, body });
 }
 
 /** Request the language of the page from the table. */

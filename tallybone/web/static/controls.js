@@ -12,6 +12,7 @@ const RARE = ["next", "done", "stands", "hand_end", "redeal", "stack", "table"];
 const OF_A_SEAT = ["knock", "draw", "call", "done"];
 const TURN_MEANT = ["knock", "draw", "done"];
 const NAMES = {
+  count: later("Count a hand"),
   knock: later("Knock"),
   draw: later("Draw"),
   call: later("Call"),
@@ -38,6 +39,7 @@ export function showControls(snapshot, desk) {
   const { can } = snapshot;
   const now = NOW.filter((name) => can[name]).slice(0, 1);
   const usual = USUAL.filter((name) => can[name]);
+  if (snapshot.match.phase === "reveal") now.unshift("count");
   const buttons = [...now.map((name) => keyOf(name, snapshot, true)), ...usual.map((name) => keyOf(name, snapshot, false))];
   keep(byId("buttons"), buttons, (one) => one.name, (one) => drawKey(one, desk));
 }
@@ -55,7 +57,8 @@ function acceptedBy(name, snapshot) {
 function drawKey({ name, isPrimary, accepted, seat, who }, desk) {
   const words = say(NAMES[name]);
   const said = who === null ? say("{words}.", { words }) : say("{words}: {name}.", { words, name: who });
-  const one = button(words, () => press({ name, accepted, seat }, said, desk), { class: isPrimary ? "key primary" : "key", "data-press": name });
+  const does = name === "count" ? () => count(desk) : () => press({ name, accepted, seat }, said, desk);
+  const one = button(words, does, { class: isPrimary ? "key primary" : "key", "data-press": name });
   if (who !== null) one.append(" ", foreign(who, { class: "whose" }));
   return one;
 }
@@ -63,6 +66,12 @@ function drawKey({ name, isPrimary, accepted, seat, who }, desk) {
 function press({ name, accepted = null, seat = null }, said, desk) {
   closeSheet();
   return desk.act(accepted === null ? { type: "press", button: name, seat } : { type: "stands", seq: accepted }, said);
+}
+
+/** Open the sheet that counts a hand from a photo. Rarely used, so loaded on demand. */
+function count(desk, seat = null) {
+  const failed = () => desk.toast.failed(say("The table cannot be reached."));
+  return import("./count_hand.js").then(({ countHand }) => countHand(desk, seat)).catch(failed);
 }
 
 /** Open the sheet with all other buttons, each with its purpose or the reason why it has no effect. */
@@ -105,10 +114,11 @@ function leadKey({ seat, name }, desk) {
   return make("div", { class: "row" }, button(say("This player leads the hand"), lead, { class: "primary" }));
 }
 
-/** Return the field for the pips left in a player's hand. */
+/** Return the field for the pips left in a player's hand, and the button that counts them. */
 function leftForm({ seat, name }, desk) {
   const set = (pips) => (closeSheet(), desk.act({ type: "left", seat, pips }, say("{name}: {pips} pips left.", { name, pips })));
-  return part(say("Pips left in this hand"), numberForm({ label: say("Pips left in this hand"), value: "", min: 0 }, say("Save"), set));
+  const form = numberForm({ label: say("Pips left in this hand"), value: "", min: 0 }, say("Save"), set);
+  return part(say("Pips left in this hand"), form, make("div", { class: "row" }, button(say("Count a hand"), () => count(desk, seat))));
 }
 
 function adjustForm(onGive) {

@@ -15,18 +15,19 @@ export class Desk {
   }
 
   /**
-   * Send an action.
+   * Send an action; resolves to the answer, or null if the person cancelled or another action is pending.
    *
    * @param action The action.
    * @param said Message to show on success.
    * @param version Version of the snapshot on which the action is based.
    */
   async act(action, said, version = this.shown().version) {
-    if (this.isBusy || performance.now() - this.doneAt < ONE_TAP_MS) return;
+    if (this.isBusy || performance.now() - this.doneAt < ONE_TAP_MS) return null;
     this.isBusy = true;
     const answer = await send("actions", { action, if_version: version });
     if (answer !== null) this.tell(answer.status, answer.told, action, said);
     Object.assign(this, { isBusy: false, doneAt: performance.now() });
+    return answer;
   }
 
   tell(status, told, action, said) {

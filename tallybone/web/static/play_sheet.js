@@ -32,7 +32,7 @@ export function openPlay(seq, snapshot, desk) {
     parts.push(part(say("Points"), numberForm(asked, say("Save"), (to) => amend("points", to))));
   }
   parts.push(lastRow({ seq, play, what }, snapshot, desk));
-  openSheet(what, ...parts.filter((one) => one !== null));
+  openSheet(what, ...parts);
 }
 
 function nameOf(play, pips, snapshot) {
@@ -139,7 +139,7 @@ function readingOf({ pips, read, confidence } = { read: null }) {
 }
 
 /** Return the keypad for a tile: a row of numbers for each half. */
-function pipsPad(pips, snapshot, onPips) {
+export function pipsPad(pips, snapshot, onPips) {
   const most = snapshot.match.max_pips;
   const rows = [0, 1].map((half) => {
     const numbers = Array.from({ length: most + 1 }, (_, number) => {
@@ -152,7 +152,8 @@ function pipsPad(pips, snapshot, onPips) {
   return make("div", { class: "pips-pad" }, tileIcon(pips), make("div", { class: "halves" }, ...rows));
 }
 
-function seatsPad(players, seat, onSeat) {
+/** Return a button for each player; the one at *seat* is marked. */
+export function seatsPad(players, seat, onSeat) {
   const seats = players.map((one) => choice(foreign(one.name), one.seat === seat, () => onSeat(one.seat)));
   return make("div", { class: "row" }, ...seats);
 }

@@ -2,13 +2,13 @@
 
 import { byId, make, write } from "./dom.js";
 
-/** Open the sheet with a title and content. With an unchanged title, it keeps its scroll position. */
+/** Open the sheet with a title and content; null children are omitted. With an unchanged title, it keeps its scroll position. */
 export function openSheet(title, ...children) {
   const [dialog, body] = [byId("sheet"), byId("sheet-body")];
   const isSame = dialog.open && byId("sheet-title").textContent === title;
   const [top, focused] = [dialog.scrollTop, keysOf(body).indexOf(document.activeElement)];
   write(byId("sheet-title"), title);
-  body.replaceChildren(...children);
+  body.replaceChildren(...children.filter((child) => child !== null));
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = isSame ? top : 0;
   if (isSame) keysOf(body)[focused]?.focus({ preventScroll: true });

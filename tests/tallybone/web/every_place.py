@@ -25,6 +25,7 @@ from tests.tallybone.serve.calibrated import MEASURED
 from tests.tallybone.serve.served import at_served_table
 from tests.tallybone.web.browsers import Browser, Viewer, chromium, served, visiting
 from tests.tallybone.web.doubts import doubtful
+from tests.tallybone.web.hand_photos import choose_photo, end_hand, jpeg_of_hand
 
 SIZES = {"phone": (360, 740), "tablet": (820, 1180), "television": (1920, 1080)}
 SCHEMES = ("light", "dark")
@@ -72,6 +73,11 @@ def _owner(page: Page) -> None:
     page.locator("#keep-settings").click()
 
 
+def _count(page: Page) -> None:
+    page.locator("[data-press=count]").click()
+    choose_photo(page, jpeg_of_hand([(6, 6), (1, 0)]))
+
+
 def _tap(selector: str) -> Callable[[Page], object]:
     return lambda page: page.locator(selector).first.click()
 
@@ -97,6 +103,10 @@ IN_PLAY = (
     Place("statistics", "statistics", "#view-statistics tbody tr:visible"),
     Place("game-statistics", "statistics/bones.mcap", ".plot .line"),
 )
+ENDED = (
+    Place("count", "table", "#sheet button.primary", _tap("[data-press=count]"), "count_hand.js countHand"),
+    Place("counted", "table", "#sheet .hand-tile", _count),
+)
 RESTING = (
     Place("lobby", "table", "#lobby a"),
     Place("match", "match", "#option-hand-wrong", _all_open),
@@ -109,7 +119,10 @@ RESTING = (
     Place("pairing", "settings", "#sheet .qr", _tap("#pairing"), "pairing.js showCode"),
     Place("panel", "parts", "#panel-knock"),
 )
-DISPLAYED = ("display", "display-resting")
+PLACES = (IN_PLAY, ENDED, RESTING)
+"""Places of each address of `every_table`."""
+DISPLAYED = ("display", "display-ended", "display-resting")
+_ASK_PIN = ("count", "pairing")
 
 
 def views_of_page() -> set[str]:
@@ -132,8 +145,8 @@ def sheets_of_page() -> set[str]:
 
 
 @contextmanager
-def every_table(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the addresses of a table in mid-hand with an open question, and of an idle table."""
+def every_table(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield the addresses of a table in mid-hand with an open question, one at the end of a hand, and an idle one."""
     recordings, state = folder / "recordings", folder / "tallybone"
     recordings.mkdir()
     record_game(recordings / "bones.mcap", hands=2)
@@ -142,11 +155,13 @@ def every_table(folder: Path) -> Iterator[tuple[str, str]]:
         save_calibration(MEASURED, state / "calibration" / "usb-0.json")
     with (
         served(recordings=recordings, reader=partial(doubtful, nth=_DOUBTED)) as table,
+        served() as ended,
         at_served_table(folder, panel=True) as resting,
     ):
         table.play(_ITEMS)
+        end_hand(ended)
         resting.plugs.show()
-        yield table.page.url.rstrip("/"), resting.url.rstrip("/")
+        yield table.page.url.rstrip("/"), ended.page.url.rstrip("/"), resting.url.rstrip("/")
 
 
 def walk(viewer: Viewer, places: tuple[Place, ...]) -> Iterator[Place]:
@@ -156,7 +171,7 @@ def walk(viewer: Viewer, places: tuple[Place, ...]) -> Iterator[Place]:
         page.evaluate("where => { location.hash = where; }", f"#{place.view}")
         page.locator(f"#view-{place.view.partition('/')[0]}").wait_for()
         place.go(page)
-        if place.name == "pairing":
+        if place.name in _ASK_PIN:
             viewer.log_in()
         page.locator(place.ready).first.wait_for()
         yield place
@@ -174,7 +189,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as state, every_table(Path(state)) as addresses, chromium() as browser:
         for scheme in SCHEMES:
             for size in SIZES.values():
-                for address, places in zip(addresses, (IN_PLAY, RESTING), strict=True):
+                for address, places in zip(addresses, PLACES, strict=True):
                     with visiting(browser, f"{address}/?lang={args.lang}", size, scheme=scheme) as viewer:
                         for place in walk(viewer, places):
                             _take(viewer, args.folder / f"{place.name}-{size[0]}-{scheme}.png")

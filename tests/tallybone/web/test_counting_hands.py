@@ -25,7 +25,7 @@ from tallybone.web.hand_count import beside_layout, doubts_about
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.hand_photos import end_hand, game_of, hand_photo, jpeg_of_hand
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
-from tests.vision.picture_files import orientation, png, with_exif
+from tests.vision.picture_files import huge_png, orientation, with_exif
 from tests.vision.seen import unsure_tile
 from tests.waiting import until
 
@@ -91,7 +91,7 @@ def test_a_photo_without_tiles_is_empty(insider: httpx.Client) -> None:
         (b"", "not a picture, or it is damaged"),
         (b"hello table", "not a picture, or it is damaged"),
         (jpeg_of_hand(HAND)[:-5000], "not a picture, or it is damaged"),
-        (png(30_000, 30_000), "too large: take one with at most 80 megapixels"),
+        (huge_png(), "too large: take one with at most 80 megapixels"),
     ],
     ids=["empty", "text", "cut", "huge"],
 )

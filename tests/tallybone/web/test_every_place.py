@@ -13,8 +13,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
 
 from tests.tallybone.web.browsers import AXE, Browser, Viewer, visiting
 from tests.tallybone.web.every_place import (
-    IN_PLAY,
-    RESTING,
+    PLACES,
     SIZES,
     every_table,
     sheets_of_page,
@@ -39,21 +38,21 @@ _EXTENTS = """names => names.map(name => document.querySelector(name).getBoundin
 
 
 @pytest.fixture(scope="module", name="addresses")
-def two_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+def three_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
     with every_table(tmp_path_factory.mktemp("tables")) as addresses:
         yield addresses
 
 
 def test_all_views_and_sheets_are_listed() -> None:
-    places = (*IN_PLAY, *RESTING)
+    places = [place for group in PLACES for place in group]
     assert {place.view.partition("/")[0] for place in places} == views_of_page()
     assert {place.sheet for place in places if place.sheet} == sheets_of_page()
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_axe_finds_nothing_and_no_text_is_clipped(browser: Browser, addresses: tuple[str, str], size: str) -> None:
+def test_axe_finds_nothing_and_no_text_is_clipped(browser: Browser, addresses: tuple[str, str, str], size: str) -> None:
     wrong: list[str] = []
-    for address, places in zip(addresses, (IN_PLAY, RESTING), strict=True):
+    for address, places in zip(addresses, PLACES, strict=True):
         with visiting(browser, address, SIZES[size]) as viewer:
             viewer.page.evaluate(AXE.read_text())
             for place in walk(viewer, places):
@@ -62,7 +61,7 @@ def test_axe_finds_nothing_and_no_text_is_clipped(browser: Browser, addresses: t
 
 
 def test_axe_finds_nothing_on_a_television_and_the_question_is_visible(
-    browser: Browser, addresses: tuple[str, str]
+    browser: Browser, addresses: tuple[str, str, str]
 ) -> None:
     wrong: list[str] = []
     for address in addresses:
