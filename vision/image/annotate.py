@@ -1,9 +1,9 @@
 """Draw a reading over its image, so that a person can check it at a glance.
 
-Each tile has an outline and each half a number. Lines connect joined halves, and face-down tiles are hatched. Marks
-have a dark casing to be visible on light and dark tiles and on any cloth. An uncertain half has another colour and both
-numbers with a question mark between, which does not rely on colour vision. An object that looks like a tile but cannot
-be read has a dashed outline and a question mark.
+Each tile has an outline, and each half a number beside it, or over it if there is no room. Lines connect joined halves,
+and face-down tiles are hatched. Marks have a dark casing to be visible on light and dark tiles and on any cloth. An
+uncertain half has another colour and both numbers with a question mark between, which does not rely on colour vision.
+An object that looks like a tile but cannot be read has a dashed outline and a question mark.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ MAX_ENLARGED_PIXELS = 16_000_000
 
 # Number of dashes and gaps per edge. It starts and ends with a dash.
 _DASHES = 7
+# Distance of a number from its half, in sides, and the largest part of it that may cover a tile or another number.
+_GAP, _MAX_COVERED = 0.2, 0.15
 _SHIFT_BITS = 4  # OpenCV draws with coordinates in 1/16 pixel.
 
 
@@ -59,9 +61,10 @@ def annotate(image: Image, reading: Reading) -> Image:
         pen.outline(tile)
     for join in reading.joins:
         pen.join(reading.tiles[join.a], join.a_half, reading.tiles[join.b], join.b_half)
+    room = _Room(reading)
     for tile in reading.tiles:
         for half in tile.halves:
-            pen.pips(half, side_px=_half_px(tile))
+            pen.pips(tile, half, room)
     for tile in reading.unsure:
         pen.question(tile)
     return pen.canvas
@@ -107,21 +110,28 @@ class _Pen:
         """Draw a line with a dot at each end between two halves. A half of None means the centre of the tile."""
         ends = (_end(a, a_half), _end(b, b_half))
         side_px = min(_half_px(a), _half_px(b))
-        # Shorten the line so that it does not cover the numbers.
+        # Shorten the line so that it does not cover the pips.
         start, stop = _shortened(*ends, trim_px=side_px * 0.36)
         self._line(start, stop, PURPLE, width_px=side_px * 0.08)
         for point in (start, stop):
             self._dot(point, PURPLE, radius_px=side_px * 0.08)
 
-    def pips(self, half: Half, *, side_px: float) -> None:
-        """Write the number of pips on a half, or its two most likely numbers if it is uncertain."""
+    def pips(self, tile: SeenTile, half: Half, room: _Room) -> None:
+        """Write the number of pips of a half, or its two most likely numbers if it is uncertain."""
+        side_px = _half_px(tile)
         color, most_wide = (YELLOW, 0.66) if half.is_sure else (ORANGE, 0.86)
-        self._write(half.written, half.center_px, color, side_px=side_px, most_wide_px=side_px * most_wide)
+        label = self._label(half.written, side_px=side_px, most_wide_px=side_px * most_wide)
+        size_px = (label.shape[1] / self._scale, label.shape[0] / self._scale)
+        edge_px, center_px = room.beside(tile, half, size_px)
+        if edge_px != center_px:
+            self._line(edge_px, _between(edge_px, center_px, 0.5), color, width_px=side_px * 0.05)
+        self._write(label, center_px, color, side_px=side_px)
 
     def question(self, tile: SeenTile) -> None:
         """Write a question mark at the centre of a tile."""
         side_px = _half_px(tile)
-        self._write("?", tile.center_px, ORANGE, side_px=1.4 * side_px, most_wide_px=side_px)
+        label = self._label("?", side_px=1.4 * side_px, most_wide_px=side_px)
+        self._write(label, tile.center_px, ORANGE, side_px=1.4 * side_px)
 
     def _dashes(self, tile: SeenTile, *, width_px: float) -> None:
         """Draw the outline of a tile with gaps and a dash at each corner."""
@@ -131,10 +141,13 @@ class _Pen:
                 ends = [(ax + (bx - ax) * part, ay + (by - ay) * part) for part in (at, to)]
                 self._line(ends[0], ends[1], ORANGE, width_px=width_px)
 
-    def _write(self, text: str, center_px: PointPx, color: Bgr, *, side_px: float, most_wide_px: float) -> None:
-        """Write a text centred at a point, in a size that fits a half with this side."""
+    def _label(self, text: str, *, side_px: float, most_wide_px: float) -> GreyImage:
+        """Return the opacity mask of a text, in a size that fits a half with this side."""
         height_px = side_px * self._scale * 0.44
-        glyphs = _glyphs(text, height_px=height_px, most_wide_px=most_wide_px * self._scale)
+        return _glyphs(text, height_px=height_px, most_wide_px=most_wide_px * self._scale)
+
+    def _write(self, glyphs: GreyImage, center_px: PointPx, color: Bgr, *, side_px: float) -> None:
+        """Write a text with a casing, centred at a point."""
         reach_px = max(round(side_px * self._scale * 0.05), 1)
         glyphs = np.pad(glyphs, reach_px + 1)
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach_px + 1, 2 * reach_px + 1))
@@ -186,6 +199,55 @@ class _Pen:
         return (round(min(max(point[0], -1e5), 1e5) * unit), round(min(max(point[1], -1e5), 1e5) * unit))
 
 
+class _Room:
+    """Finds room for numbers beside their halves, outside tiles and other numbers."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._taken = np.zeros((reading.height_px, reading.width_px), np.uint8)
+        for tile in (*reading.tiles, *reading.unsure):
+            corners = np.clip(np.array(tile.corners_px, np.float64), -1e4, 1e5).round().astype(np.int32)
+            cv2.fillConvexPoly(self._taken, corners, 1)
+
+    def beside(self, tile: SeenTile, half: Half, size_px: tuple[float, float]) -> tuple[PointPx, PointPx]:
+        """Return a point on the edge of a half, and the centre of its number, for which the room is kept.
+
+        Both are the centre of the half if there is no room beside it.
+        """
+        center, side_px = np.array(half.center_px), _half_px(tile)
+        out = center - tile.center_px
+        length_px = float(np.hypot(*out))
+        if not 0 < length_px < math.inf:
+            return half.center_px, half.center_px
+        out /= length_px
+        # On its long side, above or to the left if possible, else at its end, else at a corner.
+        sides = sorted(((-out[1], out[0]), (out[1], -out[0])), key=lambda way: (round(way[1], 2), way[0]))
+        corners = [(out + side) / math.sqrt(2) for side in np.array(sides)]
+        places = []
+        for way in (*np.array(sides), out, *corners):
+            inner = (abs(float(way @ out)) + abs(float(way[1] * out[0] - way[0] * out[1]))) * side_px / 2
+            outer = (abs(way[0]) * size_px[0] + abs(way[1]) * size_px[1]) / 2
+            places.append((_point(center + way * inner), _point(center + way * (inner + outer + _GAP * side_px))))
+        covered = [self._covered(place, size_px) for _, place in places]
+        least = min(covered)
+        edge, best = (half.center_px, half.center_px) if least > _MAX_COVERED else places[covered.index(least)]
+        self._part(best, size_px)[:] = 1
+        return edge, best
+
+    def _covered(self, place: PointPx, size_px: tuple[float, float]) -> float:
+        """Return the part of a number that would cover a tile or number, or be outside the image, rounded."""
+        part = self._part(place, size_px)
+        free = part.size - int(part.sum())
+        return round(max(1 - free / max(size_px[0] * size_px[1], 1), 0), 1)
+
+    def _part(self, place: PointPx, size_px: tuple[float, float]) -> GreyImage:
+        """Return the cells of a number, without those outside the image."""
+        (left, right), (top, bottom) = (
+            (max(round(at - size / 2), 0), max(round(at + size / 2), 0))
+            for at, size in zip(place, size_px, strict=True)
+        )
+        return self._taken[top:bottom, left:right]
+
+
 def _glyphs(text: str, *, height_px: float, most_wide_px: float) -> GreyImage:
     """Return a tight opacity mask of a text, 0 to 255.
 
@@ -209,11 +271,18 @@ def _end(tile: SeenTile, half: int | None) -> PointPx:
     return tile.center_px if half is None else tile.halves[half].center_px
 
 
+def _point(at: NDArray[np.float64]) -> PointPx:
+    return (float(at[0]), float(at[1]))
+
+
+def _between(start: PointPx, stop: PointPx, part: float) -> PointPx:
+    return (start[0] + (stop[0] - start[0]) * part, start[1] + (stop[1] - start[1]) * part)
+
+
 def _shortened(start: PointPx, stop: PointPx, *, trim_px: float) -> tuple[PointPx, PointPx]:
     length_px = math.dist(start, stop)
     part = min(trim_px / length_px, 0.4) if length_px > 0 else 0.0
-    dx, dy = (stop[0] - start[0]) * part, (stop[1] - start[1]) * part
-    return (start[0] + dx, start[1] + dy), (stop[0] - dx, stop[1] - dy)
+    return _between(start, stop, part), _between(start, stop, 1 - part)
 
 
 def _on_edge(corners: NDArray[np.float64], along: float) -> PointPx:

@@ -13,8 +13,10 @@ export function tileFace(pips, { isSpinner = false } = {}) {
   return draw(
     "g",
     { class: "face" },
+    draw("rect", { class: "cast", x: -1.02, y: -2.02, width: 2.04, height: 4.04, rx: 0.28 }),
     draw("rect", { class: "ivory", x: -0.96, y: -1.96, width: 1.92, height: 3.92, rx: 0.22 }),
-    draw("path", { class: "bar", d: "M-0.72 0H0.72" }),
+    draw("rect", { class: "top", x: -0.86, y: -1.86, width: 1.72, height: 3.72, rx: 0.16 }),
+    draw("rect", { class: "bar", x: -0.7, y: -0.045, width: 1.4, height: 0.09, rx: 0.045 }),
     ...halves,
     isSpinner ? draw("circle", { class: "pin", r: 0.2 }) : null,
   );

@@ -356,6 +356,23 @@ def test_touch_targets_are_large_enough(browser: Browser, table: TrueTable) -> N
             assert min(box["width"], box["height"]) >= 44, element.inner_text()
 
 
+def test_pips_are_within_the_face_of_their_tile(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table) as viewer:
+        outside, pips = viewer.page.evaluate(
+            """() => {
+              const reach = ({ cx, cy, r }) => [cx, cy].map((at) => Math.abs(at.baseVal.value) + r.baseVal.value);
+              const all = [...document.querySelectorAll("#tiles .pips circle")];
+              const isOutside = (pip) => {
+                const { width, height } = pip.closest(".face").querySelector(".top").getBBox();
+                const [x, y] = reach(pip);
+                return x > width / 2 || y > height / 2;
+              };
+              return [all.filter(isOutside).length, all.length];
+            }"""
+        )
+        assert (outside, pips > 20) == (0, True)
+
+
 def test_a_television_has_no_controls_and_is_readable_from_four_metres(browser: Browser, table: TrueTable) -> None:
     with viewing(browser, table, TELEVISION, path="/?display") as viewer:
         assert viewer.page.locator("button:visible, input:visible, [tabindex='0']:visible").count() == 0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
+import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -62,11 +64,45 @@ def test_uncertain_pips_get_another_colour_and_a_wider_label(confidence: float, 
     assert len(pixels_near(image, other)) < len(pixels_near(image, color)) / 10
     first = pixels_near(image, color)
     first = first[first[:, 0] < 50 + SIDE]
-    center = (first.min(axis=0) + first.max(axis=0)) / 2
-    assert math.dist(center, (50 + SIDE / 2, 60 + SIDE / 2)) <= 3
-    width, height = np.ptp(first, axis=0)
+    assert first[:, 1].max() <= 62  # above the tile, with its tick
+    text = first[first[:, 1] < 52]
+    assert abs((text[:, 0].min() + text[:, 0].max()) / 2 - (50 + SIDE / 2)) <= 3
+    width, height = np.ptp(text, axis=0)
     assert (width > height) == (confidence < 0.9)  # "6?5" is wider than high, "6" is not
     assert 0.2 * SIDE < height < 0.7 * SIDE
+
+
+def centres(image: NDArray[np.uint8], color: Bgr) -> list[tuple[int, int]]:
+    """Return the rounded centres of the areas with a colour, as x, y."""
+    mask = np.zeros(image.shape[:2], np.uint8)
+    for x, y in pixels_near(image, color):
+        cv2.circle(mask, (int(x), int(y)), 6, 1, cv2.FILLED)  # joins a number and its tick
+    _, _, _, found = cv2.connectedComponentsWithStats(mask)
+    return [(round(x), round(y)) for x, y in found[1:]]
+
+
+@pytest.mark.parametrize(
+    ("other", "is_above"), [((50.0, 60.0 + SIDE), True), ((50.0, 60.0 - SIDE), False), ((400.0, 200.0), True)]
+)
+def test_numbers_are_beside_their_halves_where_there_is_room(other: tuple[float, float], is_above: bool) -> None:
+    image = annotated(tile(50, 60), tile(*other, face=Face.DOWN))
+    for x, y in centres(image, YELLOW):
+        assert min(abs(x - 50 - SIDE / 2), abs(x - 50 - 1.5 * SIDE)) < 5
+        assert y < 60 if is_above else y > 60 + SIDE
+
+
+def test_numbers_do_not_cover_each_other() -> None:
+    tiles = (tile(50, 20), tile(50, 21.7 + 1.5 * SIDE), tile(230, 60), tile(320, 200))
+    numbers = centres(annotated(*tiles), YELLOW)
+    assert len(numbers) == 8
+    assert min(math.dist(a, b) for a, b in combinations(numbers, 2)) > 0.4 * SIDE
+
+
+def test_a_number_without_room_is_on_its_half() -> None:
+    places = [(x, y) for x in (-60, 100, 260, 420) for y in (20, 100, 180) if (x, y) != (100, 100)]
+    image = annotated(tile(100, 100), *(tile(x, y, face=Face.DOWN) for x, y in places))
+    text = pixels_near(image, YELLOW)
+    assert (abs(text - (100 + SIDE, 100 + SIDE / 2)) < (SIDE, SIDE / 2)).all()
 
 
 @pytest.mark.parametrize("grey", [0, 255])
