@@ -5,25 +5,44 @@ tiles alone, and with the values of the open ends, which are part of the drawing
 shorter than the felt cannot cover it, so the best possible share is printed as well: that of the tiles alone if they
 touched two edges of the felt, in the better of both orientations. *Moved* is the share of plays after which the window
 moved or grew.
+
+With `--frames`, the tasks of the page's main thread are traced for a minute of scoring, and for two seconds from the
+start of each scene. The times are those of the CPU, because other programs also delay frames. Without a GPU, painting
+takes part of them.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 from rich.console import Console
 
-from engine import profile
+from engine import BONES, profile
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.web.browsers import Browser, Viewer, chromium, served, viewing
 
 _GAMES = ("bones", "draw", "allfives", "block", "super", "twoset", "cutthroat")
 _SIZES = {"landscape": (1920, 1080), "portrait": (1080, 1920)}
 _SHOWN_MS = 120
+_FRAME_MS = 50
+_CATEGORY = "disabled-by-default-devtools.timeline"
+_COMPLETE = """() => import(document.querySelector("script[type=module]").src).then(({ $ }) => "scenes" in $)"""
+_SCENE = """async (scene) => {
+  const { $ } = await import(document.querySelector("script[type=module]").src);
+  const scenes = new $.scenes.Scenes();
+  const players = [{ seat: 0, name: "Maximiliana Voss" }];
+  const [last, match] = [{ seat: 0 }, { winner: 0 }];
+  scenes.show({ told: [{ id: 1, scene: null }], last, match, players }, 0);
+  scenes.show({ told: [{ id: 2, scene }], last, match, players }, 0);
+}"""
 _MEASURED = """() => {
   const felt = document.querySelector("#felt").getBoundingClientRect();
   const around = (selector) => {
@@ -79,15 +98,67 @@ def _look(viewer: Viewer) -> Drawn:
     return Drawn(tuple(seen["felt"]), tuple(seen["tiles"]), tuple(seen["drawn"]), seen["count"], seen["window"])
 
 
+def trace_frames(browser: Browser, console: Console, seconds: int) -> None:
+    """Print the longest tasks of a minute of play, and the work of each scene."""
+    with served(1, hands=20, rules=BONES) as table:
+        table.play(3)
+        with viewing(browser, table, _SIZES["landscape"], path="/?display") as viewer:
+            viewer.page.wait_for_function(_COMPLETE)
+
+            def play() -> None:
+                for _ in range(seconds):
+                    table.play(1)
+                    viewer.page.wait_for_timeout(1000)
+
+            tasks = _traced(viewer, play)
+            long = sum(ms > _FRAME_MS for ms in tasks)
+            console.print(
+                f"{seconds} s of play: {len(tasks)} tasks, {sum(tasks):.0f} ms, longest {max(tasks):.0f} ms, "
+                f"{long} over {_FRAME_MS} ms; points {max(viewer.totals())}; load {os.getloadavg()[0]:.1f}"
+            )
+            for scene in ("match", "domino", "block", "steal", "spell"):
+                tasks = _traced(viewer, partial(_play_scene, viewer, scene))
+                console.print(f"{scene}: {sum(tasks):.0f} ms of work, longest task {max(tasks):.0f} ms")
+
+
+def _play_scene(viewer: Viewer, scene: str) -> None:
+    viewer.page.evaluate(_SCENE, scene)
+    viewer.page.wait_for_timeout(2000)
+
+
+def _traced(viewer: Viewer, act: Callable[[], None]) -> list[float]:
+    """Return the CPU times of the tasks of the page's main thread while *act* runs, in milliseconds."""
+    tools = viewer.page.context.new_cdp_session(viewer.page)
+    events: list[dict[str, Any]] = []
+    tools.on("Tracing.dataCollected", lambda data: events.extend(data["value"]))
+    done: list[bool] = []
+    tools.on("Tracing.tracingComplete", lambda _: done.append(True))
+    tools.send("Tracing.start", {"transferMode": "ReportEvents", "traceConfig": {"includedCategories": [_CATEGORY]}})
+    act()
+    tools.send("Tracing.end")
+    while not done:
+        viewer.page.wait_for_timeout(20)
+    tools.detach()
+    names = [one for one in events if one["name"] == "thread_name" and one["args"]["name"] == "CrRendererMain"]
+    mains = {(one["pid"], one["tid"]) for one in names}
+    tasks = [one for one in events if one["name"] == "RunTask" and (one["pid"], one["tid"]) in mains]
+    return [one["tdur"] / 1000 for one in tasks if "tdur" in one]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rules", nargs="+", default=_GAMES)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--hands", type=int, default=3)
     parser.add_argument("--size", choices=_SIZES, default="landscape")
+    parser.add_argument("--frames", action="store_true", help="trace the main thread instead")
+    parser.add_argument("--seconds", type=int, default=60, help="of play that are traced")
     args = parser.parse_args()
     console = Console(highlight=False, width=120)
     with chromium() as browser:
+        if args.frames:
+            trace_frames(browser, console, args.seconds)
+            return 0
         for rules in args.rules:
             plays = [
                 one

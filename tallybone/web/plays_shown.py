@@ -12,11 +12,13 @@ from engine import (
     Claimable,
     Counted,
     Draw,
+    Ending,
     Entry,
     Game,
     HandOver,
     HandStarted,
     Irregular,
+    MatchOver,
     NodeId,
     Outcome,
     Phase,
@@ -25,6 +27,8 @@ from engine import (
     Redealt,
     Rules,
     Scored,
+    ShowHands,
+    Spelled,
     Stack,
     Weight,
 )
@@ -39,6 +43,8 @@ from tallybone.web.story import Story
 
 NOTE = "note"
 """Kind of a message that is not about an action of the game."""
+_SCENES = ("match", "domino", "block", "steal", "spell")
+"""Events that a television celebrates, rarest first."""
 _COUNT_PAID = (Reason.PLAY, Reason.STEAL)
 _PAID = (Reason.PLAY, Reason.BONUS, Reason.STEAL)
 
@@ -56,9 +62,34 @@ def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[To
     words = summarize(said.announcements, names_of(players))
     if not words:
         return ()
-    return (
-        ToldShown(number, said.t_ns, plain(words), kind_of(said.announcements[0]), _seat_of(said.announcements[0])),
-    )
+    first, scene = said.announcements[0], _scene_of(said.announcements)
+    return (ToldShown(number, said.t_ns, plain(words), kind_of(first), _seat_of(first), scene),)
+
+
+def _scene_of(announcements: Sequence[Announcement]) -> str | None:
+    """Return the rarest event of a step that a television celebrates. None for any other step.
+
+    Each exposed hand reports the end of the hand again, so only the step that ended it counts.
+    """
+    is_report = isinstance(announcements[0], ShowHands | HandOver)
+    scenes = {_scene(one) for one in announcements if not (is_report and isinstance(one, ShowHands | HandOver))}
+    return next((scene for scene in _SCENES if scene in scenes), None)
+
+
+def _scene(announcement: Announcement) -> str | None:
+    match announcement:
+        case MatchOver():
+            return "match"
+        case ShowHands(ending=Ending.DOMINO) | HandOver(ending=Ending.DOMINO):
+            return "domino"
+        case ShowHands(ending=ending) | HandOver(ending=ending) if ending is not Ending.CALLED:
+            return "block"
+        case Scored(reason=Reason.STEAL):
+            return "steal"
+        case Spelled(is_on=True):
+            return "spell"
+        case _:
+            return None
 
 
 def _seat_of(what: Action | Announcement) -> int | None:

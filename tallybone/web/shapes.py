@@ -91,13 +91,14 @@ class QuestionShown:
 
 @dataclass(frozen=True, slots=True)
 class ToldShown:
-    """A message to the table."""
+    """A message to the table. *scene* is "match", "domino", "block", "steal" or "spell" for a rare event, else null."""
 
     id: int
     t_ns: int
     words: str
     kind: str
     seat: int | None
+    scene: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ class Page {
     this.camera = new CameraView(() => this.link === Link.LIVE);
     this.voice = new Voice();
     this.zoom = this.isDisplay ? new Zoom() : null;
+    this.television = null;
     this.displayCode = this.isDisplay ? new DisplayCode() : null;
     this.toast = this.isDisplay ? null : new Toast();
     this.desk = this.isDisplay ? null : new Desk(this.toast, () => this.snapshot);
@@ -84,6 +85,7 @@ class Page {
     showLayout(snapshot, this.tapped(openPlay), this.zoom);
     showLobby(snapshot);
     this.displayCode?.follow(snapshot);
+    this.television?.show(snapshot);
     if (!this.isDisplay) {
       tellShown(snapshot);
       this.hands.show(snapshot);
@@ -111,7 +113,16 @@ class Page {
     byId("lost").hidden = !isLost;
     write(byId("lost"), isLost ? say("No connection to the table since {time}. This page may be out of date. Reconnecting.", { time: timeNow() }) : "");
     byId("controls").inert = link !== Link.LIVE;
-    if (link === Link.LIVE && !this.isDisplay) fetchAhead();
+    if (link !== Link.LIVE) return;
+    if (this.isDisplay) this.completeDisplay();
+    else fetchAhead();
+  }
+
+  async completeDisplay() {
+    const loaded = await import("./television.js").catch(() => null); // retried with the next connection
+    if (loaded === null || this.television !== null) return;
+    this.television = new loaded.Television();
+    this.television.show(this.snapshot);
   }
 }
 

@@ -6,7 +6,9 @@ const ROOM = 0.2;
 // Fewest sides across the felt, which limits the size of the first tiles.
 const LEAST_SIDES = 3.4;
 // Gains from which the layout is turned, and from which it is enlarged after tiles were removed.
-const TURNS_FROM = 1.3;
+const TURNS_FROM = 1.15;
+// Fewest tiles of a layout that is turned, because the direction of a smaller one still changes.
+const LEAST_TURNED = 6;
 const ENLARGES_FROM = 1.5;
 const GLIDE = { duration: 800, easing: "ease-in-out" };
 
@@ -25,7 +27,7 @@ export class Zoom {
   turn(felt, layout) {
     const points = (layout?.tiles ?? []).flatMap((tile) => tile.corners_px);
     if (points.length === 0) Object.assign(this, { isTurned: false, window: null });
-    else {
+    else if (layout.tiles.length >= LEAST_TURNED) {
       const { width, height } = boxAround(points, 0);
       const [long, short] = this.isTurned ? [height, width] : [width, height];
       const shape = shapeOf(felt);

@@ -22,6 +22,7 @@ from tallybone.recording.reader import RecordedMessage, read_recording
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
+from tests.waiting import until
 
 API = "/api/v1"
 
@@ -152,6 +153,25 @@ def test_a_logout_ends_control(table: TrueTable) -> None:
         assert client.post(f"{API}/logout", headers={"content-type": "application/json"}).status_code == 204
         assert do(client, type="press", button="undo").status_code == 401
         assert httpx.get(f"{table.page.url}{API}/me", cookies=kept).json()["controls"] is False
+
+
+@pytest.mark.parametrize(
+    ("rules", "seed", "count", "scenes"),
+    [
+        ("bones", 1, 140, ["domino", "block", "domino", "domino", "match"]),
+        ("super", 2, 30, ["spell"]),
+        ("cutthroat", 2, 50, ["steal", "steal", "domino"]),
+    ],
+)
+def test_rare_events_are_marked_once(rules: str, seed: int, count: int, scenes: list[str]) -> None:
+    with at_table(seed=seed, hands=40, rules=profile(rules), players=PLAYERS_OF[rules]) as table:
+        table.play(count)
+        with httpx.Client(base_url=table.page.url) as client:
+
+            def marked() -> list[str]:
+                return [event["scene"] for event in client.get(f"{API}/events").json() if event["scene"]]
+
+            until(lambda: marked() == scenes)
 
 
 def test_events_are_numbered_in_order(guest: httpx.Client) -> None:

@@ -27,6 +27,14 @@ DRAWN = """() => {
   const margin = Math.min(left - felt.left, top - felt.top, felt.right - right, felt.bottom - bottom);
   return { wide: (right - left) / felt.width, high: (bottom - top) / felt.height, margin };
 }"""
+# Records the texts of totals, and the elements of scenes and flying ends.
+RECORDED = """() => {
+  window.shown = [];
+  new MutationObserver((changes) => changes.forEach(({ type, target, addedNodes }) => {
+    if (type === "characterData") window.shown.push(target.data);
+    for (const one of addedNodes) if (/^(scene|flying)/.test(one.className)) window.shown.push(one.className);
+  })).observe(document.body, { subtree: true, childList: true, characterData: true });
+}"""
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 
 
@@ -69,6 +77,35 @@ def test_the_layout_grows_smoothly_and_rests_in_between(browser: Browser) -> Non
         glides = viewer.page.evaluate("window.glides")
         assert 1 <= len(glides) < PLAYS
         assert all(" rotate(0deg) " in glide for glide in glides), "the layout of this hand is wide"
+
+
+def test_the_ends_that_counted_fly_to_the_player_whose_total_counts_up(browser: Browser) -> None:
+    with served() as table, viewing(browser, table, TELEVISION, path="/?display") as viewer:
+        viewer.page.evaluate(RECORDED)
+        table.play(PLAYS)
+        game = table.live.session.state.game
+        assert game is not None
+        viewer.wait_for_totals(*game.totals)
+        viewer.page.locator(".flying").first.wait_for(state="detached")
+        shown = viewer.page.evaluate("window.shown")
+        assert max(game.totals) > 0
+        assert "flying" in shown
+        assert "0" in shown, "a total starts to count at its earlier value"
+
+
+def test_a_domino_has_a_short_scene_and_none_with_reduced_motion(browser: Browser) -> None:
+    for motion in ("no-preference", "reduce"):
+        with served() as table, viewing(browser, table, TELEVISION, path="/?display") as viewer:
+            viewer.page.emulate_media(reduced_motion=motion)
+            viewer.page.evaluate(RECORDED)
+            while not table.camera.is_done:
+                table.play(1)
+            viewer.page.wait_for_timeout(4000)
+            shown = viewer.page.evaluate("window.shown")
+            is_moving = motion == "no-preference"
+            assert (shown.count("scene"), "flying" in shown) == (int(is_moving), is_moving)
+            assert viewer.page.locator(".scene, .flying").count() == 0
+            assert viewer.complaints == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
