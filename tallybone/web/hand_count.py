@@ -54,14 +54,15 @@ def counted_tiles(game: Game, seat: Seat, tiles: Sequence[SeenTile], image: Imag
 
 
 def beside_layout(session: Session, view: TableView, seat: Seat) -> Iterator[SeenTile]:
-    """Yield the tiles on the table that can be a seat's hand: outside the layout and the zones of others."""
-    zones, size_px = session.zones, view.size_px
+    """Yield the tiles on the table that can be a seat's hand: not face down, outside the layout and others' zones."""
+    zones, laid = session.zones, [known.place for known in session.places.known]
+    width_px, height_px = view.size_px or (1, 1)
     for tile in (*view.tiles, *view.unsure):
-        middle = tile.center_px
-        if any(math.dist(known.place.center, middle) < known.place.side for known in session.places.known):
-            continue
-        share = None if size_px is None else (middle[0] / size_px[0], middle[1] / size_px[1])
-        if share is None or (not zones.is_boneyard(*share) and zones.seat_at(*share) in (None, seat)):
+        x, y = tile.center_px
+        share = (x / width_px, y / height_px)
+        is_others = bool(zones) and (zones.is_boneyard(*share) or zones.seat_at(*share) not in (None, seat))
+        is_laid = any(math.dist(place.center, (x, y)) < place.side for place in laid)
+        if tile.face is not Face.DOWN and not is_others and not is_laid:
             yield tile
 
 

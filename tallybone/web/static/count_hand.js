@@ -2,7 +2,7 @@
 
 import { read, send } from "./api.js";
 import { button, foreign, make, write } from "./dom.js";
-import { countedPips, foundTiles, holders, sumOf, withTile, written } from "./hand_count.js";
+import { countedPips, foundTiles, handOf, holders, sumOf, withTile, written } from "./hand_count.js";
 import { login } from "./login.js";
 import { pipsPad, seatsPad } from "./play_sheet.js";
 import { plural, say, sentence } from "./say.js";
@@ -14,19 +14,21 @@ const MOST_PX = 2560;
 const QUALITY = 0.92;
 const MOST_BYTES = 16 * 2 ** 20;
 
-/** Count the hands that are left, starting with a player's, or the first that has not been counted. */
+/** Count the hands that are left, starting with a player's, or the first that has not been counted. A closed count goes on. */
 export async function countHand(desk, seat = null) {
   const me = await read("me").catch(() => null);
   if (me?.controls === false && !(await login())) return;
-  const players = holders(desk.shown());
+  const [players, begun] = [holders(desk.shown()), desk.counting];
   const player = players.find((one) => one.seat === seat) ?? players[0];
-  if (desk.shown().match.phase === "reveal" && player !== undefined) new Count(desk, player).open();
+  if (desk.shown().match.phase !== "reveal" || player === undefined) return;
+  if (begun?.player.seat === player.seat && begun.hand === handOf(desk.shown())) begun.show();
+  else new Count(desk, player).open();
 }
 
 /** Count of one hand. */
 class Count {
   constructor(desk, player) {
-    Object.assign(this, { desk, player, tiles: [], asked: 0 });
+    Object.assign(this, { desk, player, hand: handOf(desk.shown()), tiles: [], asked: 0 });
     this.status = make("p", { role: "status", class: "about" });
     this.wrong = make("p", { role: "alert", class: "wrong" });
     this.doubts = make("ul", { class: "doubts" });
@@ -36,13 +38,14 @@ class Count {
     return say("Count a hand: {name}", { name: this.player.name });
   }
 
-  /** Open the sheet that chooses the player and the picture. */
-  open(wrong = "") {
+  /** Open the sheet that chooses the player and the picture, with a message. */
+  open(said = "") {
+    this.desk.counting = null;
     const players = holders(this.desk.shown());
     const others = players.length < 2 ? null : part(say("Whose tiles are these?"), seatsPad(players, this.player.seat, (seat) => countHand(this.desk, seat)));
     const about = this.player.isCounted ? say("This hand has already been counted. Another count replaces it.") : say("Lay all tiles face up, without overlap, and take the photo from above.");
-    write(this.status, "");
-    write(this.wrong, wrong);
+    write(this.status, said);
+    write(this.wrong, "");
     openSheet(this.title, others, make("p", { class: "about" }, about), this.sources(), this.status, this.wrong);
   }
 
@@ -72,6 +75,7 @@ class Count {
       const tiles = await source();
       if (asked !== this.asked || !this.status.isConnected) return;
       this.tiles = foundTiles(tiles);
+      this.desk.counting = this;
       this.show(tiles.length > 0 ? "" : say("No tiles found. Take the photo from closer and without glare, or add the tiles by hand."));
     } catch (error) {
       if (asked !== this.asked) return;
@@ -132,14 +136,16 @@ class Count {
   /** Enter the hand, and go on with the next one. If that fails, the tiles stay. */
   async enter(pairs) {
     const { seat, name } = this.player;
-    const answer = await this.desk.act({ type: "reveal", seat, tiles: pairs }, say("{name}: {pips} pips left.", { name, pips: sumOf(pairs) }));
+    const said = say("{name}: {pips} pips left.", { name, pips: sumOf(pairs) });
+    const answer = await this.desk.act({ type: "reveal", seat, tiles: pairs }, said);
     if (!answer?.isDone) {
       write(this.wrong, answer?.told.error ?? "");
       return;
     }
+    this.desk.counting = null;
     closeSheet();
     const next = holders(this.desk.shown()).find((one) => !one.isCounted && one.seat !== seat);
-    if (next !== undefined) new Count(this.desk, next).open();
+    if (next !== undefined) new Count(this.desk, next).open(said);
   }
 }
 

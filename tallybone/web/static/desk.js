@@ -9,9 +9,9 @@ const UNDO = { type: "press", button: "undo", seat: null };
 
 /** Sends the actions of this page. */
 export class Desk {
-  /** Results are shown on *toast*; *shown* returns the current snapshot. */
+  /** Results are shown on *toast*; *shown* returns the current snapshot. `counting` is an unfinished count of a hand, or null. */
   constructor(toast, shown) {
-    Object.assign(this, { toast, shown, isBusy: false, doneAt: -ONE_TAP_MS });
+    Object.assign(this, { toast, shown, isBusy: false, doneAt: -ONE_TAP_MS, counting: null });
   }
 
   /**

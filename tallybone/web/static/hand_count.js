@@ -26,6 +26,11 @@ export function written({ pips, sure }) {
   return pips === null ? "?" : pips.map((number, half) => `${number}${sure[half] ? "" : "?"}`).join("-");
 }
 
+/** Return a name of the current hand: its plays, which no other hand shares. */
+export function handOf({ plays }) {
+  return plays.filter((play) => play.kind === "play").map((play) => `${play.seq}:${play.pips}`).join(" ");
+}
+
 /** Return the players with tiles to be counted, those not counted yet first. */
 export function holders({ players, plays }) {
   const seatsOf = (...kinds) => new Set(plays.filter((play) => kinds.includes(play.kind)).map((play) => play.seat));

@@ -102,6 +102,22 @@ def test_tiles_are_corrected_removed_and_added(browser: Browser) -> None:
         assert {Tile(1, 2), Tile(3, 3)} < set(entered.tiles)
 
 
+def test_an_unfinished_count_is_kept_when_the_sheet_is_closed(browser: Browser) -> None:
+    with counting(browser) as (_, viewer):
+        page = viewer.page
+        choose_photo(page, jpeg_of_hand(HAND))
+        page.locator("#sheet .hand-tile").first.click()
+        press_in_sheet(page, "Not a tile of this hand")
+        kept = tiles_shown(page, 1)
+        page.keyboard.press("Escape")
+        page.locator("#sheet").wait_for(state="hidden")
+        viewer.press("count")
+        page.locator("#sheet[open]").wait_for()
+        assert tiles_shown(page, 1) == kept
+        press_in_sheet(page, "Another photo")
+        expect(page.locator("#sheet .hand-tile")).to_have_count(0)
+
+
 def test_two_players_are_counted_one_after_the_other(browser: Browser) -> None:
     names = ("Ann", "Ben", "Cleo")
     with served(rules=BLOCK, players=names) as table, viewing(browser, table) as viewer:
@@ -116,6 +132,8 @@ def test_two_players_are_counted_one_after_the_other(browser: Browser) -> None:
             choose_photo(page, jpeg_of_hand([(0, at), (1, at + 1)]))
             tiles_shown(page, 2)
             page.locator("#sheet button.primary").click()
+            if seat != left[-1]:
+                expect(page.locator("#sheet [role=status]")).to_have_text(f"{names[seat]}: {2 + 2 * at} pips left.")
         until(lambda: game_of(table).phase is not Phase.REVEAL)
         reveals = [event for event in table.live.session.state.log if isinstance(event, Reveal)]
         assert [event.seat for event in reveals] == [Seat(seat) for seat in left]

@@ -26,8 +26,9 @@ from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.hand_photos import end_hand, game_of, hand_photo, jpeg_of_hand
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
 from tests.vision.picture_files import huge_png, orientation, with_exif
-from tests.vision.seen import unsure_tile
+from tests.vision.seen import seen_tile, unsure_tile
 from tests.waiting import until
+from vision.reader.custom_set import RecordedSet
 
 pytestmark = pytest.mark.slow
 
@@ -189,6 +190,17 @@ def test_a_counted_hand_ends_the_hand_and_can_be_undone(tmp_path: Path) -> None:
     assert Reveal(Seat(1), (Tile(6, 6), Tile(0, 1))) in resumed.state.log
 
 
+def test_photos_are_read_with_the_custom_set_of_the_match_if_it_can_be_used(caplog: pytest.LogCaptureFixture) -> None:
+    with at_table() as table, httpx.Client(base_url=table.page.url) as client:
+        client.post(f"{API}/login", json={"pin": PIN})
+        end_hand(table)
+        table.camera.give(RecordedSet(6, "another reader", "AAAA", 0.6))
+        table.play(0)
+        until(lambda: table.page.feed.now is not None and table.page.feed.now.own_set is not None)
+        assert pips_in(send(client, jpeg_of_hand(HAND))) == sorted(sorted(pair) for pair in HAND)
+    assert "The learned tile set is not used" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("seat", "tiles", "status"),
     [(0, [[6, 6]], 422), (7, [], 422), (1, [[6, 19]], 422), (1, [[6]], 422), (1, [[1, 1]] * 101, 422)],
@@ -202,5 +214,6 @@ def test_tiles_on_the_table_are_offered_without_the_layout(table: TrueTable, ins
     now = table.live.now
     assert now.view is not None
     beside = unsure_tile(x_px=40.0, y_px=40.0)
-    moved = replace(now.view, tiles=(*now.view.tiles, beside), size_px=(1280, 720))
+    boneyard = seen_tile(None, x_px=90.0, y_px=40.0)
+    moved = replace(now.view, tiles=(*now.view.tiles, boneyard), unsure=(beside,), size_px=(1280, 720))
     assert [*beside_layout(now.session, moved, Seat(1))] == [beside]

@@ -19,13 +19,13 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from engine import BONES, Event, Inferred, MatchStart, NewHand, Redeal, Rules, Seq, profile
+from engine import BONES, Inferred, MatchStart, NewHand, Redeal, Rules, Seq, profile
 from tallybone.play.game import Listener, Listeners, LiveGame, LiveState
 from tallybone.play.recorder import FileRecorder, Recorder, RecordingQuota
 from tallybone.recording.format import SittingStart
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Announcement, Session
-from tallybone.session.sitting import Sitting, Step, opened
+from tallybone.session.sitting import ByHand, Sitting, Step, opened
 from tallybone.sources.camera import Shown
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput
@@ -82,8 +82,8 @@ class TrueCamera:
         """Allow *count* more items."""
         self._allowed += count
 
-    def give(self, event: Event) -> None:
-        """Insert an event before the other items, and allow it at once."""
+    def give(self, event: ByHand) -> None:
+        """Insert an input before the other items, and allow it at once."""
         self._items = chain((_given(self.t_ns + 1, event),), self._items)
         self._allowed += 1
 
@@ -225,7 +225,7 @@ def items_of(
     return shots(), seen
 
 
-def _given(t_ns: int, event: Event) -> RecordedInput:
+def _given(t_ns: int, event: ByHand) -> RecordedInput:
     return RecordedInput(t_ns, "table", lambda: event)
 
 
