@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from starlette.requests import ClientDisconnect
 
 from engine import Game, Reveal, Seat, Tile, Weight, problem_with
 from engine.phrases import phrase
@@ -45,18 +46,24 @@ class PhotoReader:
         self._reader: Reader | None = None
         self._turn, self._waiting = asyncio.Lock(), 0
 
-    async def read(self, photo: bytes, seat: Seat, game: Game, own_set: RecordedSet | None) -> list[CountedTile]:
-        """Return the tiles of a seat's hand in a photo. *own_set* is the custom tile set of the match, or None.
+    async def read(self, request: Request, seat: Seat, game: Game, own_set: RecordedSet | None) -> list[CountedTile]:
+        """Return the tiles of a seat's hand in the photo of a request.
+
+        *own_set* is the custom tile set of the match, or None.
 
         Raises:
-            HTTPException: 422 if the photo is not a readable picture, 429 if too many photos wait.
+            HTTPException: 400 if the photo does not arrive, 422 if it is not a readable picture, 429 if too many photos
+                wait.
         """
         if self._waiting >= _MOST_WAITING:
             raise HTTPException(429, phrase("too many requests: try again in a moment"), {"Retry-After": "5"})
         self._waiting += 1
         try:
+            photo = await request.body()
             async with self._turn:
                 return await asyncio.to_thread(self._read, photo, seat, game, own_set)
+        except ClientDisconnect:
+            raise HTTPException(400) from None
         finally:
             self._waiting -= 1
 
@@ -66,7 +73,7 @@ class PhotoReader:
         if self._reader is None or self._reader.max_pips != game.rules.max_pips:
             self._reader = load_reader(game.rules.max_pips)
         reader = self._reader if own_set is None else as_recorded(self._reader, own_set, log.warning)
-        return counted_tiles(game, seat, reader.read(image).tiles, image)
+        return counted_tiles(game, seat, reader.read(image).tiles[:MOST_COUNTED], image)
 
 
 def hand_routes(feed: LiveFeed, access: Access) -> APIRouter:
@@ -77,7 +84,7 @@ def hand_routes(feed: LiveFeed, access: Access) -> APIRouter:
     async def photo(seat: SeatPath, request: Request, author: Annotated[Author, Depends(insider)]) -> list[CountedTile]:
         """Read the tiles left in a player's hand from a photo: JPEG, PNG, WebP, BMP, TIFF or HEIC, at most 16 MB."""
         now, game = _ended(feed, seat)
-        return await photos.read(await request.body(), Seat(seat), game, now.own_set)
+        return await photos.read(request, Seat(seat), game, now.own_set)
 
     @router.get("/table")
     async def table(seat: SeatPath, author: Annotated[Author, Depends(insider)]) -> list[CountedTile]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+import socket
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import cv2
 import httpx
@@ -22,7 +25,7 @@ from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.web.access import MOST_PHOTO
 from tallybone.web.hand_count import beside_layout, doubts_about
-from tests.tallybone.web.conftest import at_table
+from tests.tallybone.web.conftest import assert_nothing_broke, at_table
 from tests.tallybone.web.hand_photos import end_hand, game_of, hand_photo, jpeg_of_hand
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
 from tests.vision.picture_files import huge_png, orientation, with_exif
@@ -121,6 +124,26 @@ def test_photos_need_the_pin_a_type_and_a_limited_size(guest: httpx.Client, insi
     assert insider.post(f"{API}/hands/1/photo", content=iter([b"x" * 4096] * 4100), headers=BYTES).status_code == 413
     assert insider.post(f"{API}/actions", content=photo, headers=BYTES).status_code == 413
     assert insider.post(f"{API}/actions", content=b"{}", headers=BYTES).status_code == 415
+
+
+def test_an_interrupted_upload_is_no_error(
+    table: TrueTable, insider: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    port, cookie = urlsplit(table.page.url).port, insider.cookies["tallybone"]
+    head = f"POST {API}/hands/1/photo HTTP/1.1\r\nHost: localhost\r\nCookie: tallybone={cookie}\r\n"
+    for _ in range(3):
+        with socket.create_connection(("127.0.0.1", port)) as line:
+            line.sendall(f"{head}Content-Type: image/jpeg\r\nContent-Length: 90000\r\n\r\n".encode() + b"x" * 9000)
+    assert pips_in(send(insider, jpeg_of_hand(HAND))) == sorted(sorted(pair) for pair in HAND)
+    assert_nothing_broke(caplog)
+
+
+def test_only_a_few_photos_wait(table: TrueTable, insider: httpx.Client) -> None:
+    photo = jpeg_of_hand(HAND)
+    with ThreadPoolExecutor(12) as pool:
+        statuses = [answer.status_code for answer in pool.map(lambda _: send(insider, photo), range(12))]
+    assert set(statuses) == {200, 429}
+    assert send(insider, photo).status_code == 200
 
 
 def test_only_hands_to_be_counted_are_read(insider: httpx.Client) -> None:
