@@ -44,9 +44,8 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
     """Serve a table until the program is stopped.
 
     Returns:
-        The exit code: 0, 1 if a library or resource is missing, 2 if the configuration is invalid.
+        The exit code: 0, or 1 if a library or resource is missing.
     """
-    from hardware.config.errors import ConfigError
     from tallybone.play.display import PlainDisplay
     from tallybone.serve.systemd import notifying
     from tallybone.terminal import Output
@@ -72,9 +71,6 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
                 return stop.is_requested
 
             table.run(shown, is_stopped)
-    except ConfigError as error:
-        output.complain(*error.problems)
-        return 2
     except OSError as error:
         return output.complain(error)
     return 0

@@ -146,6 +146,12 @@ def pace_found(pace: MeanPace | None) -> Finding:
     return ok(part, pace.words)
 
 
+def configuration_found(faults: tuple[str, ...]) -> tuple[Finding, ...]:
+    """Return a finding for each problem of table.toml."""
+    mend = phrase("The last valid settings are used. Correct this line, then restart the table.")
+    return tuple(problem(phrase("settings"), fault, mend) for fault in faults)
+
+
 def camera_found(words: str, why_not: str | None) -> Finding:
     """Return a finding about a camera: its state in *words*, or the reason (*why_not*) why it gives no images."""
     if why_not is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fastapi import APIRouter
 
+from engine.phrases import phrase
 from hardware.camera.open_device import is_device
 from hardware.clock import Clock
 from hardware.knock.classifier import Classifier
@@ -26,7 +27,7 @@ from tallybone.play.parts import LiveParts, open_parts, with_panel
 from tallybone.recording.folder import default_folder
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
-from tallybone.serve.health import TableSources, camera_found, pace_found
+from tallybone.serve.health import TableSources, camera_found, configuration_found, pace_found
 from tallybone.serve.left_match import LeftMatch, LeftMatches
 from tallybone.serve.metrics import Observing
 from tallybone.serve.options import Environment, ServeOptions, make_recordings_folder, recordings_folder
@@ -41,8 +42,9 @@ from tallybone.serve.table import ServedTable, Setup
 from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import default_path, name_of_camera
 from tallybone.store.house import HOUSE_NAME, OWNER_NAME, HouseFile
+from tallybone.store.last_table import load_valid_table
 from tallybone.store.learned_file import TableKnocks
-from tallybone.store.table_file import USUAL_CAMERA, load_table
+from tallybone.store.table_file import USUAL_CAMERA
 from tallybone.web.access import Access
 from tallybone.web.calibration import calibration_routes
 from tallybone.web.feed import LiveFeed
@@ -53,6 +55,8 @@ log = logging.getLogger(__name__)
 
 # Number of seats with virtual LEDs and buttons, regardless of the number of players.
 _VIRTUAL_SEATS = 4
+# Copy of the last valid table.toml, in the state folder.
+_LAST_TABLE = "last_table.toml"
 
 
 @contextmanager
@@ -60,14 +64,14 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
     """Yield a table whose page is served until the end of the block.
 
     Raises:
-        ConfigError: If table.toml is invalid.
-        OSError: If the page cannot be served, table.toml cannot be read, or the recordings folder cannot be created.
+        OSError: If the page cannot be served, the given table.toml does not exist, or the recordings folder cannot be
+            created.
     """
-    at_table = load_table(options.config)
+    state = default_folder(world.environment, world.home).parent
+    at_table, faults = load_valid_table(options.config, state / _LAST_TABLE)
     hardware = with_panel(at_table.hardware, _VIRTUAL_SEATS) if options.panel else at_table.hardware
     source = options.camera or at_table.camera or USUAL_CAMERA
-    state = default_folder(world.environment, world.home).parent
-    unrestored = _finish_restore(state)
+    unrestored, invalid = _finish_restore(state), _invalid(faults)
     house = HouseFile(state / HOUSE_NAME)
     knocks = _Knocks(partial(knocks_at, source, options.calibration, world.environment, world.home))
     folder = recordings_folder(options.record, world.environment, world.home)
@@ -97,11 +101,11 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
         page = _open_page(setup, feed, KnownHosts(at_table.page.names), more)
         stack.callback(page.close)
         health = observing.health
-        health.also_ask(lambda: (pace_found(setup.counts.pace),))
+        health.also_ask(lambda: (pace_found(setup.counts.pace), *configuration_found(faults)))
         health.also_ask(
             stack.enter_context(telling(at_table.beyond, feed, lambda: health.now().findings, lambda: page.url))
         )
-        yield ServedTable(setup, page, lambda: unrestored or house.problem or knocks.problem)
+        yield ServedTable(setup, page, lambda: unrestored or invalid or house.problem or knocks.problem)
 
 
 def _open_page(
@@ -162,6 +166,13 @@ def _finish_restore(state: Path) -> str | None:
     except OSError as error:
         return f"An interrupted restore cannot be finished: {error}"
     return None
+
+
+def _invalid(faults: tuple[str, ...]) -> str | None:
+    """Log the problems of table.toml, and return them as one sentence. None if there are none."""
+    for fault in faults:
+        log.error("%s", fault)
+    return phrase("The last valid settings are used: {faults}", faults="; ".join(faults)) if faults else None
 
 
 def _open_parts(hardware: HardwareSettings, clock: Clock, knocks: _Knocks) -> LiveParts:

@@ -63,13 +63,22 @@ def test_a_folder_that_cannot_be_created_is_reported_at_the_start(tmp_path: Path
     assert err.endswith("cannot create the folder: there is a file of that name\n")
 
 
-def test_all_errors_of_a_configuration_are_reported(tmp_path: Path) -> None:
+def test_all_errors_of_a_configuration_are_reported_and_the_page_is_served(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     config = tmp_path / "table.toml"
     config.write_text('[camera]\nurl = 7\n[hardware]\nlasers = "many"\n')
-    code, out, err = run_serve(tmp_path, ServeOptions(at="127.0.0.1:0", config=config))
-    assert (code, out) == (2, "")
-    assert "url" in err
-    assert "lasers" in err
+    code, out, _ = run_serve(tmp_path, ServeOptions(at="127.0.0.1:0", camera="none", config=config))
+    assert code == 0
+    assert "page http://127.0.0.1:" in out
+    assert f"{config}: [camera] url: expected a text, but got 7" in caplog.messages
+    assert any("[hardware] lasers: is not known" in message for message in caplog.messages)
+
+
+def test_a_missing_configuration_is_an_error(tmp_path: Path) -> None:
+    code, out, err = run_serve(tmp_path, ServeOptions(at="127.0.0.1:0", config=tmp_path / "table.toml"))
+    assert (code, out) == (1, "")
+    assert err == f"tallybone serve: {tmp_path / 'table.toml'}: there is no such file or folder\n"
 
 
 def test_missing_packages_are_reported_with_the_command_to_install_them(

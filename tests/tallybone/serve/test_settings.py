@@ -19,6 +19,7 @@ from tallybone.store.house import is_password, set_password
 from tallybone.web.access import CODE_LASTS_S, Access
 from tests.tallybone.serve.served import Served, at_served_table
 from tests.tallybone.web.conftest import ManualClock
+from tests.waiting import until
 
 PASSWORD = "correct horse"
 SECOND = 1_000_000_000
@@ -164,3 +165,13 @@ def test_the_password_is_set_in_the_terminal(tmp_path: Path) -> None:
     assert keep_password(PASSWORD, environment) == 0
     assert is_password(PASSWORD, tmp_path / "tallybone" / "owner.json")
     assert PASSWORD not in out.getvalue()
+
+
+def test_a_broken_configuration_is_shown_on_the_page_and_in_the_health(tmp_path: Path) -> None:
+    config = tmp_path / "table.toml"
+    config.write_text("[camera]\nurl = 5\n")
+    fault = f"{config}: [camera] url: expected a text, but got 5"
+    with at_served_table(tmp_path, config=config) as table, table.client() as client:
+        until(lambda: any(fault in words for words in client.get("/state").json()["problems"]))
+        (found,) = (finding for finding in client.get("/health").json()["findings"] if finding["part"] == "settings")
+        assert (found["grade"], found["words"]) == ("problem", fault)
