@@ -3,7 +3,6 @@
 import { CameraView } from "./camera.js";
 import { openMore, openSeat, showControls, showQuestion } from "./controls.js";
 import { Desk } from "./desk.js";
-import { DisplayCode } from "./display_code.js";
 import { byId, foreign, keep, make, write } from "./dom.js";
 import { Hands } from "./hands.js";
 import { showLanguages } from "./languages.js";
@@ -41,7 +40,6 @@ class Page {
     this.voice = new Voice();
     this.zoom = this.isDisplay ? new Zoom() : null;
     this.television = null;
-    this.displayCode = this.isDisplay ? new DisplayCode() : null;
     this.toast = this.isDisplay ? null : new Toast();
     this.desk = this.isDisplay ? null : new Desk(this.toast, () => this.snapshot);
     this.hands = this.isDisplay ? null : new Hands((seq, snapshot) => openPlay(seq, snapshot, this.desk), this.desk);
@@ -84,7 +82,6 @@ class Page {
     showQuestion(snapshot, this.desk);
     showLayout(snapshot, this.tapped(openPlay), this.zoom);
     showLobby(snapshot);
-    this.displayCode?.follow(snapshot);
     this.television?.show(snapshot);
     if (!this.isDisplay) {
       tellShown(snapshot);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -13,9 +14,12 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
+from tallybone.texts import LANGUAGES
 from tests.tallybone.serve.served import Served, at_served_table
 from tests.tallybone.web.browsers import Browser, Viewer, visiting
 from tests.tallybone.web.test_in_browser import NARROW, PHONE, TABLET, TELEVISION
+from tests.tallybone.web.test_text_fits_in_browser import LINES, LONG_NAMES, TELEVISIONS, faults
+from tests.tallybone.web.true_table import PIN
 
 pytestmark = pytest.mark.slow
 
@@ -56,6 +60,34 @@ def test_a_match_is_started_ended_and_resumed(browser: Browser, table: Served) -
         page.locator("#view-table").wait_for()
         page.locator("#waits", has_text="deal").wait_for()
         assert [words for words in viewer.complaints if "401" not in words and "404" not in words] == []
+
+
+def test_a_television_shows_a_clock_and_the_ranking_between_matches(browser: Browser, table: Served) -> None:
+    with table.client() as client:
+        match = {"game": "bones", "players": LONG_NAMES, "options": {"target": "150"}}
+        assert client.post("/match", json=match).status_code == 204
+        for seat, points in enumerate((35, 155, 120, 120)):
+            action = {"type": "points", "seat": seat, "points": points}
+            assert client.post("/actions", json={"action": action}).status_code == 200
+        assert client.post("/match/end", json={}).status_code == 204
+    found: list[str] = []
+    for language in LANGUAGES:
+        with visiting(browser, f"{table.url}/?display&lang={language}", TELEVISION) as viewer:
+            page = viewer.page
+            page.locator("#clock").wait_for()
+            boxes = page.locator(".player").evaluate_all("all => all.map(row => row.getBoundingClientRect().left)")
+            assert sorted(range(4), key=lambda seat: boxes[seat]) == [1, 2, 3, 0]
+            places = "all => all.map(name => getComputedStyle(name, '::before').content)"
+            assert page.locator(".player .name").evaluate_all(places) == ['"4. "', '"★ "', '"2. "', '"2. "']
+            request = {"method": "POST", "headers": {"Content-Type": "application/json"}}
+            page.evaluate("said => fetch('/api/v1/login', said)", {**request, "body": json.dumps({"pin": PIN})})
+            page.reload()
+            page.locator("#display-code .qr").wait_for()
+            for size in TELEVISIONS:
+                page.set_viewport_size({"width": size[0], "height": size[1]})
+                page.wait_for_timeout(150)
+                found += [f"{size} {language} {fault}" for fault in (*faults(viewer), *page.evaluate(LINES))]
+    assert found == []
 
 
 def test_the_usual_match_starts_with_a_single_tap(browser: Browser, table: Served) -> None:
