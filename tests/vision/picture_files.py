@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import struct
 import zlib
+from io import BytesIO
 
 import cv2
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 SCENE_WIDTH, SCENE_HEIGHT = 64, 48
@@ -71,6 +73,15 @@ def png(
     header = struct.pack(">IIBBBBB", width_px, height_px, depth_bits, color, 0, 0, 0)
     pixels = png_chunk(b"IDAT", deflated(raw_row, height_px))
     return b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + more + pixels + png_chunk(b"IEND", b"")
+
+
+def heic(image: NDArray[np.uint8], **options: object) -> bytes:
+    """Return an image, BGR or grey, as HEIC. Skip the test if the library is missing."""
+    library = pytest.importorskip("pillow_heif", reason='pillow-heif is not installed: pip install ".[heic]"')
+    file = BytesIO()
+    size = (image.shape[1], image.shape[0])
+    library.from_bytes("L" if image.ndim == 2 else "BGR", size, image.tobytes()).save(file, **options)
+    return file.getvalue()
 
 
 def huge_png() -> bytes:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, WebSocketRoute, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, FilePayload, Page, WebSocketRoute, sync_playwright
 
 from engine import BONES, Rules
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
@@ -111,6 +111,12 @@ class Viewer:
     def toast(self) -> str:
         """Return the text of the toast."""
         return str(self.page.locator("#toast p").inner_text())
+
+
+def choose_photo(page: Page, photo: bytes, name: str = "hand.jpg", kind: str = "image/jpeg") -> None:
+    """Choose a photo in the open sheet that counts a hand."""
+    file: FilePayload = {"name": name, "mimeType": kind, "buffer": photo}
+    page.locator("#sheet[open] input[type=file]").set_input_files(file)
 
 
 def tiles_of(table: TrueTable) -> int:

@@ -23,9 +23,9 @@ from tallybone.web import app
 from tests.tallybone.recorded_games import record_game
 from tests.tallybone.serve.calibrated import MEASURED
 from tests.tallybone.serve.served import at_served_table
-from tests.tallybone.web.browsers import Browser, Viewer, chromium, served, visiting
+from tests.tallybone.web.browsers import Browser, Viewer, choose_photo, chromium, served, visiting
 from tests.tallybone.web.doubts import doubtful
-from tests.tallybone.web.hand_photos import choose_photo, end_hand, jpeg_of_hand
+from tests.tallybone.web.hand_photos import end_hand, jpeg_of_hand
 
 SIZES = {"phone": (360, 740), "tablet": (820, 1180), "television": (1920, 1080)}
 SCHEMES = ("light", "dark")

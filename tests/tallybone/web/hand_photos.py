@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cache
 
 import cv2
-from playwright.sync_api import FilePayload, Page
 
 from engine import Game, Phase
 from tests.tallybone.web.true_table import TrueTable
@@ -26,12 +25,6 @@ def hand_photo(*pips: tuple[int, int], seed: int = 7) -> Image:
 def jpeg_of_hand(pips: Iterable[tuple[int, int]], seed: int = 7) -> bytes:
     """Return a photo of tiles as JPEG."""
     return cv2.imencode(".jpg", hand_photo(*pips, seed=seed))[1].tobytes()
-
-
-def choose_photo(page: Page, photo: bytes, name: str = "hand.jpg", kind: str = "image/jpeg") -> None:
-    """Choose a photo in the open sheet that counts a hand."""
-    file: FilePayload = {"name": name, "mimeType": kind, "buffer": photo}
-    page.locator("#sheet[open] input[type=file]").set_input_files(file)
 
 
 def game_of(table: TrueTable) -> Game:

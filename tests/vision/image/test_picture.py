@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import struct
 import subprocess
 import sys
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import cv2
@@ -21,6 +23,7 @@ from tests.vision.picture_files import (
     TOP_LEFT_BGR,
     cmyk_jpeg,
     encoded,
+    heic,
     many_scans,
     orientation,
     png,
@@ -31,7 +34,7 @@ from tests.vision.picture_files import (
 )
 from vision.errors import HeaderError
 from vision.image.header import needed_to_decode, parse_header, require_whole
-from vision.image.picture import MAX_PIXELS, PictureError, load_picture
+from vision.image.picture import MAX_PIXELS, PictureError, decode_picture, load_picture
 
 
 def write(folder: Path, name: str, data: bytes) -> Path:
@@ -195,15 +198,21 @@ def test_rejects_other_files_and_lists_the_formats(tmp_path: Path, data: bytes) 
 
 
 def test_reads_heic_upright(tmp_path: Path) -> None:
-    heif = pytest.importorskip("pillow_heif", reason='pillow-heif is not installed: pip install ".[heic]"')
-    rotated = np.rot90(scene()).copy()
-    file = heif.from_bytes("BGR", rotated.shape[1::-1], rotated.tobytes())
-    file.save(tmp_path / "table.heic", quality=-1, chroma=444, exif=b"Exif\0\0" + orientation(6))
-    assert_is_the_scene(load_picture(tmp_path / "table.heic"), tolerance=12)
-    grey = heif.from_bytes("L", (64, 48), scene()[:, :, 0].tobytes())
-    grey.save(tmp_path / "grey.heic", quality=-1)
-    assert (np.ptp(load_picture(tmp_path / "grey.heic"), axis=2) == 0).all()
-    assert "cannot be decoded" in rejection(write(tmp_path, "cut.heic", (tmp_path / "table.heic").read_bytes()[:-99]))
+    data = heic(np.rot90(scene()).copy(), quality=-1, chroma=444, exif=b"Exif\0\0" + orientation(6))
+    assert_is_the_scene(load_picture(write(tmp_path, "table.heic", data)), tolerance=12)
+    grey = load_picture(write(tmp_path, "grey.heic", heic(scene()[:, :, 0], quality=-1)))
+    assert (np.ptp(grey, axis=2) == 0).all()
+    assert "cannot be decoded" in rejection(write(tmp_path, "cut.heic", data[:-99]))
+
+
+def test_damaged_heic_is_rejected_or_decoded() -> None:
+    rng, whole = random.Random(53), heic(scene())
+    for _ in range(200):
+        data = bytearray(whole)
+        for _ in range(rng.randrange(1, 6)):
+            data[rng.randrange(12, len(data))] = rng.randrange(256)
+        with suppress(PictureError):
+            assert decode_picture(bytes(data), "damaged").dtype == np.uint8
 
 
 def test_rejects_heic_with_advice_if_its_library_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
