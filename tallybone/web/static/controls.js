@@ -5,10 +5,9 @@ import { cropAt } from "./evidence.js";
 import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
 import { later, say, sentence } from "./say.js";
 
-const USUAL = ["knock", "draw", "call", "undo"];
-// If the table waits for one of these, it comes first.
-const NOW = ["stands", "next", "done"];
-const RARE = ["next", "done", "stands", "hand_end", "redeal", "stack", "table"];
+// The middle place has the key that the table waits for, or else a call; "next" stands there while nothing does.
+const NOW = ["stands", "next", "done", "call"];
+const ALL = ["knock", "draw", "call", "next", "done", "stands", "undo", "hand_end", "redeal", "stack", "table"];
 const OF_A_SEAT = ["knock", "draw", "call", "done"];
 const TURN_MEANT = ["knock", "draw", "done"];
 const NAMES = {
@@ -17,6 +16,7 @@ const NAMES = {
   draw: later("Draw"),
   call: later("Call"),
   undo: later("Undo"),
+  redo: later("Redo"),
   stands: later("Accept"),
   next: later("Next hand"),
   done: later("End turn"),
@@ -34,19 +34,39 @@ const HINTS = {
   table: later("Score the tiles on the table and drop the rest"),
 };
 
-/** Show the buttons that have an effect now; the others are behind "More" with the reason why not. */
+/** Show the keys, each in its own place: one without effect says why when it is pressed. "More" has the others. */
 export function showControls(snapshot, desk) {
-  const { can } = snapshot;
-  const now = NOW.filter((name) => can[name]).slice(0, 1);
-  const usual = USUAL.filter((name) => can[name]);
-  if (snapshot.match.phase === "reveal") now.unshift("count");
-  const buttons = [...now.map((name) => keyOf(name, snapshot, true)), ...usual.map((name) => keyOf(name, snapshot, false))];
-  keep(byId("buttons"), buttons, (one) => one.name, (one) => drawKey(one, desk));
+  keep(byId("buttons"), placesOf(snapshot, desk).map((name) => keyOf(name, snapshot, desk)), (one) => one.name, (one) => drawKey(one, desk));
 }
 
-function keyOf(name, snapshot, isPrimary) {
-  const whose = TURN_MEANT.includes(name) ? snapshot.players.find((player) => player.turn) : undefined;
-  return { name, isPrimary, accepted: acceptedBy(name, snapshot), seat: whose?.seat ?? null, who: whose?.name ?? null };
+function placesOf({ can, match, plays }, desk) {
+  const now = match.phase === "reveal" ? "count" : (NOW.find((name) => can[name]) ?? "next");
+  return ["knock", "draw", now, desk.canRedo(plays) ? "redo" : "undo"];
+}
+
+function keyOf(name, snapshot, desk) {
+  const { can, why, players, plays } = snapshot;
+  const isOn = can[name] ?? true;
+  const whose = TURN_MEANT.includes(name) && isOn ? players.find((player) => player.turn) : undefined;
+  const undone = { undo: nameOf(plays.at(-1), players), redo: desk.redo?.names }[name];
+  const [about, brief] = undone ?? [whose?.name ?? "", shorten(whose?.name)];
+  const isPrimary = isOn && (name === "count" || NOW.slice(0, 3).includes(name));
+  const reason = isOn ? null : sentence(why[name], players.map((player) => player.name));
+  return { name, isPrimary, accepted: acceptedBy(name, snapshot), seat: whose?.seat ?? null, about, brief, reason };
+}
+
+/** Return the name of an action for a key, and a short one for a narrow screen: "6-4 by Bartholomew", "6-4 B". */
+function nameOf(play, players) {
+  if (play === undefined) return ["", ""];
+  const name = players.find((player) => player.seat === play.seat)?.name ?? "";
+  const done = play.pips?.join("-") ?? (play.kind in NAMES ? say(NAMES[play.kind]) : "");
+  if (done === "") return [play.words, ""];
+  return [say("{what} by {name}", { what: done, name }), `${done} ${shorten(name)}`];
+}
+
+/** Return a name that fits on a narrow key, or else its initials. */
+function shorten(name = "") {
+  return name.length <= 7 ? name : name.split(/[\s-]+/).map((word) => [...word][0] ?? "").join("").toUpperCase();
 }
 
 /** Return the seq of the action that a button accepts, or null for other buttons. */
@@ -54,13 +74,20 @@ function acceptedBy(name, snapshot) {
   return name === "stands" ? (snapshot.irregular.findLast((one) => one.can_stand)?.seq ?? null) : null;
 }
 
-function drawKey({ name, isPrimary, accepted, seat, who }, desk) {
+function drawKey({ name, isPrimary, accepted, seat, about, brief, reason }, desk) {
   const words = say(NAMES[name]);
-  const said = who === null ? say("{words}.", { words }) : say("{words}: {name}.", { words, name: who });
-  const does = name === "count" ? () => count(desk) : () => press({ name, accepted, seat }, said, desk);
-  const one = button(words, does, { class: isPrimary ? "key primary" : "key", "data-press": name });
-  if (who !== null) one.append(" ", foreign(who, { class: "whose" }));
+  const said = about === "" ? say("{words}.", { words }) : say("{words}: {name}.", { words, name: about });
+  const others = { count: () => count(desk), undo: () => undo([about, brief], desk), redo: () => desk.redo?.does() };
+  const does = reason === null ? (others[name] ?? (() => press({ name, accepted, seat }, said, desk))) : () => desk.toast.done(reason);
+  const one = button(words, does, { class: isPrimary ? "key primary" : "key", "data-press": name, "aria-disabled": reason === null ? null : "true", "aria-description": reason });
+  if (about !== "") one.append(" ", foreign(about, { class: "unseen" }));
+  if (brief !== "") one.append(foreign(about, { class: "whose", "aria-hidden": "true" }), foreign(brief, { class: "whose brief", "aria-hidden": "true" }));
   return one;
+}
+
+function undo(names, desk) {
+  closeSheet();
+  return desk.undo(names);
 }
 
 function press({ name, accepted = null, seat = null }, said, desk) {
@@ -77,11 +104,13 @@ function count(desk, seat = null) {
 /** Open the sheet with all other buttons, each with its purpose or the reason why it has no effect. */
 export function openMore(snapshot, desk) {
   const names = snapshot.players.map((player) => player.name);
-  const rows = [...RARE, ...USUAL.filter((name) => !snapshot.can[name])].map((name) => {
+  const shown = placesOf(snapshot, desk);
+  const rows = ALL.filter((name) => !shown.includes(name)).map((name) => {
     const words = say(NAMES[name]);
     const said = say("{words}.", { words });
     const attributes = { class: "wide", disabled: !snapshot.can[name], "data-press": name };
-    const one = button(words, () => press({ name, accepted: acceptedBy(name, snapshot) }, said, desk), attributes);
+    const act = () => press({ name, accepted: acceptedBy(name, snapshot) }, said, desk);
+    const one = button(words, name === "undo" ? () => undo(nameOf(snapshot.plays.at(-1), snapshot.players), desk) : act, attributes);
     const about = sentence(snapshot.why[name], names) || (name in HINTS ? say(HINTS[name]) : "");
     if (about !== "") one.append(" ", make("small", {}, foreign(about)));
     return one;

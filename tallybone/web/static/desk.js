@@ -9,9 +9,10 @@ const UNDO = { type: "press", button: "undo", seat: null };
 
 /** Sends the actions of this page. */
 export class Desk {
-  /** Results are shown on *toast*; *shown* returns the current snapshot. `counting` is an unfinished count of a hand, or null. */
-  constructor(toast, shown) {
-    Object.assign(this, { toast, shown, isBusy: false, doneAt: -ONE_TAP_MS, counting: null });
+  /** Results are shown on *toast*; *shown* returns the current snapshot, *changed* redraws the keys. `counting` is an unfinished count of a hand, or null. */
+  constructor(toast, shown, changed) {
+    toast.onHide = () => this.offer(null);
+    Object.assign(this, { changed, toast, shown, isBusy: false, doneAt: -ONE_TAP_MS, counting: null, redo: null });
   }
 
   /**
@@ -37,12 +38,31 @@ export class Desk {
     }
     // A new hand is not a player's action; it is undone with the button.
     const back = told.back ?? (action.button === "next" ? UNDO : null);
-    this.toast.done(said, back === null ? null : () => this.takeBack(back, told.version));
+    const isUndo = action.button === "undo";
+    const does = back === null ? null : () => this.takeBack(back, told.version, isUndo ? say("Redone.") : say("Undone."));
+    this.toast.done(said, does, isUndo ? say("Redo") : say("Undo"));
+    this.offer(isUndo && does !== null ? { does, log: back.log, names: this.undoing } : null);
+  }
+
+  /** Undo the last action; *names* are its name and its short name. A redo is offered while the message is shown. */
+  undo(names) {
+    this.undoing = names;
+    return this.act(UNDO, names[0] === "" ? say("Undone.") : say("Undone: {what}.", { what: names[0] }));
+  }
+
+  offer(redo) {
+    this.redo = redo;
+    this.changed();
+  }
+
+  /** Return true if the last undo can be reverted; not once another action followed it. */
+  canRedo(plays) {
+    return this.redo !== null && (plays.at(-1)?.seq ?? 0) < this.redo.log;
   }
 
   /** Undo an action, unless the table has moved on. */
-  takeBack(back, version) {
+  takeBack(back, version, said) {
     this.doneAt = -ONE_TAP_MS;
-    return this.act(back, say("Undone."), version);
+    return this.act(back, said, version);
   }
 }

@@ -41,7 +41,7 @@ class Page {
     this.zoom = this.isDisplay ? new Zoom() : null;
     this.television = null;
     this.toast = this.isDisplay ? null : new Toast();
-    this.desk = this.isDisplay ? null : new Desk(this.toast, () => this.snapshot);
+    this.desk = this.isDisplay ? null : new Desk(this.toast, () => this.snapshot, () => this.snapshot && showControls(this.snapshot, this.desk));
     this.hands = this.isDisplay ? null : new Hands((seq, snapshot) => openPlay(seq, snapshot, this.desk), this.desk);
     if (!this.isDisplay) this.listen();
     // Redraw elements with a minimum screen size after a resize, or when they become visible.

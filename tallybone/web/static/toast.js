@@ -1,4 +1,4 @@
-// Message at the foot of the page, with an undo button for ten seconds.
+// Message at the foot of the page, with an undo or redo button for ten seconds.
 
 import { button, byId, make } from "./dom.js";
 import { say } from "./say.js";
@@ -8,7 +8,7 @@ const SHOWN_MS = 10_000;
 /** A message at the foot of the page; one at a time. */
 export class Toast {
   constructor() {
-    this.timer = 0;
+    Object.assign(this, { timer: 0, onHide: () => {} });
     this.box = byId("toast");
     // Stays while it has the focus or the pointer.
     for (const [name, isHeld] of [["pointerenter", true], ["pointerleave", false], ["focusin", true], ["focusout", false]]) {
@@ -16,9 +16,9 @@ export class Toast {
     }
   }
 
-  /** Show a result; *onUndo* undoes it, or is null. */
-  done(text, onUndo = null) {
-    const back = onUndo === null ? null : button(say("Undo"), () => (this.hide(), onUndo()), { class: "undo" });
+  /** Show a result; *onUndo* undoes it, or is null. *words* is the text of its button. */
+  done(text, onUndo = null, words = say("Undo")) {
+    const back = onUndo === null ? null : button(words, () => (this.hide(), onUndo()), { class: "undo" });
     this.show("is-done", text, back);
   }
 
@@ -42,5 +42,6 @@ export class Toast {
     clearTimeout(this.timer);
     this.box.hidden = true;
     this.box.replaceChildren();
+    this.onHide();
   }
 }

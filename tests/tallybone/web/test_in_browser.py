@@ -9,11 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from engine import Abandon, Amend, Insert, NewHand, NodeId, Play, Port, Spot
+from engine import Abandon, Adjust, Amend, Insert, NewHand, NodeId, Play, Port, Seat, Spot, Undo
 
 pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
+
+from playwright.sync_api import expect
 
 from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, served, tiles_of, viewing, wait_for_tiles
 from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
@@ -167,12 +169,47 @@ def test_an_undo_is_reverted_with_one_tap(browser: Browser) -> None:
             table.play(1)
         tiles, totals = tiles_of(table), true_totals(table)
         wait_for_tiles(viewer, tiles)
+        key = viewer.page.get_by_role("button", name="Undo")
+        player, tile = viewer.page.locator(".play").first.inner_text().split()[:2]
+        expect(key).to_have_accessible_name(f"Undo {tile} by {player}")
+        for redo in ("#toast .undo", "#buttons [data-press=redo]"):
+            viewer.press("undo")
+            if redo.startswith("#toast"):
+                viewer.log_in()
+            wait_for_tiles(viewer, tiles - 1)
+            viewer.page.locator("#toast", has_text=f"Undone: {tile} by {player}.").wait_for()
+            viewer.page.wait_for_timeout(500)  # a second tap too soon is ignored
+            viewer.page.locator(redo).click()
+            wait_for_tiles(viewer, tiles)
+            viewer.wait_for_totals(*totals)
+            viewer.page.wait_for_timeout(500)
+        sitting = [type(event) for event in table.live.session.state.log[-4:]]
+        assert sitting == [Undo, Play, Undo, Play]
+
+
+def test_a_redo_is_withdrawn_when_the_game_goes_on(browser: Browser) -> None:
+    with served() as table, viewing(browser, table) as viewer:
+        table.play(9)
         viewer.press("undo")
         viewer.log_in()
-        wait_for_tiles(viewer, tiles - 1)
-        viewer.page.locator("#toast .undo").click()
-        wait_for_tiles(viewer, tiles)
-        viewer.wait_for_totals(*totals)
+        viewer.page.locator("[data-press=redo]").wait_for()
+        table.camera.give(Adjust(Seat(0), 5, "by hand"))
+        table.play(0)
+        viewer.page.locator("[data-press=undo]").wait_for()
+
+
+def test_the_keys_keep_their_places_and_a_disabled_one_says_why(browser: Browser) -> None:
+    boxes = "[...document.querySelectorAll('#controls .key')].map(one => JSON.stringify(one.getBoundingClientRect()))"
+    with served() as table, viewing(browser, table) as viewer:
+        seen = []
+        while not table.camera.is_done:
+            table.play(3)
+            wait_for_tiles(viewer, tiles_of(table))
+            seen.append(viewer.page.evaluate(boxes))
+        assert len(seen[0]) == 5
+        assert all(one == seen[0] for one in seen)
+        viewer.page.locator("#buttons [aria-disabled]").first.click(force=True)
+        assert viewer.toast() != ""
 
 
 def test_recovers_from_a_wrong_deal_and_corrects_a_total(browser: Browser) -> None:
