@@ -28,9 +28,10 @@ class Page {
   constructor() {
     // A television has no controls, so nothing can be tapped by mistake.
     const options = new URLSearchParams(location.search);
-    this.isDisplay = options.has("display");
+    this.isDisplay = options.has("display") || options.has("overlay");
     document.documentElement.dataset.mode = this.isDisplay ? "display" : "page";
     document.documentElement.toggleAttribute("data-light", this.isDisplay && options.has("light"));
+    document.documentElement.toggleAttribute("data-overlay", options.has("overlay"));
     document.documentElement.dataset.link = Link.OPENING;
     this.snapshot = null;
     this.link = Link.OPENING;

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from typing import Any
 
+import cv2
+import numpy as np
 import pytest
 
 pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
@@ -115,3 +117,19 @@ def test_a_television_is_dark_unless_light_is_chosen(browser: Browser, scheme: s
             with viewing(browser, table, TELEVISION, path=path, scheme=scheme) as viewer:
                 level = int(viewer.page.evaluate(BACKGROUND).removeprefix("rgb(").partition(",")[0])
                 assert (level < 64) is is_dark
+
+
+def test_the_overlay_of_a_stream_is_transparent_beside_the_scores(browser: Browser) -> None:
+    with served() as table, viewing(browser, table, TELEVISION, path="/?overlay") as viewer:
+        table.play(PLAYS)
+        viewer.page.locator("#last .what").wait_for()
+        viewer.page.emulate_media(reduced_motion="reduce")
+        picture = np.frombuffer(viewer.page.screenshot(omit_background=True), np.uint8)
+        image = cv2.imdecode(picture, cv2.IMREAD_UNCHANGED)
+        assert image is not None
+        alpha = image[..., 3]
+        assert not alpha[: TELEVISION[1] // 2].any()
+        scores = viewer.page.locator("#players").bounding_box()
+        assert scores is not None
+        assert alpha[round(scores["y"] + scores["height"] / 2), TELEVISION[0] // 2] == 255
+        assert viewer.complaints == []
