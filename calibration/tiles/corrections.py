@@ -135,22 +135,26 @@ def learn_correction(
     replaced = {tuple(sorted(pair)) for pair in (*pairs, correction.read)}
     kept = [old for old in known.examples if old.tile.is_corrected or tuple(sorted(old.tile.pips)) not in replaced]
     others = [other for other in others if _reads(other, reader, known.exemplars).all()]
-    after = lessons_of(_limited((*kept, *others, new)), calibrated)
-    contradicted = _contradicted(after, new)
-    if contradicted:
-        rest = tuple(old for old in known.examples if old not in contradicted)
-        return lessons_of(rest, calibrated), LessonResult.CONTRADICTORY
-    now = _read(correction, reader, after.exemplars)
-    is_harmful = (
-        now[0] != correction.pips
-        or any(now[at] != before[at] for at in correction.confident)
-        or _is_like_others(after, new, (*calibrated, *kept, *others))
-        or any(
-            (_reads(old, reader, known.exemplars) & ~_reads(old, reader, after.exemplars)).any()
-            for old in (*calibrated, *(old for old in kept if old.tile.is_corrected))
+    # The other tiles of the table may limit an earlier exemplar too much. Then they are not added.
+    for examples in ((*kept, *others, new), (*known.examples, new)):
+        after = lessons_of(_limited(examples), calibrated)
+        contradicted = _contradicted(after, new)
+        if contradicted:
+            rest = tuple(old for old in known.examples if old not in contradicted)
+            return lessons_of(rest, calibrated), LessonResult.CONTRADICTORY
+        now = _read(correction, reader, after.exemplars)
+        is_harmful = (
+            now[0] != correction.pips
+            or any(now[at] != before[at] for at in correction.confident)
+            or _is_like_others(after, new, (*calibrated, *kept, *others))
+            or any(
+                (_reads(old, reader, known.exemplars) & ~_reads(old, reader, after.exemplars)).any()
+                for old in (*calibrated, *(old for old in kept if old.tile.is_corrected))
+            )
         )
-    )
-    return (known, LessonResult.HARMFUL) if is_harmful else (after, LessonResult.LEARNED)
+        if not is_harmful:
+            return after, LessonResult.LEARNED
+    return known, LessonResult.HARMFUL
 
 
 def lessons_of(examples: tuple[Example, ...], calibrated: tuple[Example, ...] = ()) -> Lessons:

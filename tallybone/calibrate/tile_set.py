@@ -10,7 +10,6 @@ from pathlib import Path
 
 from calibration.errors import CalibrationError, RefusedError
 from calibration.tiles.appearance import measure_look, tile_size_mm
-from calibration.tiles.corrections import examples_from, lessons_of
 from calibration.tiles.learning import LearningResult, SetPictures, examine_set, learn, learn_set
 from calibration.tiles.overview import draw_tiles
 from calibration.tiles.tile_set import LearnedSet, tile_set_of
@@ -18,7 +17,7 @@ from tallybone.calibrate.lens_and_table import load_image
 from tallybone.calibrate.light import write_drawn
 from tallybone.choices import TileSet as SetName
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
-from tallybone.store.learned_file import TableTiles, load_tiles, save_tiles, tiles_path, tiles_to_store
+from tallybone.store.learned_file import TableTiles, load_tiles, refitted_tiles, save_tiles, tiles_path
 from tallybone.terminal import Output
 from vision.arrays import Image
 from vision.errors import VisionError
@@ -88,8 +87,7 @@ def forget_tile(calibration: Path, *, output: Output | None = None) -> int:
             output.say("No tile was learned from a correction.")
             return 0
         left = tuple(tile for tile in tiles.tiles if tile != corrected[-1])
-        examples = examples_from(left, load_reader()) if corrected[1:] else ()
-        save_tiles(path, tiles_to_store(lessons_of(examples)))
+        save_tiles(path, refitted_tiles(TableTiles(left), load_reader(), load_calibration(calibration).set))
     except (CalibrationError, VisionError, OSError) as error:
         return output.complain(error)
     output.say(f"Forgot the {corrected[-1].name}, the last tile that was learned from a correction.")

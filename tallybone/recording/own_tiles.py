@@ -37,7 +37,7 @@ def recorded_set(learned: LearnedSet | None, reader: Reader, tiles: TableTiles |
         if updated.weights:
             own = RecordedSet(updated.max_pips, updated.eye, updated.weights, updated.believed)
     if tiles is not None:
-        exemplars = refitted_tiles(tiles, reader).exemplars
+        exemplars = refitted_tiles(tiles, reader, learned if own.weights else None).exemplars
     return replace(own, exemplars=exemplars) if own.weights or exemplars else None
 
 

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from calibration.errors import CalibrationError
 from calibration.knock.correction import TableExamples, improvement, learned
-from calibration.tiles.corrections import ExampleTile, Lessons, examples_from, lessons_of
-from calibration.tiles.tile_set import reader_checksum
+from calibration.tiles.corrections import ExampleTile, Lessons, calibrated_examples, examples_from, lessons_of
+from calibration.tiles.tile_set import LearnedSet, reader_checksum
 from engine.phrases import Phrase, phrase
 from hardware.knock.classifier import Classifier, load_classifier
 from tallybone.files import sentence_of, write_durably
@@ -165,14 +165,17 @@ def tiles_to_store(lessons: Lessons) -> TableTiles:
     return TableTiles(tuple(example.tile for example in lessons.examples), reader_checksum(), exemplars)
 
 
-def refitted_tiles(tiles: TableTiles, reader: Reader) -> TableTiles:
-    """Return the tiles with exemplars for the shipped models.
+def refitted_tiles(tiles: TableTiles, reader: Reader, learned: LearnedSet | None) -> TableTiles:
+    """Return the tiles with exemplars for the shipped models. The calibrated set, if any, limits their effect.
 
     Raises:
         RefusedError: If an image is damaged.
     """
     is_current = tiles.eye == reader_checksum() or not tiles.tiles
-    return tiles if is_current else tiles_to_store(lessons_of(examples_from(tiles.tiles, reader)))
+    if is_current:
+        return tiles
+    calibrated = () if learned is None else calibrated_examples(learned, reader)
+    return tiles_to_store(lessons_of(examples_from(tiles.tiles, reader), calibrated))
 
 
 def load_tiles(path: Path) -> TableTiles:

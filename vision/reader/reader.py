@@ -19,7 +19,7 @@ from vision.layout.touches import find_touches
 from vision.networks.detector import Detector, Focus, load_detector
 from vision.networks.hard_case_classifier import HardCaseClassifier, load_hard_case_classifier
 from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
-from vision.networks.pip_features import FEATURES, PipFeatures, load_pip_features
+from vision.networks.pip_features import PipFeatures, load_pip_features
 from vision.networks.refiner import DOWN, UP, Refiner, load_refiner
 from vision.reader.agreement import JointReading, agree
 from vision.reader.candidates import Candidates, Filter, shifted_poses
@@ -53,8 +53,6 @@ _SURE_TILE = 1.5
 # misread 2.8 % of 2636 held-out halves, 0.5 and 0.5 misread 3.0 %, and 0.1 and 0.9 misread 2.6 %. On tables like other
 # people's photos, the last misread 0.68 % of halves confidently, against 0.46 %.
 _CLASSIFIER_WEIGHT, _HARD_CASE_WEIGHT = 0.25, 0.75
-# The same with corrected tiles, whose effect is part of the first and must not be overruled.
-_WEIGHTS_BESIDE_EXEMPLARS = 0.5, 0.5
 _CUSTOM_SET_WEIGHT, _HARD_CASE_WEIGHT_BESIDE_SET = 0.8, 0.25
 
 
@@ -119,6 +117,7 @@ class Reader:
         """
         levels = build_pyramid(image)
         chances = self._recheck_hard_cases(levels, poses, self._read_pips(levels, poses))
+        chances = self._correct_by_exemplars(levels, poses, chances)
         chances = self._limit_to_set(chances, np.full(len(poses), np.inf), np.full(len(poses), UP))
         return self._reading_of(levels, poses, np.full(len(poses), UP), chances).tiles
 
@@ -190,6 +189,7 @@ class Reader:
             chances[moved] = self._read_pips(levels, poses[moved])
         up = faces == UP
         chances[up] = self._recheck_hard_cases(levels, poses[up], chances[up])
+        chances[up] = self._correct_by_exemplars(levels, poses[up], chances[up])
         chances = self._limit_to_set(chances, odds, faces)
         if only_tiles:
             return _Found(poses, faces, chances, doubtful)
@@ -237,8 +237,6 @@ class Reader:
     ) -> NDArray[np.float64]:
         """Combine the probabilities of uncertain halves, (N, 2, 19), with those of the hard-case classifier."""
         weight, hard_case_weight = _CLASSIFIER_WEIGHT, _HARD_CASE_WEIGHT
-        if self.exemplars is not None:
-            weight, hard_case_weight = _WEIGHTS_BESIDE_EXEMPLARS
         if self.own_set is not None:
             weight, hard_case_weight = _CUSTOM_SET_WEIGHT, _HARD_CASE_WEIGHT_BESIDE_SET * self.own_set.believed
         tiles, halves = np.nonzero(chances.max(axis=2) < _HARD_CASE_BELOW)
@@ -253,19 +251,22 @@ class Reader:
         combined[tiles, halves] = softmax(own + logs)
         return combined
 
+    def _correct_by_exemplars(
+        self, levels: tuple[Level, ...], poses: Poses, chances: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Correct the probabilities of halves, (N, 2, 19), by the tiles that players have corrected."""
+        if self.exemplars is None or not len(poses):
+            return chances
+        described = self.halves.describe_with_pictures(levels, poses)
+        return _by_tile(self.exemplars.corrected(self.pips, described, np.concatenate(chances.swapaxes(0, 1))))
+
     def _pips_at(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
         """Classify the pips of both halves at *poses* once. Returns probabilities, shape (N, 2, 19)."""
-        if self.own_set is None and self.exemplars is None:
-            described = self.halves.describe(levels, poses)
-        else:
-            described = self.halves.describe_with_pictures(levels, poses)
         if self.own_set is None:
-            probabilities = self.pips.probabilities(described[:, :FEATURES]).astype(np.float64)
+            probabilities = self.pips.probabilities(self.halves.describe(levels, poses)).astype(np.float64)
         else:
-            probabilities = self.own_set.probabilities(self.pips, described)
-        if self.exemplars is not None:
-            probabilities = self.exemplars.corrected(self.pips, described, probabilities)
-        return probabilities.reshape(2, len(poses), probabilities.shape[1]).swapaxes(0, 1)
+            probabilities = self.own_set.probabilities(self.pips, self.halves.describe_with_pictures(levels, poses))
+        return _by_tile(probabilities)
 
 
 def load_reader(max_pips: int | None = None, own_set: CustomSet | None = None) -> Reader:
@@ -285,6 +286,11 @@ def load_reader(max_pips: int | None = None, own_set: CustomSet | None = None) -
         max_pips = own_set.max_pips
     parts = (load_detector(), load_refiner(), load_pip_features(), load_pip_classifier(), load_hard_case_classifier())
     return Reader(*parts, max_pips, own_set)
+
+
+def _by_tile(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Convert values of all first halves, then all second ones, shape (2 * N, K), to shape (N, 2, K)."""
+    return chances.reshape(2, len(chances) // 2, chances.shape[1]).swapaxes(0, 1)
 
 
 def _relaxed_threshold(odds: NDArray[np.float64]) -> float:
