@@ -23,6 +23,7 @@ import { Voice } from "./voice.js";
 import { Zoom } from "./zoom.js";
 
 const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not connected") };
+const TABS = { "layout-tab": "layout-view", "camera-tab": "camera-view" };
 
 class Page {
   constructor() {
@@ -64,19 +65,21 @@ class Page {
     byId("still-out").addEventListener("click", () => this.snapshot && openTilesOut(this.snapshot));
     byId("all-right").addEventListener("click", () => this.desk.act({ type: "confirm" }, say("All plays are confirmed.")));
     byId("more").addEventListener("click", () => this.snapshot && openMore(this.snapshot, this.desk));
-    const views = [["layout-tab", "layout-view"], ["camera-tab", "camera-view"]];
-    for (const [tab] of views) {
-      byId(tab).addEventListener("click", () => {
-        for (const [other, view] of views) {
-          byId(other).setAttribute("aria-pressed", String(other === tab));
-          byId(view).hidden = other !== tab;
-        }
-        this.camera.open(tab === "camera-tab");
-      });
+    for (const tab of Object.keys(TABS)) byId(tab).addEventListener("click", () => this.openTab(tab));
+  }
+
+  openTab(tab) {
+    for (const [other, view] of Object.entries(TABS)) {
+      byId(other).setAttribute("aria-pressed", String(other === tab));
+      byId(view).hidden = other !== tab;
     }
+    this.camera.open(tab === "camera-tab");
   }
 
   show(snapshot) {
+    // A match begins with its layout; the camera picture was of use before it.
+    const begins = this.snapshot?.match.phase === "lobby" && snapshot.match.phase !== "lobby";
+    if (begins && !this.isDisplay) this.openTab("layout-tab");
     this.snapshot = snapshot;
     document.documentElement.dataset.shown = ""; // the embedded snapshot is readable before the connection is open
     showScores(snapshot, this.tapped(openSeat));

@@ -47,7 +47,7 @@
     }
     if (isBroken(one)) cut.push(`broken ${nameOf(one)}`);
     if (isCut) cut.push(`cut ${nameOf(one)}`);
-    texts.push({ one, lines, isOver: one.closest("#controls, #toast, dialog") !== null });
+    texts.push({ one, lines, isOver: one.closest("#controls, #toast, dialog, [data-mode=page] #question") !== null });
   }
   const meets = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
   const over = [];

@@ -1,0 +1,53 @@
+"""Tests that the page stays steady while a match runs: nothing moves when a question comes, on any screen."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+
+import pytest
+
+pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
+if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
+    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
+
+from tests.tallybone.web.browsers import Browser, served, tiles_of, viewing, wait_for_tiles
+from tests.tallybone.web.doubts import doubtful
+
+pytestmark = pytest.mark.slow
+
+SIZES = ((360, 740), (740, 360), (820, 1180), (1366, 768))
+OBSERVE = """window.shifts = [];
+new PerformanceObserver((list) => list.getEntries().forEach((one) => window.shifts.push(one.value))).observe({ type: "layout-shift" });"""
+TAKE = "window.shifts.splice(0).reduce((sum, one) => sum + one, 0)"
+MOST_SHIFT = 0.01
+"""A tenth of what web.dev calls a good cumulative layout shift."""
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: str(size[0]))
+def test_nothing_moves_when_a_question_comes(browser: Browser, size: tuple[int, int]) -> None:
+    with served(reader=partial(doubtful, nth=11)) as table, viewing(browser, table, size, script=OBSERVE) as viewer:
+        page, question = viewer.page, viewer.page.locator("#question")
+        while table.live.session.open_question is None:
+            page.wait_for_timeout(300)
+            page.evaluate(TAKE)
+            table.play(1)
+        question.locator("img").evaluate("(image) => image.decode()")
+        page.wait_for_timeout(500)
+        assert question.is_visible()
+        assert page.evaluate(TAKE) <= MOST_SHIFT
+        page.evaluate("document.querySelector('#waits').style.marginTop = '5rem'")
+        page.wait_for_timeout(300)
+        assert page.evaluate(TAKE) > MOST_SHIFT, "the observer works"
+
+
+def test_a_phone_on_its_side_shows_score_and_layout_side_by_side(browser: Browser) -> None:
+    with served() as table, viewing(browser, table, (740, 360)) as viewer:
+        table.play(12)
+        wait_for_tiles(viewer, tiles_of(table))
+        boxes = [viewer.page.locator(one).bounding_box() for one in ("#players", "#felt", "#controls")]
+        players, felt, controls = (box for box in boxes if box is not None)
+        assert players["x"] + players["width"] <= felt["x"]
+        assert max(players["y"] + players["height"], felt["y"] + felt["height"]) <= controls["y"]
+        assert controls["y"] + controls["height"] <= 360
+        assert min(felt["width"], felt["height"]) >= 130
