@@ -123,7 +123,7 @@ class Page {
     const loaded = await import("./television.js").catch(() => null); // retried with the next connection
     if (loaded === null || this.television !== null) return;
     this.television = new loaded.Television();
-    this.television.show(this.snapshot);
+    if (this.snapshot !== null) this.television.show(this.snapshot);
   }
 }
 
