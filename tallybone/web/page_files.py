@@ -39,7 +39,9 @@ _LANGUAGE = '<html lang="en">'
 _END = "</body>"
 _TEXTS = "texts"
 """Name of the generated module with `code` (the language code) and `texts`."""
-_KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+_KINDS_SEPARATE = {".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json"}
+"""Media types of files that are served as they are."""
 _PACKED_HARD = 9
 
 FirstSnapshot: TypeAlias = Callable[[str], str | None]
@@ -76,9 +78,9 @@ class PageFile:
     kind: str
 
     @classmethod
-    def of(cls, name: str, text: str) -> PageFile:
+    def of(cls, name: str, body: bytes) -> PageFile:
         """Return a file whose media type follows from the suffix of *name*."""
-        return cls(text.encode(), _KINDS[Path(name).suffix])
+        return cls(body, (_KINDS | _KINDS_SEPARATE)[Path(name).suffix])
 
     @cached_property
     def packed(self) -> bytes:
@@ -118,7 +120,7 @@ class Pages:
             JoiningError: If the modules cannot be joined.
         """
         self._sources = _sources(folders)
-        self._html = self._sources[_INDEX]
+        self._html = self._text(_INDEX)
         self._made: dict[str, LanguagePage] = {}
         script = _SCRIPT.search(self._html)
         self._first = () if script is None else begun_with((script[1],), self._read, {_TEXTS})
@@ -136,32 +138,37 @@ class Pages:
         return next((file for file in found if file is not None), None)
 
     def _read(self, name: str) -> str:
-        return self._sources[f"{name}.js"]
+        return self._text(f"{name}.js")
+
+    def _text(self, name: str) -> str:
+        return self._sources[name].decode()
 
     def _make(self, language: str) -> LanguagePage:
         texts = catalogue(language)
         at_once = _texts_in(texts, self._html, self._first) if self._later else texts
         rest = {english: said for english, said in texts.items() if english not in at_once}
         given = f"$.{_TEXTS} = {_json({'code': language, 'texts': at_once})};"
-        named = {name: text for name, text in self._sources.items() if name.endswith(".svg")}
+        named = {name: body for name, body in self._sources.items() if Path(name).suffix in _KINDS_SEPARATE}
         if self._first:
-            named[_FIRST] = first_script(self._first, given)
+            named[_FIRST] = first_script(self._first, given).encode()
         if self._later:
-            named[LATER] = later_script(self._later, _FIRST, f"Object.assign($.{_TEXTS}.texts, {_json(rest)});")
+            named[LATER] = later_script(
+                self._later, _FIRST, f"Object.assign($.{_TEXTS}.texts, {_json(rest)});"
+            ).encode()
         if styles := _STYLE.findall(self._html):
-            named[_STYLES] = "".join(self._sources[name] for name in styles)
-        folder = hashlib.sha256(_json(named).encode()).hexdigest()[:16]
-        files = {f"{folder}/{name}": PageFile.of(name, text) for name, text in named.items()}
+            named[_STYLES] = b"".join(self._sources[name] for name in styles)
+        folder = hashlib.sha256(repr(sorted(named.items())).encode()).hexdigest()[:16]
+        files = {f"{folder}/{name}": PageFile.of(name, body) for name, body in named.items()}
         return LanguagePage(_pointing_to(folder, self._html, language, named), files)
 
 
-def _sources(folders: Iterable[Path]) -> dict[str, str]:
-    """Return the text of the page's files in folders, by name. Symbolic links and other kinds of files are skipped."""
-    found: dict[str, str] = {}
+def _sources(folders: Iterable[Path]) -> dict[str, bytes]:
+    """Return the content of the page's files in folders, by name. Links and other kinds of files are skipped."""
+    found: dict[str, bytes] = {}
     for folder in folders:
         for path in folder.iterdir():
-            if path.suffix in _KINDS and path.is_file() and not path.is_symlink():
-                found.setdefault(path.name, path.read_text("utf-8"))
+            if path.suffix in _KINDS | _KINDS_SEPARATE and path.is_file() and not path.is_symlink():
+                found.setdefault(path.name, path.read_bytes())
     return found
 
 
@@ -216,7 +223,7 @@ class PageServed:
             language = language_for(request, self._language())
             # The page holds no secret, so compressing it together with names chosen by strangers is safe (BREACH).
             html = self._pages.page(language).holding(self._snapshot(language))
-            return _sent(PageFile.of("index.html", html), request, {})
+            return _sent(PageFile.of("index.html", html.encode()), request, {})
         if (file := self._pages.file(path)) is None:
             raise HTTPException(404)
         return _sent(file, request, {"cache-control": _A_YEAR})

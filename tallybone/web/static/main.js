@@ -1,5 +1,6 @@
 // Assembles the page: distributes snapshots to all parts, and sends actions to the table.
 
+import { Awake } from "./awake.js";
 import { CameraView } from "./camera.js";
 import { openMore, openSeat, showControls, showQuestion } from "./controls.js";
 import { Desk } from "./desk.js";
@@ -40,6 +41,7 @@ class Page {
     watchLetters();
     this.camera = new CameraView(() => this.link === Link.LIVE);
     this.voice = new Voice();
+    this.awake = new Awake(this.isDisplay);
     this.zoom = this.isDisplay ? new Zoom() : null;
     this.television = null;
     this.toast = this.isDisplay ? null : new Toast();
@@ -99,6 +101,7 @@ class Page {
     const said = [snapshot.last?.words, snapshot.question?.words ?? snapshot.waits_for].filter(Boolean).join(". ");
     write(byId("announcer"), said);
     this.voice.tell(snapshot);
+    this.awake.show(snapshot);
   }
 
   /** Return a tap handler, or null on a television. */

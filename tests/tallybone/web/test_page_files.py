@@ -7,9 +7,12 @@ import json
 import re
 from collections.abc import Iterator
 
+import cv2
 import httpx
+import numpy as np
 import pytest
 
+from docs.drawings.icons import icons
 from tallybone.web.app import STATIC
 from tallybone.web.page_files import LanguagePage, Pages
 from tests.tallybone.web.conftest import at_table
@@ -40,10 +43,15 @@ def embedded_snapshot(client: httpx.Client) -> dict[str, object]:
     return snapshot
 
 
-def test_a_first_load_is_three_files_and_small(guest: httpx.Client) -> None:
+def test_a_first_load_is_few_files_and_small(guest: httpx.Client) -> None:
     page = guest.get("/", headers={"accept-encoding": "gzip"})
     addresses = ADDRESS.findall(page.text)
-    assert [address.rpartition("/")[2] for address in addresses] == ["icon.svg", "page.css", "page.js"]
+    assert [address.rpartition("/")[2] for address in addresses] == [
+        "icon.svg",
+        "tallybone.webmanifest",
+        "page.css",
+        "page.js",
+    ]
     answers = [guest.get(f"/{address}", headers={"accept-encoding": "gzip"}) for address in addresses]
     assert all(answer.headers["content-encoding"] == "gzip" for answer in (page, *answers))
     assert sum(int(answer.headers["content-length"]) for answer in (page, *answers)) < 45_000
@@ -132,3 +140,22 @@ def test_a_page_without_a_snapshot_embeds_none() -> None:
     page = LanguagePage("<html><body></body></html>", {})
     assert page.holding(None) == page.html
     assert page.holding('{"a":"<"}').endswith('id="first">{"a":"\\u003c"}</script>\n</body></html>')
+
+
+def test_the_manifest_has_icons_of_the_stated_sizes_drawn_from_the_svg(guest: httpx.Client) -> None:
+    link = re.search(r'rel="manifest" href="([\w/.]+)"', guest.get("/").text)
+    assert link is not None
+    address = httpx.URL(f"http://table/{link[1]}")
+    manifest = guest.get(address.path)
+    assert manifest.headers["content-type"] == "application/manifest+json"
+    told = manifest.json()
+    assert address.join(told["start_url"]).path == address.join(told["scope"]).path == "/"
+    drawn = icons()
+    assert {one["src"] for one in told["icons"]} == set(drawn)
+    for one in told["icons"]:
+        answer = guest.get(address.join(one["src"]).path)
+        assert (answer.headers["content-type"], len(answer.content) < 20_000) == ("image/png", True)
+        image = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_UNCHANGED)
+        assert image is not None
+        assert "x".join(map(str, image.shape[1::-1])) == one["sizes"]
+        assert np.array_equal(image, drawn[one["src"]]), "run python -m docs.drawings"
