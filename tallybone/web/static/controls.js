@@ -4,6 +4,7 @@ import { button, byId, foreign, keep, make, write } from "./dom.js";
 import { cropAt } from "./evidence.js";
 import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
 import { later, say, sentence } from "./say.js";
+import { initialsOf } from "./scores.js";
 
 // The middle place has the key that the table waits for, or else a call; "next" stands there while nothing does.
 const NOW = ["stands", "next", "done", "call"];
@@ -66,7 +67,7 @@ function nameOf(play, players) {
 
 /** Return a name that fits on a narrow key, or else its initials. */
 function shorten(name = "") {
-  return name.length <= 7 ? name : name.split(/[\s-]+/).map((word) => [...word][0] ?? "").join("").toUpperCase();
+  return name.length <= 7 ? name : initialsOf(name);
 }
 
 /** Return the seq of the action that a button accepts, or null for other buttons. */

@@ -8,6 +8,9 @@ import { say } from "./say.js";
 export function showLayout(snapshot, onTile, zoom) {
   const layout = snapshot.layout;
   const { tiles, ends, waiting, unsure } = drawFelt(byId("felt"), layout, onTile, zoom);
+  const last = layout?.tiles.find((tile) => tile.last);
+  const seat = snapshot.plays.find((play) => play.seq === last?.seq)?.seat;
+  byId("felt").setAttribute("class", Number.isInteger(seat) ? `seat-${seat % 6}` : "");
   byId("no-layout").hidden = tiles.length + waiting.length + unsure.length > 0;
   showBeside("count", snapshot.match.count, (sum) => say("{what}: {sum}", { what: say("Open ends"), sum }));
   showBeside("unplaced", layout?.unplaced?.length, (count) => say("{count} more tiles belong to the layout, but the camera cannot see where.", { count }));

@@ -16,7 +16,7 @@ function rowOf(play, onPlay, desk) {
   const points = play.points ? make("span", { class: "points" }, say("+{points}", { points: play.points })) : null;
   const about = play.pips ? play.pips.join("-") : play.words;
   const name = play.pips ? foreign(play.name, { class: "name" }) : "";
-  const one = button("", () => onPlay(play.seq), { class: `play${play.irregular ? " is-irregular" : ""}${play.inferred ? " is-inferred" : ""}` });
+  const one = button("", () => onPlay(play.seq), { class: `play${play.seat === null ? "" : ` seat-${play.seat % 6}`}${play.irregular ? " is-irregular" : ""}${play.inferred ? " is-inferred" : ""}` });
   one.append(play.pips ? tileIcon(play.pips) : make("span", { class: "no-tile" }), name);
   one.append(" ", foreign(about, { class: "what" }));
   if (play.irregular) one.append(" ", foreign(play.irregular, { class: "why" }));

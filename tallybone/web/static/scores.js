@@ -51,18 +51,27 @@ function handOf(match) {
 function rowOf(player, match, onSeat) {
   const name = foreign(player.name, { class: "name" });
   const naming = make("h3", {}, onSeat === null ? name : named(player, name, onSeat));
+  const own = `seat-${player.seat % 6}`;
   const tally = make("div", { class: "tally" }, make("p", { class: "about" }, ...aboutOf(player)), make("div", { class: "houses" }, ...drawMarks(player.marks, player.seat)));
   const total = make("p", { class: "total" }, ...totalOf(player.total, player.provisional ? say("provisional") : null));
   const isWinner = match.winner === player.seat;
-  const row = make("li", { class: `player${player.turn ? " has-turn" : ""}${isWinner ? " has-won" : ""}` });
+  const row = make("li", { class: `player ${own}${player.turn ? " has-turn" : ""}${isWinner ? " has-won" : ""}` });
   row.append(naming, tally, total);
   return row;
 }
 
 function named(player, name, onSeat) {
-  const one = button(name, () => onSeat(player.seat), { class: "seat" });
+  const badge = make("span", { class: "badge", "aria-hidden": "true" }, initialsOf(player.name));
+  const one = button(badge, () => onSeat(player.seat), { class: "seat" }, name);
   one.setAttribute("aria-description", say("Act for {name}", { name: player.name }));
   return one;
+}
+
+/** Return two letters for a name: of its first two words, or of its only one. */
+export function initialsOf(name) {
+  const words = name.split(/[\s-]+/).filter(Boolean);
+  const letters = words.length > 1 ? words.slice(0, 2).map((word) => [...word][0]) : [...name].slice(0, 2);
+  return letters.join("");
 }
 
 function aboutOf(player) {

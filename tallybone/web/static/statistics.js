@@ -1,7 +1,7 @@
 // Statistics view: plots of one game, and a table of all players over all games.
 
 import { read } from "./api.js";
-import { foreign, make } from "./dom.js";
+import { button, foreign, make } from "./dom.js";
 import { dateOf, lengthOf, numberOf } from "./measures.js";
 import { asTable, barPlot, linePlot } from "./plots.js";
 import { plural, say } from "./say.js";
@@ -9,6 +9,8 @@ import { goTo } from "./views.js";
 
 const AGAIN_MS = 500;
 const MOST_GAMES = 200;
+// Some browsers read the file only after the click.
+const SAVED_MS = 10_000;
 
 /** The statistics view. */
 export class Statistics {
@@ -111,5 +113,18 @@ function everybodyOf({ players, games, left }) {
   const table = asTable(say("All players, all games"), heads, rows);
   table.open = true;
   const about = left > 0 ? say("{count} games counted, {left} remaining", { count: numberOf(games), left }) : plural("{number} game", "{number} games", { number: games });
-  return [make("section", { class: "card" }, make("h3", {}, say("All players, all games")), make("p", { class: "about" }, about), table)];
+  return [make("section", { class: "card" }, make("h3", {}, say("All players, all games")), make("p", { class: "about" }, about), table, button(say("Save as CSV"), () => save(csvOf([heads, ...rows]))))];
+}
+
+/** Return rows as CSV. A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+function csvOf(rows) {
+  const cell = (worth) => (typeof worth === "number" ? String(worth) : `"${String(worth ?? "").replace(/^\s*[=+\-@＝＋－＠]/, "'$&").replaceAll('"', '""')}"`);
+  return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+}
+
+function save(text) {
+  // With the mark, spreadsheets read UTF-8.
+  const url = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" }));
+  make("a", { href: url, download: "tallybone-statistics.csv" }).click();
+  setTimeout(() => URL.revokeObjectURL(url), SAVED_MS);
 }

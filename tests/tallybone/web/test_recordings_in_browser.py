@@ -120,6 +120,11 @@ def test_statistics_have_plots_and_tables(browser: Browser, table: TrueTable) ->
         page.locator("summary").first.click()
         assert page.locator("figure table").first.locator("tbody tr").count() == 2
         page.locator("table[aria-label='All players, all games'] tbody tr", has_text="Ann").wait_for()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save as CSV").click()
+        lines = download.value.path().read_text("utf-8-sig").splitlines()
+        assert lines[0].startswith('"Player","Games","Won",')
+        assert {'"Ann",1', '"Ben",1'} <= {",".join(line.split(",")[:2]) for line in lines[1:]}
         assert viewer.complaints == []
 
 

@@ -52,3 +52,19 @@ def test_a_phone_on_its_side_shows_score_and_layout_side_by_side(browser: Browse
         assert max(players["y"] + players["height"], felt["y"] + felt["height"]) <= controls["y"]
         assert controls["y"] + controls["height"] <= 360
         assert min(felt["width"], felt["height"]) >= 130
+
+
+def test_a_seat_has_one_colour_and_its_initials_everywhere(browser: Browser) -> None:
+    own = "(one) => getComputedStyle(one).getPropertyValue('--own')"
+    with served(players=("Jean-Christophe", "Ben")) as table, viewing(browser, table, (820, 1180)) as viewer:
+        table.play(12)
+        wait_for_tiles(viewer, tiles_of(table))
+        page = viewer.page
+        assert page.locator(".badge").all_inner_texts() == ["JC", "Be"]
+        rows = [page.locator(".player").nth(seat).evaluate(own) for seat in range(2)]
+        assert len(set(rows)) == 2
+        for seat, name in enumerate(("Jean-Christophe", "Ben")):
+            assert page.locator(".play", has_text=name).first.evaluate(own) == rows[seat]
+        last = page.locator(".play:has(.tile-icon)").first.get_attribute("class")
+        assert last is not None
+        assert str(page.locator("#felt").get_attribute("class")) in last
