@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test coverage docs texts fuzz image sbom fast check programs format bench hands deb chroot lock clean
+.PHONY: help demo setup test coverage docs texts fuzz image sbom fast check programs format bench looks hands deb chroot lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -120,6 +120,9 @@ FUZZED ?= mcap message game_record table_toml calibration picture wav backup act
 fuzz: $(DEV) ## feed every parser of foreign bytes with damaged ones (Python 3.11 or 3.12, x86-64): make fuzz FUZZ_SECONDS=600
 	@$(INSTALL) -r requirements/fuzz.txt
 	@set -e; for target in $(FUZZED); do echo "== $$target"; $(BIN)/python -m tests.fuzz.fuzzing $$target --seconds $(FUZZ_SECONDS) 2>&1 | tail -n 12; done
+
+looks: $(DEV) ## write contact sheets of the page to build/looks, and count faulty texts; half an hour: make looks [LOOKS="--lang fr"]
+	@$(BIN)/python -m tests.tallybone.web.looks build/looks $(LOOKS)
 
 hands: $(DEV) ## render sixty hands in motion, follow and judge them; hours. Kept and gone on with: make hands KEEP=DIR
 	@$(BIN)/python benchmarks/bench_hands.py --jobs 2 $(if $(KEEP),--keep $(KEEP))

@@ -64,5 +64,10 @@ function findingOf({ part, grade, words, mend, commands }) {
   const head = make("p", { class: "finding-head" }, make("span", { class: "sign", "aria-hidden": "true" }, sign), make("strong", {}, foreign(sentence(part, []))), make("small", {}, say(GRADES[grade][0])));
   const help = mend === "" ? null : make("p", {}, foreign(mend));
   const typed = commands.map((one) => make("code", {}, one));
-  return make("li", { class: "card finding", "data-grade": grade }, head, make("p", {}, foreign(words)), help, ...typed);
+  return make("li", { class: "card finding", "data-grade": grade }, head, make("p", {}, make("bdi", {}, ...breakable(words))), help, ...typed);
+}
+
+/** Return a text whose paths can be broken after each slash. */
+function breakable(text) {
+  return text.split(/(?<=\/)/).flatMap((part) => [part, make("wbr")]);
 }

@@ -1,14 +1,8 @@
-"""Every view and sheet of the page and the steps that open it, for axe and for screenshots.
-
-`python -m tests.tallybone.web.every_place FOLDER` takes a screenshot of each, in phone, tablet and television size,
-light and dark, as `FOLDER/PLACE-WIDTH-SCHEME.png`.
-"""
+"""Every view and sheet of the page and the steps that open it, for axe and for screenshots."""
 
 from __future__ import annotations
 
-import argparse
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,12 +17,11 @@ from tallybone.web import app
 from tests.tallybone.recorded_games import record_game
 from tests.tallybone.serve.calibrated import MEASURED
 from tests.tallybone.serve.served import at_served_table
-from tests.tallybone.web.browsers import Browser, Viewer, choose_photo, chromium, served, visiting
+from tests.tallybone.web.browsers import Viewer, choose_photo, served
 from tests.tallybone.web.doubts import doubtful
 from tests.tallybone.web.hand_photos import end_hand, jpeg_of_hand
 
 SIZES = {"phone": (360, 740), "tablet": (820, 1180), "television": (1920, 1080)}
-SCHEMES = ("light", "dark")
 STATIC = Path(app.__file__).parent / "static"
 PASSWORD = "correct horse"
 _DOUBTED, _ITEMS = 11, 15
@@ -121,7 +114,6 @@ RESTING = (
 )
 PLACES = (IN_PLAY, ENDED, RESTING)
 """Places of each address of `every_table`."""
-DISPLAYED = ("display", "display-ended", "display-resting")
 _ASK_PIN = ("count", "pairing")
 
 
@@ -145,17 +137,17 @@ def sheets_of_page() -> set[str]:
 
 
 @contextmanager
-def every_table(folder: Path) -> Iterator[tuple[str, str, str]]:
+def every_table(folder: Path, players: tuple[str, ...] = ("Ann", "Ben")) -> Iterator[tuple[str, str, str]]:
     """Yield the addresses of a table in mid-hand with an open question, one at the end of a hand, and an idle one."""
     recordings, state = folder / "recordings", folder / "tallybone"
-    recordings.mkdir()
-    record_game(recordings / "bones.mcap", hands=2)
+    recordings.mkdir(parents=True)
+    record_game(recordings / "bones.mcap", hands=2, players=players)
     set_password(PASSWORD, state / "owner.json")
     for _ in range(3):
         save_calibration(MEASURED, state / "calibration" / "usb-0.json")
     with (
-        served(recordings=recordings, reader=partial(doubtful, nth=_DOUBTED)) as table,
-        served() as ended,
+        served(players=players, recordings=recordings, reader=partial(doubtful, nth=_DOUBTED)) as table,
+        served(players=players) as ended,
         at_served_table(folder, panel=True) as resting,
     ):
         table.play(_ITEMS)
@@ -178,36 +170,3 @@ def walk(viewer: Viewer, places: tuple[Place, ...]) -> Iterator[Place]:
         if page.locator("dialog[open]").count():
             page.keyboard.press("Escape")
             page.locator("dialog[open]").wait_for(state="hidden")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--lang", default="en")
-    args = parser.parse_args()
-    args.folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as state, every_table(Path(state)) as addresses, chromium() as browser:
-        for scheme in SCHEMES:
-            for size in SIZES.values():
-                for address, places in zip(addresses, PLACES, strict=True):
-                    with visiting(browser, f"{address}/?lang={args.lang}", size, scheme=scheme) as viewer:
-                        for place in walk(viewer, places):
-                            _take(viewer, args.folder / f"{place.name}-{size[0]}-{scheme}.png")
-            for address, name in zip(addresses, DISPLAYED, strict=True):
-                _display(browser, address, args.folder / f"{name}-{scheme}.png", scheme)
-
-
-def _display(browser: Browser, address: str, path: Path, scheme: str) -> None:
-    with visiting(browser, f"{address}/?display", SIZES["television"], scheme=scheme) as viewer:
-        viewer.page.locator("#waits").wait_for()
-        _take(viewer, path)
-
-
-def _take(viewer: Viewer, path: Path) -> None:
-    viewer.page.wait_for_timeout(300)
-    is_sheet = viewer.page.locator("dialog[open]").count() > 0
-    viewer.page.screenshot(path=path, full_page=not is_sheet)
-
-
-if __name__ == "__main__":
-    main()
