@@ -34,7 +34,7 @@
     }
     return clips;
   };
-  const layerOf = (one) => one.closest("dialog") !== null ? 2 : one.closest("#controls, #toast, [data-mode=page] #question") !== null ? 1 : 0;
+  const layerOf = (one) => one.closest("dialog") !== null ? 2 : one.closest("#controls, #toast, #begin, [data-mode=page] #question") !== null ? 1 : 0;
   const cut = [], texts = [];
   for (const one of document.body.querySelectorAll("*")) {
     if (!seen(one)) continue;
