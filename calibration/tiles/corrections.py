@@ -147,10 +147,7 @@ def learn_correction(
             now[0] != correction.pips
             or any(now[at] != before[at] for at in correction.confident)
             or _is_like_others(after, new, (*calibrated, *kept, *others))
-            or any(
-                (_reads(old, reader, known.exemplars) & ~_reads(old, reader, after.exemplars)).any()
-                for old in (*calibrated, *(old for old in kept if old.tile.is_corrected))
-            )
+            or _spoils(after, known, (*calibrated, *(old for old in kept if old.tile.is_corrected)), reader)
         )
         if not is_harmful:
             return after, LessonResult.LEARNED
@@ -223,6 +220,12 @@ def _is_like_others(lessons: Lessons, new: Example, others: Sequence[Example]) -
     near = sum((_is_nearer(lessons, other, _SIMILAR_LOOK).sum(axis=0)[own] for other in others), np.zeros(own.sum()))
     is_taken = any(_takers(lessons, other, _TOO_SIMILAR)[own].any() for other in others)
     return is_taken or bool((near >= _MOST_SIMILAR).any())
+
+
+def _spoils(after: Lessons, before: Lessons, examples: Sequence[Example], reader: Reader) -> bool:
+    """Return True if a half of the examples is read right with the lessons *before*, but not with those *after*."""
+    was, now = before.exemplars, after.exemplars
+    return any((_reads(example, reader, was) & ~_reads(example, reader, now)).any() for example in examples)
 
 
 def _is_nearer(lessons: Lessons, example: Example, distance: float) -> NDArray[np.bool_]:

@@ -148,7 +148,7 @@ def pace_found(pace: MeanPace | None) -> Finding:
 
 def configuration_found(faults: tuple[str, ...]) -> tuple[Finding, ...]:
     """Return a finding for each problem of table.toml."""
-    mend = phrase("The last valid settings are used. Correct this line, then restart the table.")
+    mend = phrase("Correct it, then restart the table. Until then, the table uses the last valid settings, if any.")
     return tuple(problem(phrase("settings"), fault, mend) for fault in faults)
 
 

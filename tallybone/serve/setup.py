@@ -172,7 +172,7 @@ def _invalid(faults: tuple[str, ...]) -> str | None:
     """Log the problems of table.toml, and return them as one sentence. None if there are none."""
     for fault in faults:
         log.error("%s", fault)
-    return phrase("The last valid settings are used: {faults}", faults="; ".join(faults)) if faults else None
+    return phrase("table.toml is invalid: {faults}", faults="; ".join(faults)) if faults else None
 
 
 def _open_parts(hardware: HardwareSettings, clock: Clock, knocks: _Knocks) -> LiveParts:

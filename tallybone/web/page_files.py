@@ -40,7 +40,7 @@ _END = "</body>"
 _TEXTS = "texts"
 """Name of the generated module with `code` (the language code) and `texts`."""
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
-_KINDS_SEPARATE = {".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json"}
+_PLAIN_KINDS = {".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json"}
 """Media types of files that are served as they are."""
 _PACKED_HARD = 9
 
@@ -80,7 +80,7 @@ class PageFile:
     @classmethod
     def of(cls, name: str, body: bytes) -> PageFile:
         """Return a file whose media type follows from the suffix of *name*."""
-        return cls(body, (_KINDS | _KINDS_SEPARATE)[Path(name).suffix])
+        return cls(body, (_KINDS | _PLAIN_KINDS)[Path(name).suffix])
 
     @cached_property
     def packed(self) -> bytes:
@@ -148,7 +148,7 @@ class Pages:
         at_once = _texts_in(texts, self._html, self._first) if self._later else texts
         rest = {english: said for english, said in texts.items() if english not in at_once}
         given = f"$.{_TEXTS} = {_json({'code': language, 'texts': at_once})};"
-        named = {name: body for name, body in self._sources.items() if Path(name).suffix in _KINDS_SEPARATE}
+        named = {name: body for name, body in self._sources.items() if Path(name).suffix in _PLAIN_KINDS}
         if self._first:
             named[_FIRST] = first_script(self._first, given).encode()
         if self._later:
@@ -167,7 +167,7 @@ def _sources(folders: Iterable[Path]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for folder in folders:
         for path in folder.iterdir():
-            if path.suffix in _KINDS | _KINDS_SEPARATE and path.is_file() and not path.is_symlink():
+            if path.suffix in _KINDS | _PLAIN_KINDS and path.is_file() and not path.is_symlink():
                 found.setdefault(path.name, path.read_bytes())
     return found
 
