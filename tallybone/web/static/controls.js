@@ -50,7 +50,7 @@ function keyOf(name, snapshot, desk) {
   const isOn = can[name] ?? true;
   const whose = TURN_MEANT.includes(name) && isOn ? players.find((player) => player.turn) : undefined;
   const undone = { undo: nameOf(plays.at(-1), players), redo: desk.redo?.names }[name];
-  const [about, brief] = undone ?? [whose?.name ?? "", shorten(whose?.name)];
+  const [about, brief] = undone ?? [whose?.name ?? "", shorten(whose, players)];
   const isPrimary = isOn && (name === "count" || NOW.slice(0, 3).includes(name));
   const reason = isOn ? null : sentence(why[name], players.map((player) => player.name));
   return { name, isPrimary, accepted: acceptedBy(name, snapshot), seat: whose?.seat ?? null, about, brief, reason };
@@ -59,15 +59,17 @@ function keyOf(name, snapshot, desk) {
 /** Return the name of an action for a key, and a short one for a narrow screen: "6-4 by Bartholomew", "6-4 B". */
 function nameOf(play, players) {
   if (play === undefined) return ["", ""];
-  const name = players.find((player) => player.seat === play.seat)?.name ?? "";
+  const player = players.find((one) => one.seat === play.seat);
+  const name = player?.name ?? "";
   const done = play.pips?.join("-") ?? (play.kind in NAMES ? say(NAMES[play.kind]) : "");
   if (done === "") return [play.words, ""];
-  return [say("{what} by {name}", { what: done, name }), `${done} ${shorten(name)}`];
+  return [say("{what} by {name}", { what: done, name }), `${done} ${shorten(player, players)}`];
 }
 
-/** Return a name that fits on a narrow key, or else its initials. */
-function shorten(name = "") {
-  return name.length <= 7 ? name : initialsOf(name);
+/** Return a player's name if it fits on a narrow key, or else its initials. */
+function shorten(player, players) {
+  if (player === undefined || player.name.length <= 7) return player?.name ?? "";
+  return initialsOf(players.map((one) => one.name))[players.indexOf(player)];
 }
 
 /** Return the seq of the action that a button accepts, or null for other buttons. */

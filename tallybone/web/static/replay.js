@@ -131,7 +131,8 @@ export class ReplayView {
 
   rowOf(one) {
     const points = one.points ? make("span", { class: "points" }, `+${one.points}`) : null;
-    const row = button("", () => this.scrubber.goTo(one.at), { class: `play${one.irregular ? " is-irregular" : ""}` });
+    const own = one.seat === null ? "" : ` seat-${one.seat % 6}`;
+    const row = button("", () => this.scrubber.goTo(one.at), { class: `play${own}${one.irregular ? " is-irregular" : ""}` });
     row.append(make("span", { class: "about" }, lengthOf(one.t_ms)), one.pips ? tileIcon(one.pips) : make("span", { class: "no-tile" }));
     row.append(" ", foreign(one.words, { class: "what" }));
     if (points !== null) row.append(" ", points);
@@ -143,5 +144,5 @@ function playerOf(player, match) {
   const won = match.winner === player.seat ? "★ " : "";
   const turn = player.turn ? make("span", { class: "about" }, say("turn")) : null;
   const name = make("span", { class: "name" }, won, foreign(player.name));
-  return make("li", { class: player.turn ? "has-turn" : null }, name, " ", turn, " ", make("span", { class: "total" }, ...totalOf(player.total, player.provisional ? say("provisional") : null)));
+  return make("li", { class: `seat-${player.seat % 6}${player.turn ? " has-turn" : ""}` }, name, " ", turn, " ", make("span", { class: "total" }, ...totalOf(player.total, player.provisional ? say("provisional") : null)));
 }

@@ -21,7 +21,8 @@ export function showScores(snapshot, onSeat) {
   players.style.setProperty("--count", snapshot.players.length || 1);
   players.style.setProperty("--letters", longest(names));
   players.style.setProperty("--word", longest(names.flatMap((name) => name.split(/[\s-]/))));
-  const rows = snapshot.players.map((player) => ({ ...player, provisional: match.provisional }));
+  const initials = initialsOf(names);
+  const rows = snapshot.players.map((player, at) => ({ ...player, initials: initials[at], provisional: match.provisional }));
   keep(players, rows, (player) => player.seat, (player) => rowOf(player, match, onSeat));
   byId("provisional").hidden = !match.provisional;
   byId("all-right").hidden = snapshot.question !== null; // one question at a time, which may also confirm all plays
@@ -61,17 +62,28 @@ function rowOf(player, match, onSeat) {
 }
 
 function named(player, name, onSeat) {
-  const badge = make("span", { class: "badge", "aria-hidden": "true" }, initialsOf(player.name));
+  const badge = make("span", { class: "badge", "aria-hidden": "true" }, player.initials);
   const one = button(badge, () => onSeat(player.seat), { class: "seat" }, name);
   one.setAttribute("aria-description", say("Act for {name}", { name: player.name }));
   return one;
 }
 
-/** Return two letters for a name: of its first two words, or of its only one. */
-export function initialsOf(name) {
-  const words = name.split(/[\s-]+/).filter(Boolean);
-  const letters = words.length > 1 ? words.slice(0, 2).map((word) => [...word][0]) : [...name].slice(0, 2);
-  return letters.join("");
+/**
+ * Return two letters for each name, different within a table: of its first two words, or of its only one.
+ * A name whose letters are taken uses a later letter, or else its seat. Shorter names choose first.
+ */
+export function initialsOf(names) {
+  const initials = names.map(() => "");
+  const isFree = (letters) => !initials.some((other) => other.toLowerCase() === letters.toLowerCase());
+  const order = names.map((_, seat) => seat).sort((one, other) => names[one].length - names[other].length || one - other);
+  for (const seat of order) {
+    const words = names[seat].split(/[\s-]+/).filter(Boolean);
+    const [first = "", ...later] = words.join("");
+    const usual = words.length > 1 ? first + [...words[1]][0] : first + (later[0] ?? "");
+    const choices = [usual, ...later.map((letter) => first + letter), `${first}${seat + 1}`];
+    initials[seat] = choices.find(isFree) ?? "";
+  }
+  return initials;
 }
 
 function aboutOf(player) {

@@ -99,7 +99,7 @@ function bestOf(best, players) {
   const rows = best.map((one) => {
     const about = say("hand {hand}, {time}", { hand: one.hand, time: lengthOf(one.t_ms) });
     const words = make("span", { class: "what" }, foreign(players[one.seat]), ` ${one.tile} `, make("span", { class: "about" }, about));
-    return make("li", {}, words, make("span", { class: "points" }, `+${one.points}`));
+    return make("li", { class: `seat-${one.seat % 6}` }, words, make("span", { class: "points" }, `+${one.points}`));
   });
   const list = rows.length > 0 ? make("ol", { class: "best" }, ...rows) : make("p", {}, say("No play has scored yet."));
   return make("section", { class: "card" }, make("h3", {}, say("Best plays")), list);

@@ -53,6 +53,10 @@ def test_picture_layout_scores_and_events_go_step_by_step(browser: Browser, tabl
         assert page.locator(".replay-players .total").all_inner_texts() == ["10", "0"]
         assert page.locator(".replay-steps [aria-current]").inner_text().startswith("0:05")
         page.wait_for_function("() => document.querySelector('.recorded').src.endsWith('/frames/2.jpg')")
+        own = "(one) => getComputedStyle(one).borderLeftColor"
+        for seat, name in enumerate(("Ann", "Ben")):
+            colour = page.locator(".replay-players li").nth(seat).evaluate(own)
+            assert page.locator(".replay-steps button", has_text=f"{name} plays").first.evaluate(own) == colour
         page.get_by_role("button", name="Step back").click()
         wait_for_tile_count(viewer, 1)
         page.locator(".replay-steps button", has_text="5-2").click()

@@ -68,3 +68,18 @@ def test_a_seat_has_one_colour_and_its_initials_everywhere(browser: Browser) -> 
         last = page.locator(".play:has(.tile-icon)").first.get_attribute("class")
         assert last is not None
         assert str(page.locator("#felt").get_attribute("class")) in last
+
+
+@pytest.mark.parametrize(
+    ("names", "initials"),
+    [
+        (("Anna", "Ann"), ["Aa", "An"]),
+        (("Ann", "Anna", "Annan Ada"), ["An", "Aa", "Ad"]),
+        (("Al", "AL", "al b"), ["Al", "A2", "ab"]),
+    ],
+)
+def test_no_two_players_of_a_table_have_the_same_initials(
+    browser: Browser, names: tuple[str, ...], initials: list[str]
+) -> None:
+    with served(players=names) as table, viewing(browser, table, (360, 740)) as viewer:
+        assert viewer.page.locator(".badge").all_inner_texts() == initials
