@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import Any, assert_never
 
 from engine.errors import EngineError
-from engine.phrases import either
-from engine.rules.rules import MOST_SEATS, SMALLEST_SET, Rules, deal_problems
+from engine.phrases import Phrase, either, phrase
+from engine.rules.rules import MOST_SEATS, SMALLEST_SET, Rules, deal_problems, range_text
 from engine.tiles import HIGHEST_PIPS, set_name
 
 YES = frozenset({"1", "true", "yes", "on"})
@@ -161,7 +161,7 @@ def value_meaning(rules: Rules, option: Option) -> str:
             return option.meaning
 
 
-def allowed_text(option: Option) -> str:
+def allowed_text(option: Option) -> Phrase:
     """Return the allowed values of an option as text for an error message.
 
     >>> allowed_text(Option("copies", Group.TILES, "how many of each tile", Number(1, 2), "copies"))
@@ -171,16 +171,17 @@ def allowed_text(option: Option) -> str:
         case Choice(meanings):
             return either(choice.value for choice, _ in meanings)
         case Number(least, most, none):
-            numbers = f"{least} or more" if most is None else f"{least} to {most}"
-            return numbers if none is None else f"{numbers}, or none"
+            numbers = range_text(least, most)
+            return numbers if none is None else phrase("{numbers}, or none", numbers=numbers)
         case YesNo():
-            return "yes or no"
+            return either(("yes", "no"))
         case SetSize():
-            return f"{SMALLEST_SET} to {HIGHEST_PIPS}, or a name such as double-nine"
+            numbers = range_text(SMALLEST_SET, HIGHEST_PIPS)
+            return phrase("{numbers}, or a name such as double-nine", numbers=numbers)
         case Players():
-            return f'1 to {MOST_SEATS}, a range such as "2-4", or "2+" for as many as the set allows'
+            return Phrase(f'1 to {MOST_SEATS}, a range such as "2-4", or "2+" for as many as the set allows')
         case Deal():
-            return '1 or more, or by the number of players, such as "2:7,3:5,4:5"'
+            return Phrase('1 or more, or by the number of players, such as "2:7,3:5,4:5"')
         case _:
             assert_never(option.values)
 

@@ -1,19 +1,20 @@
 """Parse and format options of a game. `engine.rules.option_table` defines the options."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from engine.errors import EngineError
-from engine.phrases import either
+from engine.errors import EngineError, OptionsError
+from engine.phrases import either, fault_of, phrase
 from engine.rules.option_table import CONSEQUENCES, OPTIONS, PRESETS, Consequence, Preset
 from engine.rules.option_values import (
     NO,
     YES,
     Option,
+    allowed_text,
     field_of,
     lacks_effects,
     normalize_word,
@@ -50,19 +51,6 @@ _OFF: dict[str, tuple[object, ...]] = {
 }
 _OFF_BY_DEFAULT: tuple[object, ...] = (None, False, "none")
 _FREE_PLAY_OPTIONS = ("set", "copies")
-
-
-class OptionsError(EngineError):
-    """Invalid options.
-
-    Attributes:
-        faults: One message for each fault, starting with the key.
-    """
-
-    def __init__(self, faults: Iterable[str]) -> None:
-        """Create an error that lists all *faults*."""
-        self.faults = tuple(faults)
-        super().__init__("; ".join(self.faults))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +91,7 @@ def parse_options(text: str) -> dict[str, str]:
             elif not equals or not key:
                 faults.append(f"expected key=value, got {_quoted(piece)}")
             elif key in pairs:
-                faults.append(f"{_shown(key)}: given twice, as {_quoted(pairs[key])} and as {_quoted(value)}")
+                faults.append(fault_of(_shown(key), f"given twice, as {_quoted(pairs[key])} and as {_quoted(value)}"))
                 last = key
             else:
                 pairs[key] = value
@@ -134,12 +122,14 @@ def with_options(rules: Rules, values: Mapping[str, str] | str) -> Rules:
     choices = _choices(rules, parse_options(values) if isinstance(values, str) else values, faults)
     for choice in choices.values():
         if lacks_effects(rules, choice.option):
-            faults.append(f"{choice.key}: {rules.name} has no effects")
+            faults.append(fault_of(choice.key, phrase("{game} has no effects", game=rules.name)))
             continue
         try:
             changes.update(read_value(choice.option, choice.text, rules))
-        except EngineError as expected:
-            faults.append(f"{choice.key}: {expected}, got {_quoted(choice.text)}")
+        except EngineError:
+            allowed, value = allowed_text(choice.option), _quoted(choice.text)
+            words = phrase("expected {allowed}, got {value}", allowed=allowed, value=value)
+            faults.append(fault_of(choice.key, words))
     try:
         changed = _changed(rules, changes)
     except OptionsError as refused:
@@ -211,7 +201,7 @@ def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict
         name = normalize_word(key)
         option = _names().get(name)
         if option is not None and option.key in explicit:
-            faults.append(f"{_shown(key)}: given twice, also as {explicit[option.key].key}")
+            faults.append(fault_of(_shown(key), f"given twice, also as {explicit[option.key].key}"))
         elif option is not None:
             explicit[option.key] = _ChosenValue(option, _shown(key), text)
         elif any(known.key == name for known in PRESETS):
@@ -235,10 +225,18 @@ def _preset_choices(rules: Rules, name: str, text: str, faults: list[str]) -> It
         value = "yes" if value in YES else "no" if value in NO else value
     chosen = known.get(value)
     if chosen is None:
-        faults.append(f"{name}: expected {either(known)}, got {_quoted(text)}")
+        allowed, value = either(known), _quoted(text)
+        faults.append(fault_of(name, phrase("expected {allowed}, got {value}", allowed=allowed, value=value)))
     elif chosen.games and rules.name not in chosen.games:
         options = ", ".join(key for key, _ in chosen.options)
-        faults.append(f"{name}: {value} is for {either(chosen.games)}, not for {rules.name}; choose {options} there")
+        words = phrase(
+            "{value} is for {games}, not for {game}; choose {options} there",
+            value=value,
+            games=either(chosen.games),
+            game=rules.name,
+            options=options,
+        )
+        faults.append(fault_of(name, words))
     else:
         for key, wanted in chosen.options:
             yield _ChosenValue(option_named(key), name, wanted)
@@ -258,10 +256,8 @@ def _changed(rules: Rules, changes: Mapping[str, Any]) -> Rules:
             fields[owner] = replace(getattr(rules, owner), **inner)
     try:
         return replace(rules, **fields)
-    except EngineError as refused:
-        # Split before a key only: a fault can contain "; " itself.
-        words = str(refused).removeprefix(f"rules {rules.name}: ")
-        faults = re.split(r"; (?=[a-z_0-9 ,]+: )", words)
+    except OptionsError as refused:
+        faults = refused.faults
     if "tally" not in fields and any(fault.startswith("tally: ") for fault in faults):
         return _changed(rules, {**changes, "tally": TallyStyle.NUMBERS})
     raise OptionsError(faults)

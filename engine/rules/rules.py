@@ -6,8 +6,8 @@ See docs/reference/rules.md 2.7.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.errors import EngineError
-from engine.phrases import phrase
+from engine.errors import OptionsError
+from engine.phrases import Phrase, fault_of, phrase
 from engine.tiles import HIGHEST_PIPS, full_set, set_name
 
 SMALLEST_SET = 6
@@ -297,7 +297,7 @@ class Rules:
         """Reject invalid rules. The error lists every fault."""
         faults = (*_range_faults(self), *_sense_faults(self))
         if faults:
-            raise EngineError(f"rules {self.name}: " + "; ".join(faults))
+            raise OptionsError(faults, f"rules {self.name}: ")
 
     @property
     def tiles(self) -> int:
@@ -346,6 +346,13 @@ def deal_problems(rules: Rules, seats: int) -> tuple[str, ...]:
     return tuple(problems)
 
 
+def range_text(least: int, most: int | None) -> Phrase:
+    """Return the allowed range of a number as text. If *most* is None, there is no upper limit."""
+    if most is None:
+        return phrase("{least} or more", least=least)
+    return phrase("{least} to {most}", least=least, most=most)
+
+
 def _range_faults(rules: Rules) -> tuple[str, ...]:
     """Return a message for each number in *rules* that is out of range."""
     points = rules.hand_points
@@ -365,7 +372,7 @@ def _range_faults(rules: Rules) -> tuple[str, ...]:
         ("target", rules.target, 1, None),
     )
     return tuple(
-        f"{key}: expected {least} " + ("or more" if most is None else f"to {most}") + f", got {value}"
+        fault_of(key, phrase("expected {allowed}, got {value}", allowed=range_text(least, most), value=value))
         for key, value, least, most in checks
         if value is not None and not (least <= value and (most is None or value <= most))
     )
@@ -379,26 +386,46 @@ def _sense_faults(rules: Rules) -> tuple[str, ...]:
     checks = (
         (
             rules.tally is not TallyStyle.HOUSE or (fives_only and points.round_to == 5),
-            "tally: house marks only fives, but these rules pay other points; use numbers",
+            "tally",
+            phrase("house marks only fives, but these rules pay other points; use numbers"),
         ),
         (
             rules.tally is not TallyStyle.ROWS or fives_only,
-            "tally: rows50 marks fives, but these rules pay other points; use numbers",
+            "tally",
+            phrase("rows50 marks fives, but these rules pay other points; use numbers"),
         ),
         (
             rules.lead_first not in (LeadRule.WINNER_ANY, LeadRule.LEFT_OF_WINNER),
-            f"lead_first: nobody has won before the first hand, got {rules.lead_first}",
+            "lead_first",
+            phrase("nobody has won before the first hand, got {value}", value=rules.lead_first),
         ),
-        (rules.unit is not None or not rules.cutthroat, "cutthroat: there is nothing to steal without a unit"),
-        (rules.copies > 1 or not rules.cutthroat, "cutthroat: a tile is stacked on its copy, so copies must be 2"),
-        (rules.unit is not None or not rules.call_required, "call_required: there is nothing to call without a unit"),
-        (len(set(numbers)) == len(numbers), f"effects: expected four different numbers, got {numbers}"),
+        (
+            rules.unit is not None or not rules.cutthroat,
+            "cutthroat",
+            phrase("there is nothing to steal without a unit"),
+        ),
+        (
+            rules.copies > 1 or not rules.cutthroat,
+            "cutthroat",
+            phrase("a tile is stacked on its copy, so copies must be 2"),
+        ),
+        (
+            rules.unit is not None or not rules.call_required,
+            "call_required",
+            phrase("there is nothing to call without a unit"),
+        ),
+        (
+            len(set(numbers)) == len(numbers),
+            "effects",
+            phrase("expected four different numbers, got {numbers}", numbers=str(numbers)),
+        ),
         (
             points.tie is not TieBreak.FEWEST_PIPS or points.mode is not HandMode.PIPS,
-            "tie: fewest_pips decides between hands of as many tiles, so mode must be simple or advanced",
+            "tie",
+            phrase("fewest_pips decides between hands of as many tiles, so mode must be simple or advanced"),
         ),
     )
-    return tuple(words for holds, words in checks if not holds)
+    return tuple(fault_of(key, words) for holds, key, words in checks if not holds)
 
 
 def _effect_numbers(effects: Effects) -> tuple[int, ...]:

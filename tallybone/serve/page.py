@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from fastapi import APIRouter
 
 from engine import Phase
+from engine.phrases import phrase
 from hardware.clock import Clock
 from tallybone.play.game import LiveGame, LiveState
 from tallybone.play.start import MatchPlan
@@ -21,7 +22,7 @@ from tallybone.web.hosts import THIS_MACHINE, KnownHosts
 from tallybone.web.live_page import LivePage
 from tallybone.web.snapshot import NO_MATCH, Lobby
 
-_IS_PLAYED = "a match is being played: end it first"
+_IS_PLAYED = phrase("a match is being played: end it first")
 
 
 class TablePage(LivePage):

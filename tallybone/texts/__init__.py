@@ -21,6 +21,8 @@ LANGUAGES = ("en", "es", "pt", "fr")
 TextEntry: TypeAlias = str | dict[str, str]
 """A translation: a text, or its plural forms "one" and "other"."""
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
+# Spanish, Portuguese and French have a decimal comma.
+_DECIMAL = re.compile(r"-?\d+\.\d+")
 # Numbers with the singular in CLDR, as in browsers, for es, pt-PT and fr. In French, 0 is singular too.
 _ONES: Mapping[str, frozenset[int]] = {"es": frozenset({1}), "pt": frozenset({1}), "fr": frozenset({0, 1})}
 
@@ -59,6 +61,8 @@ def in_language(text: str, language: str) -> str:
     >>> from engine.phrases import phrase
     >>> in_language(phrase("{name} knocks", name="Ann"), "es"), in_language("Ann", "es")
     ('Ann pasa', 'Ann')
+    >>> in_language(phrase("{room} GB free in {folder}", room="7.5", folder="/srv"), "fr")
+    '7,5 Go libres dans /srv'
     """
     if not isinstance(text, Phrase):
         return text
@@ -70,6 +74,9 @@ def in_language(text: str, language: str) -> str:
 
     def fill(placeholder: re.Match[str]) -> str:
         value = values.get(placeholder[1], placeholder[0])
-        return in_language(value, language) if isinstance(value, str) else str(value)
+        if isinstance(value, Phrase):
+            return in_language(value, language)
+        text = str(value)
+        return text.replace(".", ",") if _DECIMAL.fullmatch(text) else text
 
     return _PLACEHOLDER.sub(fill, found)  # In a single pass: placeholders in values are not expanded.

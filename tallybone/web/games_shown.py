@@ -174,9 +174,12 @@ def _refereed(game: str) -> Rules:
 
 
 def _fault(words: str) -> FaultShown:
-    key, colon, rest = words.partition(": ")
-    is_key = bool(colon) and key in {option.key for option in OPTIONS}
-    return FaultShown(key, rest) if is_key else FaultShown("", words)
+    keys = {option.key for option in OPTIONS}
+    match words:
+        case Phrase(values={"part0": str(key), "part1": str(fault)}) if key in keys:  # of `fault_of`
+            return FaultShown(key, fault)
+        case _:
+            return FaultShown("", words)
 
 
 def _game(rules: Rules) -> GameShown:

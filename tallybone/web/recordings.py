@@ -15,6 +15,7 @@ from fastapi import Path as InPath
 from pydantic import BaseModel, Field, StringConstraints
 
 from engine import EngineError, OptionsError
+from engine.phrases import listed, phrase
 from tallybone.plain_text import MOST_NAME, names_of, plain
 from tallybone.recording.folder import put_back, set_aside
 from tallybone.recording.format import ImageMessage, RecordingError
@@ -26,7 +27,7 @@ from tallybone.session.zones import Zones
 from tallybone.sources.source import GameOverrides
 from tallybone.web.access import Access, insider_by
 from tallybone.web.actions import StrictModel
-from tallybone.web.app import JPEG, etag_of, picture_answer
+from tallybone.web.app import JPEG, Language, etag_of, picture_answer
 from tallybone.web.recordings_shown import (
     MOST_STEPS,
     MomentShown,
@@ -39,6 +40,7 @@ from tallybone.web.recordings_shown import (
     steps_shown,
 )
 from tallybone.web.shelf import NoRecordingError, OpenRecording, Shelf
+from tallybone.web.snapshot import as_json
 from vision.errors import HeaderError
 from vision.image.header import parse_header
 
@@ -103,15 +105,15 @@ class OneAtATime:
                 file.
         """
         if self._waiting >= _MOST_WAITING:
-            raise HTTPException(503, "too many requests: try again in a moment", {"Retry-After": "2"})
+            raise HTTPException(503, phrase("too many requests: try again in a moment"), {"Retry-After": "2"})
         self._waiting += 1
         try:
             async with self._lock:
                 return await asyncio.to_thread(work)
         except (NoRecordingError, FileNotFoundError):
-            raise HTTPException(404, "no such recording") from None
+            raise HTTPException(404, phrase("no such recording")) from None
         except OptionsError as error:
-            raise HTTPException(422, plain("; ".join(error.faults))) from None
+            raise HTTPException(422, plain(listed(error.faults, "; "))) from None
         except (EngineError, OSError) as error:
             raise HTTPException(422, plain(_without_folder(str(error)))) from None
         finally:
@@ -127,10 +129,11 @@ def recording_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
         """List the recordings of this table, newest first."""
         return list_recordings(*await work.do(shelf.listed))
 
-    @router.get("/{name}")
-    async def recording(name: Name) -> RecordedShown:
+    @router.get("/{name}", response_model=RecordedShown)
+    async def recording(name: Name, lang: Language = "en") -> Response:
         """Return all steps of a recording. No image is decoded for this."""
-        return await work.do(lambda: steps_of(shelf.opened(name)))
+        shown = await work.do(lambda: as_json(steps_of(shelf.opened(name)), lang))
+        return Response(shown, media_type="application/json")
 
     @router.get("/{name}/steps/{number}")
     async def step(name: Name, number: RecordNumber) -> MomentShown:
@@ -206,7 +209,7 @@ def moment_of(one: OpenRecording, number: int) -> MomentShown:
     """Return the match and layout after a step of a recording. Raises HTTPException 404 if there is no such step."""
     game = one.game
     if number >= len(game.steps):
-        raise HTTPException(404, "no such step")
+        raise HTTPException(404, phrase("no such step"))
     zones = Zones() if game.start is None else game.start.zones
     with one.path.open("rb") as file:
         places = game.places_after(number, file)
@@ -217,7 +220,7 @@ def frame_of(one: OpenRecording, number: int) -> bytes:
     """Return an image of a recording as JPEG. Raises HTTPException 404 if there is no such image."""
     place = one.game.frame_place(number)
     if place is None:
-        raise HTTPException(404, "no such picture")
+        raise HTTPException(404, phrase("no such picture"))
     with one.path.open("rb") as file:
         payload = one.game.found.read(file, place).payload
     assert isinstance(payload, ImageMessage)  # the topic is CAMERA
@@ -229,7 +232,7 @@ def step_crop(one: OpenRecording, number: int) -> bytes:
     with one.path.open("rb") as file:
         found = one.game.crop_of(number, file)
     if found is None:
-        raise HTTPException(404, "no such picture")
+        raise HTTPException(404, phrase("no such picture"))
     return found.jpeg
 
 
@@ -400,7 +403,7 @@ def _hand(one: OpenRecording, number: int, *, has_pictures: bool) -> bytes:
     told = steps_of(one)
     own = [at for at, step in enumerate(told.steps) if step.hand == number][:MOST_STEPS]
     if not own:
-        raise HTTPException(404, "no such hand")
+        raise HTTPException(404, phrase("no such hand"))
     steps = [told.steps[at] for at in own]
     jpegs = [_jpeg(one, step) if has_pictures else None for step in steps]
     title = f"{told.game}, hand {number}: {', '.join(told.players)}"

@@ -6,15 +6,14 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Query, Response
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from engine import EngineError
-from engine.phrases import phrase
+from engine.phrases import either, fault_of, listed, phrase
 from tallybone.choices import TileSet
 from tallybone.clock import software, wall_time
 from tallybone.plain_text import MOST_NAME, plain
@@ -23,8 +22,9 @@ from tallybone.serve.page import PlainRequest, Requests, TableRequest
 from tallybone.store.house import HouseFile, MatchSetting
 from tallybone.web.access import Access, Author, insider_by, let_in
 from tallybone.web.actions import StrictModel
-from tallybone.web.app import Error, answer_to
+from tallybone.web.app import Error, Language, answer_to
 from tallybone.web.games_shown import CheckedShown, FaultShown, GamesShown, checked, faults_of, games_shown
+from tallybone.web.snapshot import as_json
 
 log = logging.getLogger(__name__)
 
@@ -45,11 +45,12 @@ class NewMatch(StrictModel):
     set: Annotated[str, StringConstraints(max_length=20)] = TileSet.AUTO.value
 
 
-class NotBegun(BaseModel):
+@dataclass(frozen=True, slots=True)
+class NotBegun:
     """Reason why a match was not started. *faults* lists the problems by field."""
 
     error: str
-    faults: list[FaultShown]
+    faults: tuple[FaultShown, ...]
 
 
 # A request that cannot be parsed gets an error without problems by field.
@@ -87,16 +88,18 @@ def rules_routes() -> APIRouter:
         """All games and their options."""
         return games_shown()
 
-    @router.get("/games/{game}")
+    @router.get("/games/{game}", response_model=CheckedShown)
     async def game_with(
         game: Annotated[str, StringConstraints(max_length=40)],
         option: Annotated[
             list[Annotated[str, StringConstraints(max_length=121)]], Query(max_length=_MOST_OPTIONS)
         ] = [],  # noqa: B006
         players: Annotated[int | None, Query(ge=1, le=_MOST_PLAYERS)] = None,
-    ) -> CheckedShown:
+        lang: Language = "en",
+    ) -> Response:
         """The rules of a game with options (each key=value), or the problems with them."""
-        return checked(game, dict(_pair(pair) for pair in option), players)
+        found = checked(game, dict(_pair(pair) for pair in option), players)
+        return Response(as_json(found, lang), media_type="application/json")
 
     return router
 
@@ -122,14 +125,16 @@ def match_routes(
         return offered()
 
     @router.post("/match", status_code=204, responses=NOT_BEGUN)
-    async def begin(said: Annotated[NewMatch, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
+    async def begin(
+        said: Annotated[NewMatch, Body()], author: Annotated[Author, Depends(insider)], lang: Language = "en"
+    ) -> Response:
         """Start a match. The table gets a new PIN, and the sender of the request stays signed in."""
         setting, faults = setting_of(said)
         if setting is None:
-            return not_begun(faults)
+            return not_begun(faults, lang)
         plan = _planned(setting)
         if not isinstance(plan, MatchPlan):
-            return not_begun(plan)
+            return not_begun(plan, lang)
         await fulfil(plan, desk)
         publish()
         await asyncio.to_thread(_keep, house, setting)
@@ -198,19 +203,19 @@ def shown_setting(setting: MatchSetting | None) -> NewMatch | None:
 def _faults_of(said: NewMatch, players: tuple[str, ...]) -> tuple[FaultShown, ...]:
     faults = list(checked(said.game, said.options, len(players)).faults)
     if not all(players):
-        faults.append(FaultShown("players", "each player needs a name"))
+        faults.append(FaultShown("players", phrase("each player needs a name")))
     if len(set(players)) < len(players):
-        faults.append(FaultShown("players", "two players have the same name"))
+        faults.append(FaultShown("players", phrase("two players have the same name")))
     if said.set not in {tile_set.value for tile_set in TileSet}:
-        faults.append(FaultShown("set", f"expected {', '.join(TileSet)}"))
+        faults.append(FaultShown("set", phrase("expected {allowed}", allowed=either(TileSet))))
     return tuple(faults)
 
 
-def not_begun(faults: tuple[FaultShown, ...]) -> Response:
-    """Return a response with status 422 and the problems with a match."""
-    shown = [FaultShown(fault.field, plain(fault.words)) for fault in faults]
-    words = "; ".join(f"{fault.field}: {fault.words}" if fault.field else fault.words for fault in shown)
-    return JSONResponse(NotBegun(error=plain(words), faults=shown).model_dump(), 422)
+def not_begun(faults: tuple[FaultShown, ...], language: str) -> Response:
+    """Return a response with status 422 and the problems with a match, in a language."""
+    shown = tuple(FaultShown(fault.field, plain(fault.words)) for fault in faults)
+    words = listed((fault_of(fault.field, fault.words) if fault.field else fault.words for fault in shown), "; ")
+    return Response(as_json(NotBegun(plain(words), shown), language), 422, media_type="application/json")
 
 
 async def fulfil(wish: TableRequest, desk: Requests) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends, HTTPException, Response
 from pydantic import StringConstraints
 
+from engine.phrases import phrase
 from hardware.buttons.panel import ButtonError
 from hardware.colour import Rgb
 from hardware.knock.errors import KnockError
@@ -91,7 +92,7 @@ def panel_routes(access: Access, parts: ServedParts, clock: Callable[[], int]) -
             elif said.button is not None and parts.now.panel.has_button(said.button):
                 parts.now.panel.press(said.button, clock())
             else:
-                raise HTTPException(404, "there is no such virtual part")
+                raise HTTPException(404, phrase("there is no such virtual part"))
         except (ButtonError, KnockError) as error:
             raise HTTPException(409, str(error)) from error
         return Response(status_code=204)
@@ -123,7 +124,7 @@ def parts_test_routes(access: Access, test: PartsTest, desk: Requests) -> APIRou
     async def answer(said: Annotated[Answer, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
         """Answer the current question of the parts test. 409 if this answer is not accepted now."""
         if not test.answer(said.key):
-            raise HTTPException(409, "this is not the current question")
+            raise HTTPException(409, phrase("this is not the current question"))
         return Response(status_code=204)
 
     return router

@@ -17,6 +17,7 @@ from tallybone.serve.routes.matches import NOT_BEGUN, NewMatch, not_begun, setti
 from tallybone.store.house import LEAST_KEEP_BYTES, MOST_KEEP_BYTES, HouseFile, has_password, is_password
 from tallybone.web.access import Author, Cookies, address_of, check_wait, let_in
 from tallybone.web.actions import StrictModel
+from tallybone.web.app import Language
 from tallybone.web.tries import Tries
 
 COOKIE = "tallybone-owner"
@@ -110,11 +111,13 @@ def settings_routes(house: HouseFile, owner: Owner) -> APIRouter:
         )
 
     @router.put("/settings", status_code=204, responses=NOT_BEGUN)
-    async def change(said: Annotated[Settings, Body()], author: Annotated[Author, Depends(only_owner)]) -> Response:
+    async def change(
+        said: Annotated[Settings, Body()], author: Annotated[Author, Depends(only_owner)], lang: Language = "en"
+    ) -> Response:
         """Change the settings, with effect from the next match."""
         setting, faults = (None, ()) if said.usual is None else setting_of(said.usual)
         if faults:
-            return not_begun(faults)
+            return not_begun(faults, lang)
         keep_bytes = None if said.keep_gb is None else said.keep_gb * _GB
         try:
             await asyncio.to_thread(

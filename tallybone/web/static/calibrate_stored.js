@@ -3,7 +3,8 @@
 import { TITLES } from "./calibrate_parts.js";
 import { send } from "./api.js";
 import { button, foreign, keep, make, write } from "./dom.js";
-import { language, say } from "./say.js";
+import { dateOf } from "./measures.js";
+import { say } from "./say.js";
 
 export class Stored {
   /** Errors are shown on *toast*; *begun* is called when a calibration starts. */
@@ -28,7 +29,7 @@ export class Stored {
 
   show({ camera, written_at: writtenAt, known, learned, problem, earlier }) {
     this.root.hidden = false;
-    write(this.about, `${camera} · ${writtenAt === null ? say("nothing yet") : when(writtenAt)}`);
+    write(this.about, `${camera} · ${writtenAt === null ? say("nothing yet") : dateOf(writtenAt)}`);
     keep(this.known, known.map((words, at) => ({ words, at })), (one) => one.at, (one) => make("li", {}, foreign(one.words)));
     write(this.learned, learned.join(" "));
     this.knocks.hidden = learned.length === 0;
@@ -41,7 +42,7 @@ export class Stored {
   line({ number, written_at: writtenAt, parts, problem }) {
     const what = problem ?? (parts.map((name) => say(TITLES[name])).join(", ") || say("nothing yet"));
     const back = button(say("Restore"), () => this.ask("calibration/restore", { number }, () => this.toast.done(say("Restored. The calibration it replaced is now first under \"Earlier calibrations\"."))), { "aria-describedby": `earlier-${number}` });
-    return make("li", {}, make("span", { id: `earlier-${number}` }, make("b", {}, writtenAt === "" ? "–" : when(writtenAt)), " ", foreign(what)), problem === null ? back : null);
+    return make("li", {}, make("span", { id: `earlier-${number}` }, make("b", {}, writtenAt === "" ? "–" : dateOf(writtenAt)), " ", foreign(what)), problem === null ? back : null);
   }
 
   async compare() {
@@ -64,8 +65,4 @@ export class Stored {
     otherwise();
     if (answer !== null) this.toast.failed(answer.told.error);
   }
-}
-
-function when(writtenAt) {
-  return new Date(writtenAt).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
 }

@@ -11,7 +11,8 @@ const NOW = ["stands", "next", "done", "call"];
 const ALL = ["knock", "draw", "call", "next", "done", "stands", "undo", "hand_end", "redeal", "stack", "table"];
 const OF_A_SEAT = ["knock", "draw", "call", "done"];
 const TURN_MEANT = ["knock", "draw", "done"];
-const NAMES = {
+/** Names of the buttons of a table. */
+export const NAMES = {
   count: later("Count a hand"),
   knock: later("Knock"),
   draw: later("Draw"),

@@ -2,7 +2,7 @@
 
 import { byId, write } from "./dom.js";
 import { drawFelt } from "./felt.js";
-import { say } from "./say.js";
+import { plural, say } from "./say.js";
 
 /** Show the layout of a snapshot. On a page, *onTile* is called with the seq of a tapped tile; a television has a *zoom*. */
 export function showLayout(snapshot, onTile, zoom) {
@@ -13,7 +13,7 @@ export function showLayout(snapshot, onTile, zoom) {
   byId("felt").setAttribute("class", Number.isInteger(seat) ? `seat-${seat % 6}` : "");
   byId("no-layout").hidden = tiles.length + waiting.length + unsure.length > 0;
   showBeside("count", snapshot.match.count, (sum) => say("{what}: {sum}", { what: say("Open ends"), sum }));
-  showBeside("unplaced", layout?.unplaced?.length, (count) => say("{count} more tiles belong to the layout, but the camera cannot see where.", { count }));
+  showBeside("unplaced", layout?.unplaced?.length, (number) => plural("1 more tile belongs to the layout, but the camera cannot see where.", "{number} more tiles belong to the layout, but the camera cannot see where.", { number }));
   write(byId("layout-says"), tiles.length === 0 ? "" : sayLayout(tiles, ends, waiting));
   rove(byId("tiles"));
 }
@@ -45,6 +45,6 @@ function rove(group) {
 
 function sayLayout(tiles, ends, waiting) {
   const values = ends.map((end) => end.value).join(", ") || say("none");
-  const said = say("{tiles} tiles; open ends: {ends}. Use the arrow keys to move between tiles.", { tiles: tiles.length, ends: values });
+  const said = plural("1 tile; open ends: {ends}. Use the arrow keys to move between tiles.", "{number} tiles; open ends: {ends}. Use the arrow keys to move between tiles.", { number: tiles.length, ends: values });
   return waiting.length > 0 ? `${said} ${say("{count} on the table, not yet part of the game", { count: waiting.length })}.` : said;
 }

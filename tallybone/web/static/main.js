@@ -14,7 +14,7 @@ import { registerPairing } from "./pairing.js";
 import { openPlay } from "./play_sheet.js";
 import { showScores } from "./scores.js";
 import { openTilesOut } from "./tiles_out.js";
-import { fillIn, later, say } from "./say.js";
+import { fillIn, language, later, say } from "./say.js";
 import { fetchAhead, registerSeldom } from "./seldom.js";
 import { watchLetters } from "./letters.js";
 import { listenToSheets } from "./sheet.js";
@@ -131,7 +131,7 @@ class Page {
 }
 
 function timeNow() {
-  return new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  return new Date().toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }
 
 new Page();

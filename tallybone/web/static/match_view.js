@@ -2,6 +2,7 @@
 
 import { read, send } from "./api.js";
 import { button, foreign, make, write } from "./dom.js";
+import { dateOf } from "./measures.js";
 import { MatchForm } from "./match_form.js";
 import { say } from "./say.js";
 import { goTo } from "./views.js";
@@ -74,7 +75,7 @@ export class MatchView {
   }
 
   left({ game, players, totals, left_at: at }) {
-    const when = new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+    const when = dateOf(at);
     const go = button(say("Resume"), () => this.goOn(), { id: "go-on", class: "primary" });
     const scores = scoreOf(game, players.map((name, seat) => [name, totals[seat]]));
     return card(say("Unfinished match"), scores, make("p", { class: "about" }, say("Stopped {when}. Put the tiles back as they were, or continue with the next hand.", { when })), make("div", { class: "row" }, go));

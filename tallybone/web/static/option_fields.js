@@ -1,7 +1,7 @@
 // Form fields for the options of a game, each with an explanation and its choices.
 
 import { button, make } from "./dom.js";
-import { say, sentence } from "./say.js";
+import { plural, say, sentence } from "./say.js";
 
 const SETS = [6, 9, 12, 15, 18];
 const NONE = "none";
@@ -20,7 +20,7 @@ const VARIATIONS = "variations";
  */
 function optionGroup(group, options, at, isOpen) {
   const changed = options.filter((one) => at.valueOf(one.key) !== at.usualOf(one.key)).length;
-  const count = changed === 0 ? null : make("span", { class: "changed" }, say("{count} changed", { count: changed }));
+  const count = changed === 0 ? null : make("span", { class: "changed" }, plural("1 changed", "{number} changed", { number: changed }));
   const summary = make("summary", {}, sentence(say(group), []), count);
   const open = isOpen || options.some((one) => at.faultOf(one.key) !== null);
   return make("details", { class: "group", open, "data-group": group }, summary, ...options.map((one) => optionField(one, at)));

@@ -1,11 +1,13 @@
 // Virtual panel: LEDs, display rows, buttons and a table to knock on.
 
 import { button, draw, keep, make } from "./dom.js";
-import { say, sentence } from "./say.js";
+import { NAMES } from "./controls.js";
+import { later, say } from "./say.js";
 
 const DARK = "#000000";
 const RADIUS = 9;
 const STEP = 26;
+const LEDS = { seats: later("LEDs of the seats"), status: later("Status LED"), direction: later("LEDs of the direction"), spell: later("Spell LED"), all: later("LEDs") };
 
 /**
  * Draw the panel.
@@ -29,15 +31,22 @@ const DRAWN = {
   leds: ({ leds }) => make("div", { class: "column" }, ...leds.map(ledsOf)),
   screen: ({ screen }) => make("pre", { class: "screen", "aria-label": say("Display"), role: "img" }, screen.join("\n")),
   buttons: ({ buttons, pressed }, press) =>
-    make("div", { class: "row" }, ...buttons.map((name) => button(sentence(name.replaceAll("_", " "), []), () => press(name), { "data-button": name, "aria-pressed": String(pressed.includes(name)) }))),
+    make("div", { class: "row" }, ...buttons.map((name) => button(keyName(name), () => press(name), { "data-button": name, "aria-pressed": String(pressed.includes(name)) }))),
   knock: ({ knocked }, press) => make("div", { class: "row" }, button(say("Knock on the table"), () => press(null), { id: "panel-knock", "aria-pressed": String(knocked) })),
 };
+
+/** Return the name of a button, with the number of its seat if it has one: "Knock 2". */
+function keyName(name) {
+  const [action, seat] = name.split(" ");
+  return [say(NAMES[action] ?? action), seat].filter(Boolean).join(" ");
+}
 
 function ledsOf({ shows, colours }) {
   const lamps = colours.map((colour, at) => draw("circle", { cx: RADIUS + 3 + at * STEP, cy: RADIUS + 3, r: RADIUS, fill: colour, class: colour === DARK ? "lamp" : "lamp is-lit" }));
   const size = 2 * (RADIUS + 3);
   const width = size + (colours.length - 1) * STEP;
   const lit = colours.flatMap((colour, at) => (colour === DARK ? [] : [String(at + 1)]));
-  const words = lit.length === 0 ? say("{leds}: all off", { leds: shows }) : say("{leds}: {lit} on", { leds: shows, lit: lit.join(", ") });
+  const leds = say(LEDS[shows]);
+  const words = lit.length === 0 ? say("{leds}: all off", { leds }) : say("{leds}: {lit} on", { leds, lit: lit.join(", ") });
   return draw("svg", { class: "lamps", viewBox: `0 0 ${width} ${size}`, width, height: size, role: "img", "aria-label": words }, ...lamps);
 }

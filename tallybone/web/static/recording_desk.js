@@ -2,7 +2,7 @@
 
 import { send } from "./api.js";
 import { button, foreign, make } from "./dom.js";
-import { say } from "./say.js";
+import { plural, say } from "./say.js";
 import { closeSheet, openSheet } from "./sheet.js";
 import { addressOf, goTo } from "./views.js";
 
@@ -48,7 +48,7 @@ function differences({ players, before, now, differences: found, count }) {
   const rows = players.map((name, seat) => {
     return make("tr", {}, make("th", { scope: "row" }, foreign(name)), cell(before.totals[seat]), cell(now.totals[seat]));
   });
-  const words = count === 0 ? say("Every play keeps its points.") : say("{count} plays are worth different points", { count });
+  const words = count === 0 ? say("Every play keeps its points.") : plural("1 play is worth different points", "{number} plays are worth different points", { number: count });
   const list = found.map((sentence) => make("li", {}, foreign(sentence)));
   return [
     make("table", { class: "figures" }, make("thead", {}, head), make("tbody", {}, ...rows)),
@@ -87,6 +87,11 @@ function deleting(told, base, toast) {
     openSheet(say("Delete this recording?"), make("p", {}, foreign(told.name)), make("p", {}, words), make("div", { class: "row" }, keep, sure));
   };
   return card(say("Delete"), make("div", {}, button(say("Delete this recording"), ask, { class: "danger" })));
+}
+
+/** Return the star before the name of a winner. */
+export function winnerStar() {
+  return make("span", { class: "won" }, "★ ", make("span", { class: "unseen" }, say("winner")));
 }
 
 /** Return the link back to the list. */

@@ -3,7 +3,7 @@
 import { read } from "./api.js";
 import { foreign, make } from "./dom.js";
 import { dateOf, lengthOf, sizeOf } from "./measures.js";
-import { backLink } from "./recording_desk.js";
+import { backLink, winnerStar } from "./recording_desk.js";
 import { ReplayView } from "./replay.js";
 import { plural, say } from "./say.js";
 import { addressOf } from "./views.js";
@@ -63,7 +63,7 @@ function rowOf(one) {
 function resultOf(one) {
   const parts = one.players.flatMap((name, seat) => {
     const points = one.totals?.[seat];
-    const won = one.winner === seat ? make("span", { class: "won" }, "★ ", make("span", { class: "unseen" }, say("winner"))) : null;
+    const won = one.winner === seat ? winnerStar() : null;
     return [seat > 0 ? make("span", {}, " · ") : null, won, foreign(name), points === undefined ? null : ` ${points}`];
   });
   return make("span", { class: "result" }, ...parts);

@@ -5,8 +5,8 @@ import { button, foreign, keep, make, totalOf, write } from "./dom.js";
 import { evidenceOf } from "./evidence.js";
 import { drawFelt, emptyFelt } from "./felt.js";
 import { lengthOf } from "./measures.js";
-import { aboutRecording, backLink } from "./recording_desk.js";
-import { say } from "./say.js";
+import { aboutRecording, backLink, winnerStar } from "./recording_desk.js";
+import { say, sentence } from "./say.js";
 import { Scrubber } from "./scrubber.js";
 import { tileIcon } from "./tile.js";
 
@@ -64,7 +64,7 @@ export class ReplayView {
     this.wanted = step;
     this.showSteps(step);
     const one = this.told.steps[step];
-    write(this.says, one === undefined ? "" : `${lengthOf(one.t_ms)} ${one.words}`);
+    write(this.says, one === undefined ? "" : `${lengthOf(one.t_ms)} ${sentence(one.words, this.told.players)}`);
     this.evidence.replaceChildren(...(one?.evidence ? [evidenceOf(`${this.base}/steps/${step}/evidence.jpg`, one)] : []));
     this.ask();
   }
@@ -107,7 +107,7 @@ export class ReplayView {
   show(moment) {
     const { tiles, ends } = drawFelt(this.felt, moment.layout, null);
     const values = ends.map((end) => end.value).join(", ");
-    this.felt.setAttribute("aria-label", say("Layout: {tiles} tiles; open ends: {ends}", { tiles: tiles.length, ends: values || "–" }));
+    this.felt.setAttribute("aria-label", say("Layout: {tiles} tiles; open ends: {ends}", { tiles: tiles.length, ends: values || say("none") }));
     const players = moment.players.map((player) => ({ ...player, provisional: moment.match.provisional }));
     keep(this.players, players, (player) => player.seat, (player) => playerOf(player, moment.match));
   }
@@ -130,18 +130,18 @@ export class ReplayView {
   }
 
   rowOf(one) {
-    const points = one.points ? make("span", { class: "points" }, `+${one.points}`) : null;
+    const points = one.points ? make("span", { class: "points" }, say("+{points}", { points: one.points })) : null;
     const own = one.seat === null ? "" : ` seat-${one.seat % 6}`;
     const row = button("", () => this.scrubber.goTo(one.at), { class: `play${own}${one.irregular ? " is-irregular" : ""}` });
     row.append(make("span", { class: "about" }, lengthOf(one.t_ms)), one.pips ? tileIcon(one.pips) : make("span", { class: "no-tile" }));
-    row.append(" ", foreign(one.words, { class: "what" }));
+    row.append(" ", foreign(sentence(one.words, this.told.players), { class: "what" }));
     if (points !== null) row.append(" ", points);
     return make("li", { "data-at": one.at }, row);
   }
 }
 
 function playerOf(player, match) {
-  const won = match.winner === player.seat ? "★ " : "";
+  const won = match.winner === player.seat ? winnerStar() : null;
   const turn = player.turn ? make("span", { class: "about" }, say("turn")) : null;
   const name = make("span", { class: "name" }, won, foreign(player.name));
   return make("li", { class: `seat-${player.seat % 6}${player.turn ? " has-turn" : ""}` }, name, " ", turn, " ", make("span", { class: "total" }, ...totalOf(player.total, player.provisional ? say("provisional") : null)));

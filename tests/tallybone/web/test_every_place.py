@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import string
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +13,10 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
+from engine.rules.profiles import WORDS
+from tallybone import texts
+from tallybone.texts import TextEntry, catalogue
+from tallybone.web import page_files
 from tests.tallybone.web.browsers import AXE, Browser, Viewer, visiting
 from tests.tallybone.web.every_place import (
     PLACES,
@@ -31,6 +37,18 @@ _CUT = """() => [...document.querySelectorAll("button, h1, h2, h3, a, label")]
 _SILENT = """() => [...document.querySelectorAll("button:disabled, input:disabled, select:disabled")]
   .filter((item) => item.checkVisibility() && !item.querySelector("small") && !item.hasAttribute("aria-describedby"))
   .map((item) => item.outerHTML.slice(0, 120))"""
+
+_PARTS = re.compile(r"(\{\w+\})")
+# Words that are the same in every language: names of the test's players, games, files and units.
+_SAME = {"An", "Ann", "Be", "Ben", "Tallybone", "Bones", "bones", "many", "mcap", "usb", "kB", "MB", "GB", "nov"}
+_TEXTS = """() => [...document.querySelectorAll("body *")]
+  .filter((element) => element.checkVisibility() && !element.closest("code, pre, noscript, #languages, .files a"))
+  .flatMap((element) => [
+    ...(element.querySelector(":scope > wbr") ? [element] : [...element.childNodes])
+      .filter((node) => node === element || node.nodeType === 3)
+      .map((node) => node.textContent.replace(/\\S*\\/\\S*/g, "")),
+    ...["aria-label", "aria-description", "alt", "title"].map((name) => element.getAttribute(name) ?? ""),
+  ])"""
 
 # Both in one call: the layout moves when the question arrives, so two calls may see two different pages.
 _EXTENTS = """names => names.map(name => document.querySelector(name).getBoundingClientRect())
@@ -75,6 +93,36 @@ def test_axe_finds_nothing_on_a_television_and_the_question_is_visible(
             viewer.page.locator("#question-words").wait_for()
             felt, asked = viewer.page.evaluate(_EXTENTS, ["#layout-view", "#asked"])
             assert asked[1] <= felt[0] or felt[1] <= asked[0], f"{size}: the layout covers the question"
+
+
+def test_nothing_is_english_in_another_language(
+    browser: Browser, addresses: tuple[str, str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # All translations are in Greek letters, so any Latin word is a name or was not translated.
+    translate = str.maketrans({letter: chr(ord("α") + at) for at, letter in enumerate(string.ascii_letters)})
+    known = catalogue("fr")
+    greek: dict[str, TextEntry] = {}
+    for english, translation in known.items():
+        words = "".join(part if part[:1] == "{" else part.translate(translate) for part in _PARTS.split(english))
+        greek[english] = words if isinstance(translation, str) else {"one": words, "other": words}
+    for module in (texts, page_files):
+        monkeypatch.setattr(module, "catalogue", lambda language: greek if language == "fr" else {})
+    names = {word for game in WORDS.values() for word in re.findall(r"\w+", game.elsewhere)}
+    found: set[str] = set()
+    for address, places in zip(addresses, PLACES, strict=True):
+        with visiting(browser, f"{address}/?lang=fr", SIZES["tablet"]) as viewer:
+            for place in walk(viewer, places):
+                found |= {f"{place.name}: {words}" for words in _latin(viewer, names | _SAME)}
+        with visiting(browser, f"{address}/?display&lang=fr", SIZES["television"]) as viewer:
+            viewer.page.locator("#waits").wait_for()
+            found |= {f"television: {words}" for words in _latin(viewer, names | _SAME)}
+    assert not found, "\n".join(sorted(found))
+
+
+def _latin(viewer: Viewer, same: set[str]) -> set[str]:
+    """Return the visible texts and labels that contain a Latin word other than *same*."""
+    texts_seen: list[str] = viewer.page.evaluate(_TEXTS)
+    return {words for words in texts_seen if set(re.findall(r"[A-Za-z]{2,}", words)) - same}
 
 
 def _wrong_in(viewer: Viewer) -> list[str]:
