@@ -271,6 +271,7 @@ def _sources(
     clock: Callable[[], int],
 ) -> TableSources:
     """Return the data sources for `/health` and `/metrics`, with counts starting at 0."""
+    from hardware.camera.open_device import is_device
     from tallybone.doctor.machine import this_machine
     from tallybone.play.counts import Counts
     from tallybone.serve.health import TableSources, camera_found
@@ -284,6 +285,7 @@ def _sources(
         machine=this_machine,
         clock=clock,
         counts=Counts(),
+        is_silent=lambda: not is_device(source),
     )
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # A game without a page does not load the web packages.
 _NS_PER_S = 1_000_000_000
 # Results of checking the computer are cached for this time, because reading the power state starts a process.
 _KEPT_NS = 5 * _NS_PER_S
+# A table without a match takes two images a second. Loading the networks of a match takes up to 5 s.
+_OLD_S = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class TableSources:
         disk: Checks the disk of a folder.
         clock: Monotonic clock in nanoseconds.
         counts: Counters of the table.
+        is_silent: Returns True if missing images have a known reason.
     """
 
     source: str
@@ -60,6 +63,7 @@ class TableSources:
     disk: Callable[[Path], Disk] = room_in
     clock: Clock
     counts: Counts
+    is_silent: Callable[[], bool]
 
 
 class HealthMonitor:
@@ -79,8 +83,10 @@ class HealthMonitor:
     def now(self) -> Health:
         """Return the current health. Data on the computer and its disk may be up to 5 s old."""
         table, feed = self._table, self._feed
-        camera, game, seen_ns = table.camera(), feed.now, feed.seen_ns
-        if game is not None and camera.grade is Grade.OK:
+        camera, game, age_s = table.camera(), feed.now, feed.picture_age_s
+        if camera.grade is Grade.OK and age_s is not None and age_s > _OLD_S and not table.is_silent():
+            camera = _stalled(camera.words, int(age_s))
+        elif game is not None and camera.grade is Grade.OK:
             camera = replace(camera, words=listed((table.source, game.eye), ": "))
         machine, disk = self.computer()
         findings = (
@@ -94,7 +100,6 @@ class HealthMonitor:
             check_clock(is_set=machine.is_clock_set),
             *(found for other in self._others for found in other()),
         )
-        age_s = None if seen_ns is None else max(0, table.clock() - seen_ns) / _NS_PER_S
         return Health(version("tallybone"), age_s, findings)
 
     def computer(self) -> tuple[Machine, Disk]:
@@ -105,6 +110,15 @@ class HealthMonitor:
                 self._computer = self._table.machine(), self._table.disk(self._table.folder)
                 self._asked_ns = now_ns
             return self._computer
+
+
+def _stalled(words: str, age_s: int) -> Finding:
+    """Return a finding about a camera without a known problem whose last image is old."""
+    return warning(
+        phrase("camera"),
+        phrase("{camera}: not sure if it works, no new picture for {seconds} s", camera=words, seconds=age_s),
+        phrase("A test of the parts pauses the camera. Otherwise, unplug the camera and plug it in again."),
+    )
 
 
 def _of_recording(words: str) -> tuple[Finding, ...]:

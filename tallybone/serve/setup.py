@@ -155,6 +155,7 @@ def _sources_of(setup: Setup) -> TableSources:
         machine=setup.world.machine,
         clock=setup.world.clock,
         counts=setup.counts,
+        is_silent=lambda: camera.is_silent,
     )
 
 

@@ -199,11 +199,13 @@ def picture_routes(feed: LiveFeed, pictures: PagePictures, making: asyncio.Lock)
 
     @router.get("/picture.jpg", responses=JPEG, response_class=Response)
     async def picture(request: Request, width: Literal["320", "640", "1280"] = "640") -> Response:
-        """The latest camera image."""
+        """The latest camera image, with its age in seconds in the header Age."""
         taken = _taken(feed)
         async with making:
             made = await asyncio.to_thread(pictures.of_width, taken, int(width))
-        return _picture(made, request)
+        answer = _picture(made, request)
+        answer.headers["age"] = str(int(feed.picture_age_s or 0))
+        return answer
 
     @router.get("/tiles/{seq}.jpg", responses=JPEG, response_class=Response)
     async def tile(seq: int, request: Request) -> Response:

@@ -194,6 +194,11 @@ class LiveFeed:
         """Set the latest camera image."""
         self.picture, self.seen_ns = picture, self._clock()
 
+    @property
+    def picture_age_s(self) -> float | None:
+        """Time since the latest camera image, in seconds. None if there is none."""
+        return None if self.seen_ns is None else max(0, self._clock() - self.seen_ns) / 1e9
+
     def say(self, news: Step | str) -> None:
         """Queue a step or a note, as words for viewers. The state that belongs to a step follows by `show`."""
         self._said.append(news)

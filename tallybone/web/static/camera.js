@@ -1,6 +1,8 @@
 // Camera view with the readings drawn over it; images are fetched only while it is visible.
 
 import { byId, draw, keep, write } from "./dom.js";
+import { agoOf } from "./measures.js";
+import { say, sentence } from "./say.js";
 import { poseOf } from "./tile.js";
 
 // Delay between receiving an image and requesting the next one.
@@ -9,6 +11,8 @@ const AFTER_FAILURE_MS = 2000;
 // Minimum height of a number, and minimum width of a half that also shows its confidence, in screen pixels.
 const LEAST_TEXT_PX = 11;
 const LEAST_SURE_PX = 22;
+// A picture of this age is no longer live.
+const OLD_S = 10;
 const WIDTHS = [320, 640, 1280];
 
 /** Camera view; *isLive* returns true while the table can be reached. */
@@ -20,6 +24,7 @@ export class CameraView {
     this.snapshot = null;
     this.timer = 0;
     this.url = null;
+    this.age_s = 0;
     new IntersectionObserver(([entry]) => this.see(entry.isIntersecting)).observe(byId("camera-view"));
     document.addEventListener("visibilitychange", () => this.begin());
     byId("overlay-on").addEventListener("change", (event) => byId("overlay").toggleAttribute("hidden", !event.target.checked));
@@ -40,8 +45,8 @@ export class CameraView {
 
   /** Draw the readings over the image. */
   draw() {
-    const { layout, eye } = this.snapshot;
-    write(byId("eye"), eye?.lost ?? eye?.words ?? "");
+    const { layout } = this.snapshot;
+    this.tell();
     if (!layout?.picture_px) return;
     const [width, height] = layout.picture_px;
     byId("overlay").setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -58,6 +63,13 @@ export class CameraView {
       corners: zone.corners.map(([x, y]) => [x * width, y * height]),
     }));
     keep(byId("zones"), zones, (zone) => zone.seat ?? "boneyard", zoneOf);
+  }
+
+  /** Write what the camera sees, and the age of an old picture. */
+  tell() {
+    const { eye } = this.snapshot;
+    const old = this.age_s < OLD_S ? "" : say("last picture {ago}", { ago: agoOf(this.age_s) });
+    write(byId("eye"), sentence([old, eye?.lost ?? eye?.words].filter(Boolean).join("; "), []));
   }
 
   see(isSeen) {
@@ -85,11 +97,13 @@ export class CameraView {
   async fetchOne() {
     const answer = await fetch(`/api/v1/picture.jpg?width=${this.width}`, { cache: "no-cache" });
     if (!answer.ok) throw new Error(`status ${answer.status}`);
+    this.age_s = Number(answer.headers.get("age"));
     const url = URL.createObjectURL(await answer.blob());
     byId("picture").src = url;
     if (this.url !== null) URL.revokeObjectURL(this.url);
     this.url = url;
     byId("no-picture").hidden = true;
+    if (this.snapshot !== null) this.tell();
   }
 
   /** Smallest image width that fills the view, or the minimum if the browser asks to save data. */

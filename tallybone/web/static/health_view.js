@@ -2,7 +2,7 @@
 
 import { read } from "./api.js";
 import { foreign, keep, make, write } from "./dom.js";
-import { numberOf } from "./measures.js";
+import { agoOf } from "./measures.js";
 import { later, say, sentence } from "./say.js";
 
 const EVERY_MS = 5000;
@@ -51,7 +51,7 @@ export class HealthView {
   }
 
   draw({ version, findings, picture_age_s: age }) {
-    const pictured = age === null ? say("no picture yet") : say("last picture {seconds} s ago", { seconds: numberOf(age, age < 10 ? 1 : 0) });
+    const pictured = age === null ? say("no picture yet") : say("last picture {ago}", { ago: agoOf(age) });
     write(this.about, `Tallybone ${version} · ${pictured}`);
     const seen = findings.map((one, at) => ({ ...one, key: `${at} ${one.part}` }));
     keep(this.list, seen, (one) => one.key, findingOf);

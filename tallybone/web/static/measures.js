@@ -26,6 +26,12 @@ export function sizeOf(bytes) {
   return `${numberOf(bytes / 1000 ** unit, unit > 0 ? 1 : 0)} ${UNITS[unit]}`;
 }
 
+/** Return how long ago something was. */
+export function agoOf(seconds) {
+  const [size, unit] = [[3600, "hour"], [60, "minute"]].find(([size]) => seconds >= 2 * size) ?? [1, "second"];
+  return new Intl.RelativeTimeFormat(language).format(-Math.round(seconds / size), unit);
+}
+
 /** Return a number with a maximum number of decimals. */
 export function numberOf(worth, places = 1) {
   return new Intl.NumberFormat(language, { maximumFractionDigits: places }).format(worth);

@@ -36,6 +36,7 @@ def table_in(folder: Path) -> TableSources:
         machine=this_machine,
         clock=lambda: 0,
         counts=Counts(),
+        is_silent=lambda: False,
     )
 
 

@@ -42,6 +42,7 @@ class FakeEnvironment:
     recording: str = ""
     t_ns: int = 0
     looks: int = 0
+    is_silent: bool = False
 
     def look(self) -> Machine:
         self.looks += 1
@@ -64,6 +65,7 @@ class FakeEnvironment:
                 disk=lambda folder: self.disk,
                 clock=lambda: self.t_ns,
                 counts=Counts(),
+                is_silent=lambda: self.is_silent,
             ),
         )
 
@@ -93,6 +95,18 @@ def test_a_camera_without_pictures_is_a_problem_with_its_reason() -> None:
 
 def test_the_age_of_the_last_picture_is_reported() -> None:
     assert FakeEnvironment(seen_ns=3 * SECOND, t_ns=5 * SECOND).health().picture_age_s == 2.0
+
+
+def test_an_old_picture_without_a_known_reason_is_a_warning_with_its_age() -> None:
+    camera = FakeEnvironment(seen_ns=0, t_ns=84 * SECOND).health().findings[0]
+    assert camera.grade is Grade.WARNING
+    assert camera.words == "usb:0, 1280 x 720: not sure if it works, no new picture for 84 s"
+    for fine in (
+        FakeEnvironment(seen_ns=80 * SECOND, t_ns=84 * SECOND),
+        FakeEnvironment(seen_ns=0, t_ns=84 * SECOND, is_silent=True),
+        FakeEnvironment(seen_ns=None, t_ns=84 * SECOND),
+    ):
+        assert fine.health().findings[0].grade is Grade.OK
 
 
 def test_heat_power_and_space_are_graded_like_in_the_doctor() -> None:

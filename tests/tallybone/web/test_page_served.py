@@ -182,6 +182,7 @@ def test_events_are_numbered_in_order(guest: httpx.Client) -> None:
 
 def test_a_picture_has_the_requested_width_and_is_cached(guest: httpx.Client) -> None:
     answer = guest.get(f"{API}/picture.jpg?width=320")
+    assert int(answer.headers["age"]) < 60
     image = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_COLOR)
     assert image is not None
     assert image.shape == (180, 320, 3)
