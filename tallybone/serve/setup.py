@@ -134,7 +134,7 @@ def _routes(setup: Setup, owner: Owner, observing: Observing, access: Access, pa
         rules_routes(),
         match_routes(access, setup.desk, setup.house, offered=offered, publish=page.feed.publish),
         *observing.routes,
-        pairing_routes(access, lambda: page.url),
+        pairing_routes(access, page.address),
         panel_routes(access, setup.parts, clock),
         parts_test_routes(access, setup.test, setup.desk),
         calibration_routes(setup.calibration.calibrating, access),

@@ -62,7 +62,7 @@ class LivePage:
         """
         listening = listen_on(where) if isinstance(where, str) else where
         self._says_pin = says_pin
-        self._address, self.pin = Address.of(listening), pin or new_pin()
+        self.address, self.pin = Address.of(listening), pin or new_pin()
         self.feed = feed or LiveFeed(clock)
         self._access = Access(self.pin, secrets.token_bytes(32), clock)
         app = make_app(
@@ -79,12 +79,12 @@ class LivePage:
     @property
     def url(self) -> str:
         """Current address of the page."""
-        return self._address.url
+        return self.address.url
 
     @property
     def words(self) -> str:
         """Address, state of the network, and the PIN if allowed, as text."""
-        network = ("(no network yet)",) if self._address.is_alone else ()
+        network = ("(no network yet)",) if self.address.is_alone else ()
         pin = (self.pin_words,) if self._says_pin else ()
         return "  ".join((f"page {self.url}", *network, *pin))
 

@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Protocol
 
 import uvicorn
@@ -102,6 +103,11 @@ class Address:
         """Current URL for a browser in the same network."""
         host = self.host or own_address() or "127.0.0.1"
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+    @property
+    def is_closed(self) -> bool:
+        """True if the page is served to this machine only."""
+        return bool(self.host) and ip_address(self.host).is_loopback
 
     @property
     def is_alone(self) -> bool:

@@ -2,7 +2,6 @@
 
 # No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from pydantic import StringConstraints
 
 from tallybone.web.access import CODE_LASTS_S, Access, Author, come_in_by_code, insider_by
 from tallybone.web.actions import StrictModel
+from tallybone.web.serving import Address
 
 
 class Pair(StrictModel):
@@ -31,16 +31,35 @@ class PairingShown:
     lasts_s: int
 
 
-def pairing_routes(access: Access, url: Callable[[], str]) -> APIRouter:
-    """Return the routes of pairing. *url* returns the address of the page."""
+@dataclass(frozen=True, slots=True)
+class AddressShown:
+    """URL of the page for phones and its QR code. Null and empty if phones cannot reach it.
+
+    *is_closed* is true if the page is served to its own machine only, at *port*.
+    """
+
+    url: str | None
+    rows: tuple[str, ...]
+    is_closed: bool
+    port: int
+
+
+def pairing_routes(access: Access, address: Address) -> APIRouter:
+    """Return the routes of pairing, and of the *address* of the page."""
     router = APIRouter()
     insider = insider_by(access)
+
+    @router.get("/address")
+    async def address_now() -> AddressShown:
+        """Current URL of the page for phones in the same network, and its QR code."""
+        url = None if address.is_closed or address.is_alone else address.url
+        return AddressShown(url, () if url is None else qr_rows(f"{url}/"), address.is_closed, address.port)
 
     @router.post("/pairing")
     async def pairing(author: Annotated[Author, Depends(insider)]) -> PairingShown:
         """Create a code that admits one device once. It is in the URL fragment, which is never sent to a server."""
-        address = f"{url()}/#pair/{access.new_code()}"
-        return PairingShown(address, qr_rows(address), CODE_LASTS_S)
+        url = f"{address.url}/#pair/{access.new_code()}"
+        return PairingShown(url, qr_rows(url), CODE_LASTS_S)
 
     @router.post("/pair", status_code=204)
     async def pair(said: Annotated[Pair, Body()], request: Request) -> Response:

@@ -40,6 +40,7 @@ def test_a_match_is_started_ended_and_resumed(browser: Browser, table: Served) -
     with visiting(browser, table.url) as viewer, visiting(browser, f"{table.url}/?display", TELEVISION) as television:
         page = viewer.page
         television.page.get_by_text("No match is being played", exact=True).wait_for()
+        television.page.get_by_text(f"start the table with --at {table.url.rpartition(':')[2]}.").wait_for()
         page.get_by_role("link", name="Start or resume a match").click()
         page.locator("[data-seat='0']").fill("Zoe")
         page.get_by_role("button", name="Add a player").click()

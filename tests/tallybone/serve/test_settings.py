@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -11,12 +12,15 @@ import cv2
 import httpx
 import numpy as np
 import pytest
+from fastapi import FastAPI
 
 from tallybone.cli.serve import keep_password
 from tallybone.serve.options import Environment
-from tallybone.serve.routes.pairing import qr_rows
+from tallybone.serve.routes.pairing import pairing_routes, qr_rows
 from tallybone.store.house import is_password, set_password
+from tallybone.web import serving
 from tallybone.web.access import CODE_LASTS_S, Access
+from tallybone.web.serving import Address
 from tests.tallybone.serve.served import Served, at_served_table
 from tests.tallybone.web.conftest import ManualClock
 from tests.waiting import until
@@ -128,6 +132,25 @@ def test_a_code_is_valid_once(table: Served) -> None:
         assert phone.post("/pair", json={"code": code, "name": "phone"}).status_code == 204
         assert phone.get("/me").json() == {"controls": True, "name": "phone"}
         assert other.post("/pair", json={"code": code}).status_code == 403
+
+
+def test_the_address_for_phones_is_that_of_the_network(table: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    with table.client(knows_pin=False) as client:
+        port = int(table.url.rpartition(":")[2])
+        assert client.get("/address").json() == {"url": None, "rows": [], "is_closed": True, "port": port}
+    app = FastAPI()
+    app.include_router(pairing_routes(Access("123456", b"a" * 32, ManualClock()), Address("", 8080)))
+    found: list[str | None] = [None]
+    monkeypatch.setattr(serving, "own_address", lambda: found[0])
+
+    async def answers() -> list[dict[str, Any]]:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://table") as client:
+            return [(await client.get("/address")).json() for found[0] in ("192.168.1.7", None)]
+
+    served, alone = asyncio.run(answers())
+    assert (served["url"], served["is_closed"]) == ("http://192.168.1.7:8080", False)
+    assert served["rows"] == list(qr_rows("http://192.168.1.7:8080/"))
+    assert alone["url"] is None
 
 
 def test_wrong_codes_count_as_wrong_pins(table: Served) -> None:

@@ -55,6 +55,7 @@ def test_a_socket_for_all_addresses_is_recognised() -> None:
     with serving.listen_on("0") as everywhere, serving.listen_on("127.0.0.1:0") as here:
         assert Address.of(everywhere) == Address("", everywhere.getsockname()[1])
         assert Address.of(here) == Address("127.0.0.1", here.getsockname()[1])
+        assert (Address.of(everywhere).is_closed, Address.of(here).is_closed) == (False, True)
 
 
 @pytest.mark.parametrize("error", [WebSocketDisconnect(1006), OSError("gone"), RuntimeError("closed")])
