@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -31,22 +32,34 @@ class PinError(Exception):
 
 
 class PinLibrary(StrEnum):
-    """What drives the pins."""
+    """What drives the pins. `AUTO` stands for lgpio if it is installed, else gpiod."""
 
+    AUTO = "auto"
     LGPIO = "lgpio"
+    GPIOD = "gpiod"
     MOCK = "mock"
+
+
+def chosen(library: PinLibrary) -> PinLibrary:
+    """Return the library that `AUTO` stands for here, and any other as it is.
+
+    lgpio comes first because its own thread in C dims LEDs without flicker.
+    """
+    if library is not PinLibrary.AUTO:
+        return library
+    return PinLibrary.GPIOD if find_spec("lgpio") is None else PinLibrary.LGPIO
 
 
 def pin_errors() -> tuple[type[Exception], ...]:
     """Return the exceptions raised if a pin cannot be used.
 
-    They include lgpio's own, such as "GPIO busy", which gpiozero does not wrap.
+    They include those of gpiod (OSError) and lgpio, such as "GPIO busy", which gpiozero does not wrap.
     """
     from gpiozero import GPIOZeroError
 
     # lgpio is not imported here: until something else loads it, its error cannot be raised.
     lgpio: Any = sys.modules.get("lgpio")
-    return (GPIOZeroError, lgpio.error) if hasattr(lgpio, "error") else (GPIOZeroError,)
+    return (GPIOZeroError, OSError, *([lgpio.error] if hasattr(lgpio, "error") else []))
 
 
 def open_pins(library: PinLibrary) -> Any:
@@ -60,22 +73,29 @@ def open_pins(library: PinLibrary) -> Any:
             from gpiozero.pins.mock import MockFactory, MockPWMPin
 
             return MockFactory(pin_class=MockPWMPin)
+        if chosen(library) is PinLibrary.GPIOD:
+            from hardware.libraries.gpiod_pins import GpiodFactory
+
+            return _opened(GpiodFactory)
         lgpio = _lgpio()
-        from gpiozero import GPIOZeroError
         from gpiozero.pins.lgpio import LGPIOFactory
     except ImportError as error:
         # On Python 3.13 pip installs an empty lgpio (docs/explanation/dependencies.md), so the message names the apt
         # package.
-        is_gpiozero = error.name is not None and error.name.startswith("gpiozero")
-        needed = install_command("pi") if is_gpiozero else _APT
+        is_from_pip = error.name is not None and error.name.startswith(("gpiozero", "gpiod"))
+        needed = install_command("pi") if is_from_pip else _APT
         raise PinError(f"buttons and LEDs need {error.name or 'a library'}: {needed}") from None
     except OSError as error:
         raise PinError(f"lgpio does not start ({error}): can this user write into /tmp?") from error
     if not hasattr(lgpio, "gpiochip_open"):
         raise PinError(f"the lgpio installed by pip is an empty package: {_APT}")
+    return _opened(LGPIOFactory)
+
+
+def _opened(factory: OpenPins) -> Any:
     try:
-        return LGPIOFactory()
-    except (GPIOZeroError, lgpio.error, OSError) as error:
+        return factory()
+    except pin_errors() as error:
         raise PinError(f"the pins cannot be used ({error}): is this a Raspberry Pi, is the user in gpio?") from error
 
 
@@ -151,6 +171,8 @@ class SharedPins:
 
 def is_connected(factory: Any) -> bool:
     """Return True if the GPIO chip of a pin factory still responds. Always True for mock pins."""
+    if hasattr(factory, "is_connected"):
+        return bool(factory.is_connected())
     lgpio, handle = sys.modules.get("lgpio"), getattr(factory, "_handle", None)
     if lgpio is None or handle is None:
         return True
@@ -165,8 +187,10 @@ def _detach_pins(factory: Any) -> None:
     """Detach pins from a chip that has disappeared, so that closing them does not access it.
 
     gpiozero closes devices again when they are garbage-collected. By then lgpio may have reused the handle for the next
-    chip, and closing would reset pins in use there.
+    chip, and closing would reset pins in use there. Pins of gpiod need no detaching.
     """
+    if hasattr(factory, "discard"):
+        return
     for pin in [pin for pin in list(factory.pins.values()) if pin.factory is factory]:
         if pin._callback is not None:
             pin._callback.cancel()
@@ -179,6 +203,9 @@ def _discard(factory: Any) -> None:
     LGPIOFactory.close cannot do this: it stops at the first pin that it cannot reset. gpiozero also shares pins and
     reservations between all factories of a process, so the next factory would get the old pins.
     """
+    if hasattr(factory, "discard"):
+        factory.discard()
+        return
     _detach_pins(factory)
     factory.pins.clear()
     factory._reservations.clear()

@@ -32,7 +32,7 @@ class HardwareSettings(SettingsTable):
     displays: Annotated[
         tuple[Annotated[DisplaySettings, ByDriver("NoDisplay", DISPLAYS, VirtualSettings)], ...], Lax
     ] = ()
-    pins: Annotated[PinLibrary, Lax, Field(description="pin library")] = PinLibrary.LGPIO
+    pins: Annotated[PinLibrary, Lax, Field(description="pin library")] = PinLibrary.AUTO
 
     @property
     def parts(self) -> tuple[PartSettings, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hardware.config.part import NeededLibrary
 from hardware.libraries.installing import install_command
-from hardware.libraries.pin_factory import PinLibrary
+from hardware.libraries.pin_factory import PinLibrary, chosen
 from hardware.table.settings import HardwareSettings
 from tallybone.finding import Finding, ok, problem
 
@@ -44,6 +44,8 @@ _CORE = (
 )
 _GPIOZERO = NeededLibrary("gpiozero", "gpiozero", "LEDs and buttons on pins", oldest=(2, 0))
 _LGPIO = NeededLibrary("lgpio", "lgpio", "LEDs and buttons on pins", "python3-lgpio", probe="gpiochip_open")
+_GPIOD = NeededLibrary("gpiod", "gpiod", "LEDs and buttons on pins", oldest=(2, 2))
+_PINS = {PinLibrary.LGPIO: (_GPIOZERO, _LGPIO), PinLibrary.GPIOD: (_GPIOZERO, _GPIOD), PinLibrary.MOCK: (_GPIOZERO,)}
 _SPIDEV = NeededLibrary("spidev", "spidev", "strips and piezos on SPI", "python3-spidev", probe="SpiDev")
 _PICAMERA = NeededLibrary("picamera2", "picamera2", "the camera of the Pi", "python3-picamera2", probe="Picamera2")
 
@@ -54,8 +56,7 @@ def wanted_by(hardware: HardwareSettings, camera: str) -> tuple[NeededLibrary, .
     has_spi = any(part.spi_port for part in hardware.parts)
     return (
         *_CORE,
-        *((_GPIOZERO,) if has_pins else ()),
-        *((_LGPIO,) if has_pins and hardware.pins is PinLibrary.LGPIO else ()),
+        *(_PINS[chosen(hardware.pins)] if has_pins else ()),
         *((_SPIDEV,) if has_spi else ()),
         *((_PICAMERA,) if camera.startswith("pi:") else ()),
         *dict.fromkeys(one for part in hardware.parts for one in part.libraries),

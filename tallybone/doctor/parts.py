@@ -164,7 +164,7 @@ def camera_device(camera: str) -> str:
 def device_of(part: PartSettings, pins: PinLibrary) -> str:
     """Return the device file of a part, or "" if it has none."""
     if part.pin_uses:
-        return _PINS if pins is PinLibrary.LGPIO else ""
+        return "" if pins is PinLibrary.MOCK else _PINS
     return part.location if part.location.startswith("/dev/") else ""
 
 

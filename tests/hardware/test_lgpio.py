@@ -9,26 +9,17 @@ import importlib.util
 import os
 import subprocess
 import sys
-import threading
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hardware.buttons.panel import ButtonPress
 from hardware.config.part import NeededLibrary
-from hardware.display.page import DisplayPage
-from hardware.leds.patterns import Mood, TableState
 from hardware.libraries.pin_factory import PinLibrary, open_pins
-from hardware.table.open_parts import PartOpener
-from hardware.table.parts import Parts
-from hardware.virtual.panel import VirtualPanel
 from tallybone.doctor.machine import try_library
 from tests.conftest import ROOT
-from tests.hardware.table.reading import read_hardware
-from tests.waiting import soon, until
+from tests.hardware.pin_contract import check_that_parts_return
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("lgpio") is None, reason="lgpio is not installed")
 
@@ -140,6 +131,9 @@ class Chip:
             assert hasattr(compiled, name)
             monkeypatch.setattr(compiled, name, answer)
 
+    def output(self, pin: int) -> float:
+        return self.outputs.get(pin, 0)
+
     def remove(self) -> None:
         self.is_there, self.is_dead = False, True
         self.outputs, self.inputs = {}, {}
@@ -182,37 +176,5 @@ def chip(monkeypatch: pytest.MonkeyPatch) -> Chip:
     return made
 
 
-ON_PINS = read_hardware(
-    {
-        "leds": [
-            {"driver": "single", "shows": "seats", "pins": [5, 6]},
-            {"driver": "rgb", "shows": "status", "pins": [[12, 16, 20]]},
-        ],
-        "buttons": {"driver": "gpio", "undo": 25},
-        "knock": {"driver": "piezo-pin", "pin": 21},
-    }
-)
-
-
 def test_all_parts_return_with_the_chip(chip: Chip) -> None:
-    parts = Parts(ON_PINS, PartOpener(PinLibrary.LGPIO, VirtualPanel(()), time.monotonic_ns), clock=lambda: 0)
-
-    def is_undone() -> bool:
-        return any(isinstance(event, ButtonPress) and event.button == "undo" for event in parts.read())
-
-    try:
-        parts.show(TableState(2, turn=1, mood=Mood.PLAYING), DisplayPage())
-        soon(lambda: chip.outputs.get(6) == 1 and chip.outputs.get(16, 0) > 0)
-        assert parts.problems == {}
-        chip.remove()
-        soon(lambda: len(parts.problems) == 4)
-        assert "permanently" not in f"{parts.problems}"
-        chip.is_there = True
-        until(lambda: parts.problems == {}, seen=lambda: parts.problems)
-        soon(lambda: chip.outputs.get(6) == 1 and chip.outputs.get(16, 0) > 0)
-        chip.inputs[25] = 0
-        threading.Event().wait(0.1)
-        chip.inputs[25] = 1
-        soon(is_undone)
-    finally:
-        parts.close()
+    check_that_parts_return(PinLibrary.LGPIO, chip)

@@ -201,7 +201,7 @@ def test_all_errors_are_reported_together() -> None:
         "[hardware.displays] url: is required: path of its port, or a URL of pyserial",
         "[hardware.displays] seat: expected 0 to 15, but got true",
         "[hardware.displays] backlight: has no meaning with the driver segment",
-        '[hardware] pins: expected lgpio or mock, but got "rpigpio"; did you mean lgpio?',
+        '[hardware] pins: expected auto, lgpio, gpiod or mock, but got "rpigpio"; did you mean lgpio?',
         "[hardware] lamp: is not known; expected buttons, displays, knock, leds or pins",
         "[hardware.knock] spi: SPI bus 0 is taken by [hardware.leds 3]: a strip shares it with nothing",
     )

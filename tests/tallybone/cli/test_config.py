@@ -68,7 +68,7 @@ def test_defaults_are_omitted_with_the_changed_option(tmp_path: Path) -> None:
         "hardware": {
             "leds": [],
             "displays": [{"driver": "segment", "url": "/dev/ttyUSB0", "baud": 9600, "brightness": 40}],
-            "pins": "lgpio",
+            "pins": "auto",
         },
         "page": {"names": []},
         "webhooks": [],

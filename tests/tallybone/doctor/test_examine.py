@@ -66,12 +66,12 @@ def test_a_part_with_a_missing_device_is_reported_once_and_not_tested() -> None:
 
 def test_a_broken_part_does_not_hide_the_others() -> None:
     probes = FakeProbes(
-        libraries={"lgpio": Library(None, "No module named 'lgpio'")},
+        libraries={"gpiozero": Library(None, "No module named 'gpiozero'")},
         seen=CameraSample("pi:0: the camera is in use"),
         opened={"buttons": PartTrial("the button next cannot have pin 24"), "LEDs strip": PartTrial("GPIO busy")},
     )
     assert problems(probes) == [
-        ("lgpio", "missing; needed for LEDs and buttons on pins"),
+        ("gpiozero", "missing; needed for LEDs and buttons on pins"),
         ("camera", "the camera is in use"),
         ("LEDs", "GPIO busy"),
         ("buttons", "the button next cannot have pin 24"),

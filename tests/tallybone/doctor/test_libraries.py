@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from hardware.libraries.installing import install_command
+from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.settings import HardwareSettings
 from tallybone.doctor.libraries import Library, Venv, check_library, wanted_by
 from tallybone.finding import Finding, Grade
@@ -15,7 +19,8 @@ IN_VENV, ALONE, OUTSIDE = (
     Venv("/opt/t/.venv", sees_system=False),
     Venv("", True),
 )
-BY_NAME = {wanted.module: wanted for wanted in wanted_by(WHOLE, "pi:0")}
+ON_LGPIO = WHOLE.model_copy(update={"pins": PinLibrary.LGPIO})
+BY_NAME = {wanted.module: wanted for wanted in wanted_by(ON_LGPIO, "pi:0")}
 
 
 def missing(module: str, venv: Venv = IN_VENV, error: str = "") -> Finding:
@@ -24,6 +29,9 @@ def missing(module: str, venv: Venv = IN_VENV, error: str = "") -> Finding:
 
 def test_each_part_needs_only_its_libraries() -> None:
     assert list(BY_NAME) == ["numpy", "cv2", "gpiozero", "lgpio", "spidev", "picamera2", "sounddevice", "serial"]
+    assert [wanted.module for wanted in wanted_by(WHOLE.model_copy(update={"pins": PinLibrary.GPIOD}), "pi:0")][
+        3
+    ] == "gpiod"
     assert [wanted.module for wanted in wanted_by(HardwareSettings(), "usb:0")] == ["numpy", "cv2"]
 
 
@@ -79,3 +87,14 @@ def test_an_old_gpiozero_is_a_problem() -> None:
 def test_an_old_opencv_is_a_problem(version: str, grade: Grade) -> None:
     found = check_library(BY_NAME["cv2"], Library(version, ""), IN_VENV)
     assert (found.part, found.grade) == ("opencv", grade)
+
+
+@pytest.mark.parametrize(("is_there", "library"), [(True, "lgpio"), (False, "gpiod")])
+def test_lgpio_is_preferred_if_it_is_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_there: bool, library: str
+) -> None:
+    monkeypatch.delitem(sys.modules, "lgpio", raising=False)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    if is_there:
+        (tmp_path / "lgpio.py").touch()
+    assert library in [wanted.module for wanted in wanted_by(WHOLE, "pi:0")]
