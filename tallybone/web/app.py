@@ -39,6 +39,7 @@ from tallybone.web.hand_routes import hand_routes
 from tallybone.web.hosts import THIS_MACHINE, KnownHosts, is_console
 from tallybone.web.layout_shown import EndOffered, ends_before
 from tallybone.web.page_files import FirstSnapshot, PageServed
+from tallybone.web.plays_shown import ScoringShown, most_scoring
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
 from tallybone.web.snapshot import as_json
 
@@ -184,6 +185,13 @@ def game_routes(feed: LiveFeed, making: asyncio.Lock) -> APIRouter:
         if found is None:
             raise HTTPException(404, phrase("that is no longer part of the game"))
         return list(found)
+
+    @router.get("/coach")
+    async def coach() -> list[ScoringShown] | None:
+        """The tiles not on the table that would score most now, at most three. Null if plays do not score."""
+        now = feed.now
+        async with making:
+            return None if now is None else await asyncio.to_thread(most_scoring, now.session.state)
 
     @router.websocket("/live")
     async def live(socket: WebSocket, lang: Language = "en") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from engine import (
     Abandoned,
@@ -30,7 +31,11 @@ from engine import (
     ShowHands,
     Spelled,
     Stack,
+    State,
+    Tile,
     Weight,
+    best_plays,
+    unseen,
 )
 from tallybone.json_values import tag_of
 from tallybone.plain_text import names_of, plain
@@ -45,6 +50,7 @@ NOTE = "note"
 """Kind of a message that is not about an action of the game."""
 _SCENES = ("match", "domino", "block", "steal", "spell")
 """Events that a television celebrates, rarest first."""
+_MOST_SCORING = 3
 _COUNT_PAID = (Reason.PLAY, Reason.STEAL)
 _PAID = (Reason.PLAY, Reason.BONUS, Reason.STEAL)
 
@@ -181,6 +187,30 @@ def play_shown(
         told.entry.inferred,
         None if rules is None else _rule(told, rules),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringShown:
+    """A tile, its larger half first, and the points that its best play would score."""
+
+    pips: tuple[int, int]
+    points: int
+
+
+def most_scoring(state: State) -> list[ScoringShown] | None:
+    """Return the unseen tiles that would score most, at most _MOST_SCORING. None if no play can score now.
+
+    Whoever holds them is ignored, so this reveals nothing about hands.
+    """
+    game = state.game
+    if game is None or game.rules.unit is None or game.phase not in (Phase.LEAD, Phase.PLAY):
+        return None
+    most: dict[Tile, int] = {}
+    for suggestion in best_plays(state, unseen(game)):
+        if suggestion.points > 0:
+            most.setdefault(suggestion.play.tile, suggestion.points)
+    best = tuple(most.items())[:_MOST_SCORING]
+    return [ScoringShown((tile.high, tile.low), points) for tile, points in best]
 
 
 def _rule(told: ActionResult, rules: Rules) -> str | None:

@@ -44,6 +44,8 @@ class Page {
     this.awake = new Awake(this.isDisplay);
     this.zoom = this.isDisplay ? new Zoom() : null;
     this.television = null;
+    this.coach = null;
+    if (options.has("coach")) import("./coach.js").then(({ Coach }) => this.beside(new Coach()), () => {});
     this.toast = this.isDisplay ? null : new Toast();
     this.desk = this.isDisplay ? null : new Desk(this.toast, () => this.snapshot, () => this.snapshot && showControls(this.snapshot, this.desk));
     this.hands = this.isDisplay ? null : new Hands((seq, snapshot) => openPlay(seq, snapshot, this.desk), this.desk);
@@ -89,6 +91,7 @@ class Page {
     showLayout(snapshot, this.tapped(openPlay), this.zoom);
     showLobby(snapshot);
     this.television?.show(snapshot);
+    this.coach?.show(snapshot);
     if (!this.isDisplay) {
       tellShown(snapshot);
       this.hands.show(snapshot);
@@ -102,6 +105,12 @@ class Page {
     write(byId("announcer"), said);
     this.voice.tell(snapshot);
     this.awake.show(snapshot);
+  }
+
+  /** Show the coach, which is loaded on demand. */
+  beside(coach) {
+    this.coach = coach;
+    if (this.snapshot !== null) coach.show(this.snapshot);
   }
 
   /** Return a tap handler, or null on a television. */

@@ -14,7 +14,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from engine import profile
+from engine import Scored, Tile, apply, legal_plays, profile, unseen
 from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.format import Topic
 from tallybone.recording.messages import input_of
@@ -198,6 +198,27 @@ def test_a_crop_shows_the_tile_with_its_inner_half_on_the_left(table: TrueTable,
     assert image.shape == (120, 240, 3)
     assert image[15:105, 20:220].mean() > 150, "ivory, not felt"
     assert guest.get(f"{API}/tiles/99.jpg").status_code == 404
+
+
+def test_the_coach_names_the_unseen_tiles_that_would_score_most(guest: httpx.Client, table: TrueTable) -> None:
+    state = table.live.session.state
+    assert state.game is not None
+    found = [(Tile.of(*one["pips"]), one["points"]) for one in guest.get(f"{API}/coach").json()]
+    every: dict[Tile, int] = {}
+    for play in legal_plays(state, unseen(state.game)):
+        outcomes = apply(state, play)[1]
+        points = sum(one.points for one in outcomes if isinstance(one, Scored) and one.seat == play.seat)
+        every[play.tile] = max(points, every.get(play.tile, 0))
+    assert found
+    assert all(every[tile] == points > 0 for tile, points in found)
+    assert [points for _, points in found] == sorted(every.values(), reverse=True)[: len(found)]
+    assert len(found) == 3 or len(found) == sum(points > 0 for points in every.values())
+
+
+def test_the_coach_is_silent_in_games_whose_plays_do_not_score() -> None:
+    with at_table(rules=profile("block")) as table, httpx.Client(base_url=table.page.url) as client:
+        table.play(6)
+        assert client.get(f"{API}/coach").json() is None
 
 
 def test_a_ping_is_answered(table: TrueTable) -> None:

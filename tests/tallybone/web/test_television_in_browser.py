@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import Any
 
@@ -45,6 +46,17 @@ def drawn(viewer: Viewer) -> dict[str, Any]:
     viewer.page.wait_for_timeout(150)
     measured: dict[str, Any] = viewer.page.evaluate(DRAWN)
     return measured
+
+
+@pytest.mark.parametrize("path", ["/?coach", "/?display&coach"])
+def test_the_coach_shows_tiles_that_would_score(browser: Browser, path: str) -> None:
+    with served() as table, viewing(browser, table, path=path) as viewer, viewing(browser, table) as other:
+        table.play(11)
+        viewer.page.locator("#coach span").first.wait_for()
+        words = viewer.page.locator("#coach span").first.inner_text()
+        assert re.fullmatch(r"\d-\d would score \d+", words.strip())
+        assert viewer.complaints == []
+        assert other.page.locator("#coach").count() == 0
 
 
 @pytest.mark.parametrize("size", [TELEVISION, PORTRAIT], ids=["landscape", "portrait"])
