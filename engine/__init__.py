@@ -18,7 +18,7 @@ before it is applied. A ``Table`` also holds the players' hands, for programs th
 """
 
 from engine.errors import EngineError
-from engine.game.fold import ActionResult, Entry, apply, entries, history, problem_with, replay
+from engine.game.fold import ActionResult, Entry, apply, entries, history, last_seats, problem_with, replay
 from engine.game.questions import copies_left, ends, highest_leader, legal_plays, legal_stacks, unseen
 from engine.game.turns import turn
 from engine.library.chances import NumberChance, Outlook, SeatChance, chances
@@ -94,12 +94,14 @@ from engine.state.events import (
     Redeal,
     RedealReason,
     Remove,
+    Rename,
     Reveal,
     RevealPips,
     Revision,
     Seat,
     Seq,
     Stack,
+    Swap,
     Undo,
 )
 from engine.state.hand import Chance, Claim, Course, Hand, LeadTile, Spell
@@ -126,12 +128,14 @@ from engine.state.outcomes import (
     Placed,
     Reason,
     Redealt,
+    Renamed,
     Revised,
     Scored,
     ShowHands,
     Skipped,
     Spelled,
     Stacked,
+    Swapped,
     Turn,
     Turned,
 )
@@ -204,6 +208,7 @@ __all__ = [  # noqa: RUF022
     "apply",
     "entries",
     "history",
+    "last_seats",
     "problem_with",
     "replay",
     "Game",
@@ -240,12 +245,14 @@ __all__ = [  # noqa: RUF022
     "Redeal",
     "RedealReason",
     "Remove",
+    "Rename",
     "Reveal",
     "RevealPips",
     "Revision",
     "Seat",
     "Seq",
     "Stack",
+    "Swap",
     "Undo",
     # Outcomes (output) and their descriptions
     "Abandoned",
@@ -268,12 +275,14 @@ __all__ = [  # noqa: RUF022
     "Placed",
     "Reason",
     "Redealt",
+    "Renamed",
     "Revised",
     "Scored",
     "ShowHands",
     "Skipped",
     "Spelled",
     "Stacked",
+    "Swapped",
     "Turn",
     "Turned",
     "describe",

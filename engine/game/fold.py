@@ -1,10 +1,11 @@
 """Apply events to a match. A match is a fold over its log, so undo, corrections and recovery all use one replay."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import assert_never
 
 from engine.game.judge import problems_with
+from engine.game.seating import exchanged
 from engine.game.steps import step
 from engine.game.turns import turn
 from engine.rules.rules import Policy
@@ -20,11 +21,12 @@ from engine.state.events import (
     Play,
     Remove,
     Revision,
+    Seat,
     Seq,
     Undo,
 )
 from engine.state.match import Game, State
-from engine.state.outcomes import Irregular, Outcome, Revised
+from engine.state.outcomes import Irregular, Outcome, Revised, Swapped
 from engine.state.problems import Problem, ProblemKind, Weight
 from engine.value import value
 
@@ -114,6 +116,18 @@ def history(state: State) -> tuple[ActionResult, ...]:
         game, outcomes = _take(game, entry)
         results.append(ActionResult(entry, outcomes))
     return tuple(results)
+
+
+def last_seats(results: Sequence[ActionResult], players: int) -> tuple[tuple[Seat, ...], ...]:
+    """Return for each action, and each seat at that time, the seat of the same person at the end of *results*."""
+    seats = tuple(Seat(seat) for seat in range(players))
+    found: list[tuple[Seat, ...]] = []
+    for result in reversed(results):
+        found.append(seats)
+        for outcome in result.outcomes:
+            if isinstance(outcome, Swapped):
+                seats = exchanged(seats, outcome.seat, outcome.other)
+    return tuple(reversed(found))
 
 
 def _take(game: Game | None, entry: Entry) -> tuple[Game | None, tuple[Outcome, ...]]:

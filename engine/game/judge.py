@@ -8,6 +8,7 @@ from engine.game.judge_play import play_problems, stack_problems
 from engine.game.judge_turn import boneyard_problems, call_problems, decline_problems, draw_problems, knock_problems
 from engine.game.passing import with_implied_pass
 from engine.game.questions import copies_left
+from engine.game.seating import rename_problems, swap_problems
 from engine.game.turns import drawable
 from engine.phrases import phrase
 from engine.rules.rules import NoDouble, ProvableBlock, Rules, deal_problems
@@ -30,9 +31,11 @@ from engine.state.events import (
     Play,
     Redeal,
     RedealReason,
+    Rename,
     Reveal,
     RevealPips,
     Stack,
+    Swap,
 )
 from engine.state.hand import Hand, LeadTile
 from engine.state.match import Game, Phase
@@ -82,6 +85,10 @@ def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
         return (impossible(ProblemKind.NO_SUCH_SEAT, phrase("nobody sits at seat {seat}", seat=action.seat)),)
     if isinstance(action, Adjust):
         return ()
+    if isinstance(action, Rename):
+        return rename_problems(game, action)
+    if isinstance(action, Swap):
+        return swap_problems(game, action)
     if game.hand is None:
         return (not_now(game.phase),)
     return _judge_in_hand(game, game.hand, action)

@@ -9,6 +9,7 @@ from engine.game.claims import kept_deal
 from engine.game.closing import GameUpdate, abandon_hand, close_hand, close_match, count_hand, pay, prepend, reveal
 from engine.game.passing import decline, draw, knock, with_implied_pass
 from engine.game.plays import credit, grant, play, stack
+from engine.game.seating import rename, swap
 from engine.game.turns import turn
 from engine.rules.rules import LeadRule, Rules, Spinner
 from engine.state.events import (
@@ -29,11 +30,13 @@ from engine.state.events import (
     NewHand,
     Play,
     Redeal,
+    Rename,
     Reveal,
     RevealPips,
     Seat,
     Seq,
     Stack,
+    Swap,
 )
 from engine.state.hand import NO_COURSE, Hand, LeadTile
 from engine.state.layout import Layout
@@ -56,7 +59,8 @@ _LEAD_TILES = {
 def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
     """Return the match after *action* and the outcomes.
 
-    The last outcome is the next turn, if anyone is to move. `MatchStart`, `MatchClose` and `Adjust` never report it.
+    The last outcome is the next turn, if anyone is to move. `MatchStart`, `MatchClose`, `Adjust` and `Rename` never
+    report it.
     """
     if isinstance(action, MatchStart):
         return _start(action)
@@ -69,6 +73,10 @@ def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
         return close_match(game)
     elif isinstance(action, Adjust):
         return _adjust(game, action)
+    elif isinstance(action, Rename):
+        return rename(game, action)
+    elif isinstance(action, Swap):
+        after, outcomes = _swap(game, action)
     else:
         assert game.hand is not None  # the judge rejects other actions before a hand
         after, outcomes = _in_hand(game, game.hand, seq, action)
@@ -131,6 +139,15 @@ def _adjust(game: Game, action: Adjust) -> GameUpdate:
             for at, scores in enumerate(after.hand.scores_before)
         )
         after = changed(after, hand=changed(after.hand, scores_before=before))
+    return after, outcomes
+
+
+def _swap(game: Game, action: Swap) -> GameUpdate:
+    """Return the match after two players change places. Before the lead, the rules name the leader again."""
+    after, outcomes = swap(game, action)
+    hand = after.hand
+    if game.phase is Phase.LEAD and game.hand is not None and hand is not None and game.hand.turn == _lead(game)[0]:
+        after = changed(after, hand=changed(hand, turn=_lead(after)[0]))
     return after, outcomes
 
 

@@ -16,7 +16,7 @@ from engine.record.values import (
     TakenMove,
     action_of,
 )
-from engine.state.events import Adjust, Seat
+from engine.state.events import Adjust, Seat, Swap
 from engine.state.match import Game
 from engine.state.outcomes import Forfeited, HandOver, Outcome, Reason, Scored
 
@@ -91,6 +91,16 @@ class HandMoves:
             elif isinstance(made.move, BonusMove):
                 bonuses[made.seat] = made.at
         return cls(tuple(found), tuple(shows), tuple(bonuses), lead_stands)
+
+    @property
+    def before_lead(self) -> int:
+        """Number of moves before the lead: the notes up to the last swap of places, if only notes precede it."""
+        early = 0
+        for made in self.made:
+            if not isinstance(made.move, NoteMove):
+                break
+            early = made.at + 1 if isinstance(action_of(made.move, made.seat), Swap) else early
+        return early
 
     def shown_from(self, made: MadeMove) -> tuple[Seat, ...]:
         """Return the seats that show their tiles or pips in *made* or later."""

@@ -56,14 +56,16 @@ from engine.state.events import (
     NewHand,
     Play,
     Redeal,
+    Rename,
     Reveal,
     RevealPips,
     Seat,
     Seq,
     Stack,
+    Swap,
     Undo,
 )
-from engine.state.match import Game, State
+from engine.state.match import Game, Phase, State
 from engine.state.outcomes import Drew, Forfeited, HandOver, Outcome, Reason, Scored
 from engine.state.problems import ProblemKind, Weight
 from engine.tiles import Tile
@@ -302,6 +304,9 @@ class _Writing:
             return
         if isinstance(action, Lead):
             self.hands[-1].name_lead(action.seat, is_accepted=is_accepted)
+        if isinstance(action, Swap) and self.hands[-1].lead is not None and game.phase is Phase.LEAD:
+            assert game.hand is not None  # the phase is LEAD
+            self.hands[-1].lead = game.hand.turn  # A record exchanges places before the lead.
         self._write_in_hand(self.hands[-1], seat, action, moves, outcomes)
 
     def _write_in_hand(
@@ -362,7 +367,7 @@ def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ..
             return (ShowPipsMove(min(pips, MAX_NUMBER)),)
         case Call():
             return tuple(CalledMove(outcome.points) for outcome in _paid(outcomes) if outcome.points > 0)
-        case Adjust() | Domino() | HandEnd() | MatchClose():
+        case Adjust() | Domino() | HandEnd() | MatchClose() | Rename() | Swap():
             return _notes(action)
         case Abandon() | Lead() | MatchStart() | NewHand():
             return ()  # Implied by the tags or by the first line of a hand.

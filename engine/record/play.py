@@ -220,8 +220,11 @@ class _Playing:
         self.number, self.facts = hand.number, HandFacts()
         self.undoable.clear()
         self.pending += self.table.take(dealt).problems
+        early = self.moves.before_lead
+        for made in self.moves.made[:early]:
+            self._line(made)
         self.pending += self._say_lead().problems
-        for made in self.moves.made:
+        for made in self.moves.made[early:]:
             self._line(made)
         if hand.closed or not is_last:
             self._finish_hand()
@@ -297,7 +300,7 @@ class _Playing:
             case UndoMove(count=count):
                 return self._undo(count)
             case NoteMove():
-                action = action_of(move, seat)
+                action = action_of(move, seat, self.opening.letters)
                 return ActionOutcome() if action is None else self._take(made, action)
             case _:
                 assert_never(move)

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from engine.errors import EngineError
-from engine.state.events import Action, Adjust, Boneyard, Domino, HandEnd, MatchClose, Seat
+from engine.state.events import Action, Adjust, Boneyard, Domino, HandEnd, MatchClose, Rename, Seat, Swap
 from engine.tiles import HIGHEST_PIPS, Tile
 
 VERSION = "1"  # Version of the format, the value of the tag DGR.
@@ -28,6 +28,8 @@ _TAG_TEXT = re.compile(rf"[^{UNPRINTABLE}]*+")
 _UNWRITABLE_IN_NOTE = re.compile(rf"[(){UNPRINTABLE}]")
 _NOTE_OF_POINTS = re.compile(r"points=([+-]?[0-9]{1,6})(?: (.*))?")
 _NOTE_OF_YARD = re.compile(r"yard=([0-9]{1,3})")
+_NOTE_OF_NAME = re.compile(r"name=(.+)")
+_NOTE_OF_SWAP = re.compile(r"swap=([A-P])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,8 +365,10 @@ STANDS = NoteMove("stands")
 """The note that accepts the previous move despite its problems."""
 
 
-def action_of(note: NoteMove, seat: Seat) -> Action | None:
+def action_of(note: NoteMove, seat: Seat, letters: str = SEATS) -> Action | None:
     """Return the action that a note in a turn of *seat* stands for, or None for a note without an effect.
+
+    *letters* are those of the seats, in order.
 
     Some actions have no move of their own and are written as notes. Other notes, such as `(t=3.1 c=.99)`, have no
     effect on the game.
@@ -379,6 +383,11 @@ def action_of(note: NoteMove, seat: Seat) -> Action | None:
         return Adjust(seat, int(points[1]), points[2] or "")
     if yard is not None:
         return Boneyard(int(yard[1]))
+    name, swap = _NOTE_OF_NAME.fullmatch(note.text), _NOTE_OF_SWAP.fullmatch(note.text)
+    if name is not None:
+        return Rename(seat, name[1])
+    if swap is not None:
+        return Swap(seat, Seat(letters.find(swap[1])))
     match note.text:
         case "out":
             return Domino(seat)
@@ -401,6 +410,10 @@ def note_of(action: Action) -> NoteMove | None:
             return NoteMove(f"points={points} {_UNWRITABLE_IN_NOTE.sub(' ', why)}".strip(" "))
         case Boneyard(tiles=tiles):
             return NoteMove(f"yard={tiles}")
+        case Rename(name=name):
+            return NoteMove(f"name={_UNWRITABLE_IN_NOTE.sub(' ', name).strip() or '?'}")
+        case Swap(other=other):
+            return NoteMove(f"swap={SEATS[other]}")
         case Domino():
             return NoteMove("out")
         case HandEnd():

@@ -202,6 +202,22 @@ class Adjust:
 
 
 @value
+class Rename:
+    """A player got another name. The score stays."""
+
+    seat: Seat
+    name: str
+
+
+@value
+class Swap:
+    """The players at *seat* and *other* changed places, each with their score."""
+
+    seat: Seat
+    other: Seat
+
+
+@value
 class MatchClose:
     """The players end the match early. The highest total wins."""
 
@@ -224,7 +240,7 @@ InHand = (
 )
 """An action during a hand, from the deal to the count."""
 
-Action = MatchStart | NewHand | Adjust | MatchClose | InHand
+Action = MatchStart | NewHand | Adjust | Rename | Swap | MatchClose | InHand
 """An action of the game, as opposed to a revision of the log."""
 
 

@@ -243,6 +243,23 @@ class MatchOver:
 
 
 @value
+class Renamed:
+    """A player named *before* is now named *after*."""
+
+    seat: Seat
+    before: str
+    after: str
+
+
+@value
+class Swapped:
+    """The players at *seat* and *other* changed places."""
+
+    seat: Seat
+    other: Seat
+
+
+@value
 class Irregular:
     """The action at *seq* has a problem. *stands* is True if it counts nevertheless."""
 
@@ -282,6 +299,8 @@ Outcome = (
     | Abandoned
     | HandOver
     | MatchOver
+    | Renamed
+    | Swapped
     | Irregular
     | Revised
 )

@@ -46,6 +46,7 @@ class ProblemKind(StrEnum):
     NO_STACKING = "no_stacking"
     NOT_ITS_COPY = "not_its_copy"
     NOTHING_TO_STEAL = "nothing_to_steal"
+    WRONG_NAME = "wrong_name"
 
 
 class Weight(Enum):

@@ -27,12 +27,14 @@ from engine.state.outcomes import (
     Placed,
     Reason,
     Redealt,
+    Renamed,
     Revised,
     Scored,
     ShowHands,
     Skipped,
     Spelled,
     Stacked,
+    Swapped,
     Turn,
     Turned,
 )
@@ -79,6 +81,8 @@ def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
     match outcome:
         case MatchStarted() | HandStarted() | Redealt() | ShowHands() | Abandoned() | HandOver() | MatchOver():
             return _of_the_match(outcome, players)
+        case Renamed() | Swapped():
+            return _of_players(outcome, players)
         case Turn():
             return _to_do(outcome, players)
         case Placed():
@@ -102,9 +106,7 @@ def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
         case Spelled():
             return _spell(outcome.arm, players[outcome.caster], is_on=outcome.is_on)
         case Turned():
-            if outcome.clockwise:
-                return phrase("play reverses: to the left")
-            return phrase("play reverses: to the right")
+            return phrase("play reverses: to the left") if outcome.clockwise else phrase("play reverses: to the right")
         case Skipped():
             return phrase("{name} loses a turn", name=players[outcome.seat])
         case Declined():
@@ -161,6 +163,13 @@ def _of_the_match(
             return phrase("{names} win the match with {points}", names=names, points=points)
         case _:
             assert_never(outcome)
+
+
+def _of_players(outcome: Renamed | Swapped, players: Sequence[str]) -> Phrase:
+    """Describe a new name, or two players who change places."""
+    if isinstance(outcome, Renamed):
+        return phrase("{before} is now {after}", before=outcome.before, after=outcome.after)
+    return phrase("{names} change places", names=both((players[outcome.seat], players[outcome.other])))
 
 
 def _to_do(turn: Turn, players: Sequence[str]) -> Phrase:

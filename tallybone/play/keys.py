@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol, TypeAlias
 
-from engine import Adjust, Phase, RevealPips, Seat
+from engine import Adjust, Phase, Rename, RevealPips, Seat, Swap
+from tallybone.plain_text import MOST_NAME
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
@@ -35,8 +36,9 @@ SHARED = {
 OF_A_SEAT = {"K": Button.KNOCK, "C": Button.CALL, "D": Button.DRAW, "O": Button.DONE}
 KNOCKS = "b"
 """Key for a knock on the table, if the knock sensor is virtual."""
-# Letters that are followed by the key of a seat and by a number, with the prompt for each.
-_COUNTED = {"p": "pips left in the hand", "e": "correct the total"}
+# Letters that are followed by the key of a seat and by a number or name, with the prompt for each.
+_TYPED = {"p": "pips left in the hand", "e": "correct the total", "w": "change places with", "n": "rename"}
+_NAME = "n"
 _MAX_DIGITS = 3
 _HINTS = {
     Phase.DEAL: "space: hand is dealt    ? help  q quit",
@@ -50,6 +52,7 @@ HELP = (
     "K D C O then 1-9: the same for another player",
     "u  undo    s  accept    h  hand is over    r  redeal    t  stack on same tile",
     "p, 1-9, a number and Enter: pips left in that hand; e: that total",
+    "n, 1-9, a name and Enter: rename; w, 1-9, 1-9 and Enter: change places",
     "q  quit       ?  show or hide help          a  use the layout on the table",
 )
 """Help for the keys."""
@@ -73,7 +76,7 @@ class Keys:
     """State of a multi-key input. Immutable.
 
     Attributes:
-        waiting: Keys so far: a letter, then for a number the seat and digits.
+        waiting: Keys so far: a letter, then the seat, and the digits of a number or the letters of a name.
         prompt: Prompt for the next key, or "".
     """
 
@@ -86,11 +89,11 @@ class Keys:
             return _first(key, session)
         if self.waiting == "q":
             return (Keys(), KeyCommand.QUIT) if key in "qyY" else (Keys(), None)
-        if self.waiting in _COUNTED:
+        if self.waiting in _TYPED:
             seat = _seat(key, session)
-            return (Keys(), None) if seat is None else (_counting(self.waiting + key, session), None)
-        if self.waiting[0] in _COUNTED:
-            return _number(self.waiting, key, session)
+            return (Keys(), None) if seat is None else (_typing(self.waiting + key, session), None)
+        if self.waiting[0] in _TYPED:
+            return _text(self.waiting, key, session)
         seat = _seat(key, session)
         return Keys(), None if seat is None else Press(OF_A_SEAT[self.waiting], seat)
 
@@ -114,8 +117,8 @@ def _first(key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
         return Keys(), KnockHeard()
     if key == "q":
         return Keys(key, "quit? q or y: yes, any other key: no (resume later with --resume)"), None
-    if key in _COUNTED:
-        return Keys(key, f"{_COUNTED[key]}: who? {_names(session)}"), None
+    if key in _TYPED:
+        return Keys(key, f"{_TYPED[key]}: who? {_names(session)}"), None
     if key in OF_A_SEAT:
         return Keys(key, f"{OF_A_SEAT[key].value}: who? {_names(session)}"), None
     question = session.open_question
@@ -124,30 +127,37 @@ def _first(key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
     return Keys(), None
 
 
-def _number(waiting: str, key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
-    """Return the state and meaning after another key of a number. *waiting* is its letter, seat (from 1) and digits."""
-    digits = waiting[2:]
-    if key in "\r\n" and digits:
-        return Keys(), _counted(waiting[0], Seat(int(waiting[1]) - 1), int(digits), session)
+def _text(waiting: str, key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
+    """Return the state and meaning after another key of a number or name.
+
+    *waiting* is its letter, seat (from 1) and the text so far.
+    """
+    text, seat = waiting[2:], Seat(int(waiting[1]) - 1)
+    is_name = waiting[0] == _NAME
+    if key in "\r\n" and text.strip():
+        return Keys(), Rename(seat, text.strip()) if is_name else _counted(waiting[0], seat, int(text), session)
     if key in "\x08\x7f":
-        return _counting(waiting[:2] + digits[:-1], session), None
-    if key.isascii() and key.isdecimal() and len(digits) < _MAX_DIGITS:
-        return _counting(waiting + key, session), None
+        return _typing(waiting[:2] + text[:-1], session), None
+    is_next = key.isprintable() if is_name else key.isascii() and key.isdecimal()
+    if is_next and len(text) < (MOST_NAME if is_name else _MAX_DIGITS):
+        return _typing(waiting + key, session), None
     return Keys(), None
 
 
 def _counted(letter: str, seat: Seat, number: int, session: Session) -> KeyMeaning | None:
-    """Return the event for a number of pips or a total typed for a player, or None if the total is already correct."""
+    """Return the event for a number of pips, a total or a seat typed for a player. None if the total is right."""
     game = session.state.game
     if letter == "p":
         return RevealPips(seat, number)
+    if letter == "w":
+        return Swap(seat, Seat(number - 1))
     more = 0 if game is None else number - game.totals[seat]
     return Adjust(seat, more, "corrected total") if more else None
 
 
-def _counting(waiting: str, session: Session) -> Keys:
+def _typing(waiting: str, session: Session) -> Keys:
     name = _players(session)[int(waiting[1]) - 1]
-    return Keys(waiting, f"{_COUNTED[waiting[0]]}: {name}: {waiting[2:]}_  (Enter)")
+    return Keys(waiting, f"{_TYPED[waiting[0]]}: {name}: {waiting[2:]}_  (Enter)")
 
 
 def _seat(key: str, session: Session) -> Seat | None:

@@ -28,6 +28,7 @@ class Facts:
         totals: Last totals by seat, or None if no recent outcome has any.
         damage: Damage that is visible without decoding the records.
         winner: Seat that won the match, or None.
+        players: Names by seat at the end, or None if they are those of the start.
     """
 
     frames: int
@@ -35,6 +36,7 @@ class Facts:
     totals: tuple[int, ...] | None
     damage: tuple[Damage, ...] = ()
     winner: int | None = None
+    players: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,11 @@ class Survey:
     is_running: bool
     start: SittingStart | None
     facts: Facts
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """Names by seat at the end. Empty if they are unknown."""
+        return self.facts.players or (() if self.start is None else self.start.players)
 
 
 def survey(path: Path) -> Survey:
@@ -77,10 +84,10 @@ def _facts_of_index(file: BinaryIO) -> Facts | None:
     """Return the figures from the index of a recording, or None if it has no intact index."""
     try:
         index = EndIndex.read(file)
-        totals, winner = _result(index.last(Topic.OUTCOME))
+        result = _result(index.last(Topic.OUTCOME))
     except IndexDamageError:
         return None
-    return Facts(index.count((Topic.CAMERA,)), index.length_ns, totals, (), winner)
+    return Facts(index.count((Topic.CAMERA,)), index.length_ns, result.totals, (), result.winner, result.players)
 
 
 def _facts_of_records(recording: RecordingFile, file: BinaryIO, *, is_growing: bool) -> Facts:
@@ -93,8 +100,10 @@ def _facts_of_records(recording: RecordingFile, file: BinaryIO, *, is_growing: b
     damage = list(records.damage)
     if recording.start is None:  # the first damage that the headers do not show is that of the metadata
         damage += islice((piece for piece in recording if isinstance(piece, Damage) and piece not in damage), 1)
-    totals, winner = _result(_outcomes_at(records, file, damage))
-    return Facts(len(records.of(Topic.CAMERA)), records.last_ns - records.first_ns, totals, tuple(damage), winner)
+    result = _result(_outcomes_at(records, file, damage))
+    length_ns = records.last_ns - records.first_ns
+    frames = len(records.of(Topic.CAMERA))
+    return Facts(frames, length_ns, result.totals, tuple(damage), result.winner, result.players)
 
 
 def _outcomes_at(records: Whereabouts, file: BinaryIO, damage: list[Damage]) -> Iterator[RecordedMessage]:
@@ -121,8 +130,17 @@ def _facts_of_all(recording: RecordingFile) -> Facts:
     return Facts(frames, times[-1] - times[0] if times else 0, totals, tuple(damage))
 
 
-def _result(outcomes: Iterable[RecordedMessage]) -> tuple[tuple[int, ...] | None, int | None]:
-    """Return the last totals, and the winner if the match was over then. *outcomes* are in reverse order.
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """Last totals, winner and names by seat, each None if unknown. Names are unknown if no player changed."""
+
+    totals: tuple[int, ...] | None = None
+    winner: int | None = None
+    players: tuple[str, ...] | None = None
+
+
+def _result(outcomes: Iterable[RecordedMessage]) -> _Result:
+    """Return the last totals and names, and the winner if the match was over then. *outcomes* are in reverse order.
 
     Only the last _MAX_OUTCOMES are searched.
     """
@@ -134,8 +152,16 @@ def _result(outcomes: Iterable[RecordedMessage]) -> tuple[tuple[int, ...] | None
             winner, is_over = (seat if isinstance(seat, int) else None), True
         totals = _totals(outcome)
         if totals is not None:
-            return totals, winner
-    return None, None
+            return _Result(totals, winner, _players(outcome, len(totals)))
+    return _Result()
+
+
+def _players(outcome: RecordedMessage, seats: int) -> tuple[str, ...] | None:
+    """Return the names by seat in an outcome, or None."""
+    players = outcome.fact.get("players")
+    if not isinstance(players, list) or len(players) != seats or not all(isinstance(name, str) for name in players):
+        return None
+    return tuple(players)
 
 
 def _totals(record: RecordedMessage) -> tuple[int, ...] | None:

@@ -25,6 +25,7 @@ from engine import (
     State,
     format_record,
     history,
+    last_seats,
     record_of,
 )
 from engine.record.values import Tag
@@ -185,12 +186,12 @@ class ExportedPlay:
     Attributes:
         since_ns: Time at which it was recorded, in nanoseconds since the start.
         hand: Number of its hand, from 1.
-        seat: Seat of its player.
+        seat: Seat of its player at the end of the match.
         tile: Name of its tile.
         at: Port and tile that it joins, or tile that it is stacked on. Empty for the first tile of a hand.
         count: Sum of the open ends after it, or None if the rules do not count them.
         points: Points of its player for it, scored at once or when called.
-        totals: Totals by seat after it and its points.
+        totals: Totals after it and its points, by seat at the end of the match.
     """
 
     since_ns: int
@@ -239,7 +240,8 @@ class _Plays:
         self._totals = self._at_deal = (0,) * seats
         self._hand = 0
         self._tiles: dict[NodeId, str] = {}
-        for step in history(state):
+        told = history(state)
+        for step, self._seats in zip(told, last_seats(told, seats), strict=True):
             before = len(self.plays)
             spot = getattr(step.entry.action, "at", None)
             for outcome in step.outcomes:
@@ -262,15 +264,16 @@ class _Plays:
                         pass
 
     def _lay(self, since_ns: int, seat: Seat, tile: str, at: str) -> None:
+        seat = self._seats[seat]
         self.plays.append(ExportedPlay(since_ns, self._hand, seat, tile, at, None, 0, self._totals))
 
     def _pay(self, scored: Scored) -> None:
         """Add points to a total, and points for a play or steal also to the last play if it is of that seat."""
-        totals = list(self._totals)
-        totals[scored.seat] += scored.points
+        totals, seat = list(self._totals), self._seats[scored.seat]
+        totals[seat] += scored.points
         self._totals = tuple(totals)
         last = self.plays[-1] if self.plays else None
-        if last is not None and last.seat == scored.seat and scored.reason in (Reason.PLAY, Reason.STEAL):
+        if last is not None and last.seat == seat and scored.reason in (Reason.PLAY, Reason.STEAL):
             self._change(points=last.points + scored.points)
         if last is not None and scored.reason in (Reason.PLAY, Reason.STEAL):
             self._change(totals=self._totals)

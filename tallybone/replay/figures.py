@@ -20,6 +20,7 @@ from engine import (
     Seat,
     Stacked,
     history,
+    last_seats,
 )
 from tallybone.replay.export import ExportedPlay
 from tallybone.replay.recorded_game import RecordedGame, transcript_of
@@ -91,8 +92,9 @@ def figures_of(game: RecordedGame) -> GameFigures:
     assert transcript.state.game is not None  # checked by `transcript_of`
     players = transcript.state.game.players
     times = {step.log - 1: step.since_ns // _NS_PER_MS for step in game.steps}
-    counted = _Counted(len(players))
-    for step in history(transcript.state):
+    counted = _Counted()
+    told = history(transcript.state)
+    for step, counted.seats in zip(told, last_seats(told, len(players)), strict=True):
         for outcome in step.outcomes:
             counted.add(outcome, times.get(step.entry.seq, 0))
     plays = transcript.plays
@@ -109,9 +111,9 @@ def _best(plays: Sequence[ExportedPlay]) -> tuple[BestPlay, ...]:
 
 @dataclass(slots=True)
 class _Counted:
-    """Counts the outcomes of a game."""
+    """Counts the outcomes of a game. *seats* has, for each seat now, that of the same player at the end."""
 
-    seats: int
+    seats: tuple[Seat, ...] = ()
     hands: list[HandFigures] = field(default_factory=list)
     paid: list[PaidFigures] = field(default_factory=list)
     winner: int | None = None
@@ -125,23 +127,23 @@ class _Counted:
                 self.hands[-1] = self._empty(self.hands[-1].number)
                 self._pay(t_ms)
             case Scored(seat=seat, points=points):
-                self._change(points=_more(self._hand.points, seat, points))
+                self._change(points=self._more(self._hand.points, seat, points))
                 self._pay(t_ms)
             case Placed(seat=seat) | Stacked(seat=seat):
-                self._change(plays=_more(self._hand.plays, seat))
+                self._change(plays=self._more(self._hand.plays, seat))
             case Passed(seat=seat):
-                self._change(knocks=_more(self._hand.knocks, seat))
+                self._change(knocks=self._more(self._hand.knocks, seat))
             case Drew(seat=seat, tiles=tiles) | ForcedDraw(seat=seat, tiles=tiles):
-                self._change(draws=_more(self._hand.draws, seat, tiles))
+                self._change(draws=self._more(self._hand.draws, seat, tiles))
             case HandOver(result=result):
-                self._change(winner=result.winner)
+                self._change(winner=self._last(result.winner))
             case MatchOver(winner=winner):
-                self.winner = winner
+                self.winner = self._last(winner)
             case _:
                 pass
 
     def _empty(self, number: int) -> HandFigures:
-        none = (0,) * self.seats
+        none = (0,) * len(self.seats)
         return HandFigures(number, none, none, none, none, None)
 
     @property
@@ -155,12 +157,15 @@ class _Counted:
         self.hands[-1] = replace(self._hand, **values)
 
     def _pay(self, t_ms: int) -> None:
-        totals = tuple(sum(hand.points[seat] for hand in self.hands) for seat in range(self.seats))
+        totals = tuple(sum(hand.points[seat] for hand in self.hands) for seat in range(len(self.seats)))
         self.paid.append(PaidFigures(t_ms, self._hand.number, totals))
 
+    def _more(self, counts: tuple[int, ...], seat: Seat, more: int = 1) -> tuple[int, ...]:
+        last = self.seats[seat]
+        return (*counts[:last], counts[last] + more, *counts[last + 1 :])
 
-def _more(counts: tuple[int, ...], seat: Seat, more: int = 1) -> tuple[int, ...]:
-    return (*counts[:seat], counts[seat] + more, *counts[seat + 1 :])
+    def _last(self, seat: Seat | None) -> int | None:
+        return None if seat is None else self.seats[seat]
 
 
 @dataclass(frozen=True, slots=True)

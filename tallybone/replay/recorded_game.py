@@ -52,6 +52,7 @@ class LoggedStep:
         log: Length of the log after it. Its own index is one less.
         hand: Number of the current hand, from 1. 0 before the first.
         totals: Totals by seat after it.
+        players: Names by seat after it.
     """
 
     t_ns: int
@@ -61,6 +62,7 @@ class LoggedStep:
     log: int
     hand: int
     totals: tuple[int, ...]
+    players: tuple[str, ...]
 
 
 class RecordedGame:
@@ -201,7 +203,7 @@ class RecordedGame:
 
     def _add(self, place: int, logged: Logged, outcomes: tuple[Outcome, ...]) -> None:
         game = self.state.game
-        totals = () if game is None else game.totals
+        totals, players = ((), ()) if game is None else (game.totals, game.players)
         if any(abs(total) > MAX_NUMBER for total in totals):
             self._stop("the points are impossibly high")
             return
@@ -210,7 +212,7 @@ class RecordedGame:
         if len(self.steps) % _CHECKPOINT_EVERY == 0:
             self._checkpoints.append(changed(self.state, log=()))
         length = len(self.state.log)
-        self.steps.append(LoggedStep(logged.t_ns, since_ns, logged.event, outcomes, length, hand, totals))
+        self.steps.append(LoggedStep(logged.t_ns, since_ns, logged.event, outcomes, length, hand, totals, players))
         self._places.append(place)
 
     def _stop(self, reason: str) -> None:

@@ -104,7 +104,7 @@ def announcement_line(announcement: Announcement, t_ns: int, state: State) -> di
     """Return an announcement for JSON: time, kind, text for the players, its own fields, and the totals by seat.
 
     "provisional" is true while the totals rely on inferred actions that the players have not confirmed. A question is
-    the event "unclear", with its choices.
+    the event "unclear", with its choices. "players" has the names once they differ from those at the start.
     """
     game = state.game
     players = () if game is None else game.players
@@ -115,7 +115,10 @@ def announcement_line(announcement: Announcement, t_ns: int, state: State) -> di
         choices = list(announcement.choices)
         fields = {"words": announcement.words, "choices": choices, "holds_up": announcement.holds_up}
     kind = kind_of(announcement)
-    return {"t_ns": t_ns, "event": kind, **fields, "totals": totals, "provisional": state.is_provisional}
+    line = {"t_ns": t_ns, "event": kind, **fields, "totals": totals, "provisional": state.is_provisional}
+    start = state.log[0] if state.log else None
+    is_changed = isinstance(start, MatchStart) and start.players != players
+    return line | {"players": list(players)} if is_changed else line
 
 
 def kind_of(announcement: Announcement) -> str:

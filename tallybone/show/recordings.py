@@ -91,7 +91,7 @@ def format_survey(survey: Survey) -> str:
     values = {
         "path": str(survey.path),
         "started_at": None if start is None else start.started_at.isoformat(),
-        "players": None if start is None else start.players,
+        "players": None if start is None else survey.players,
         "rules": None if start is None else start.rules,
         "totals": survey.facts.totals,
         "frames": survey.facts.frames,
@@ -123,7 +123,7 @@ def _cells(survey: Survey) -> tuple[str, ...]:
     start, facts = survey.start, survey.facts
     seconds = facts.length_ns // 10**9
     began = "?" if start is None else f"{start.started_at:%Y-%m-%d %H:%M}"
-    players, rules = ("?", "?") if start is None else (", ".join(start.players) or "-", start.rules)
+    players, rules = ("?", "?") if start is None else (", ".join(survey.players) or "-", start.rules)
     totals = "-" if facts.totals is None else " : ".join(str(points) for points in facts.totals)
     length = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     name = survey.path.name + (" (running)" if survey.is_running else "")

@@ -145,6 +145,22 @@ class RevealHand(StrictModel):
     tiles: Annotated[tuple[PipNumbers, ...], Field(strict=False, max_length=MOST_COUNTED)]
 
 
+class RenamePlayer(StrictModel):
+    """Give a player another name. The score stays."""
+
+    type: Literal["rename"]
+    seat: SeatNumber
+    name: Annotated[str, StringConstraints(max_length=200)]
+
+
+class SwapPlaces(StrictModel):
+    """Exchange the places of two players, between hands."""
+
+    type: Literal["swap"]
+    seat: SeatNumber
+    other: SeatNumber
+
+
 SingleAction: TypeAlias = (
     PressButton
     | AnswerQuestion
@@ -157,6 +173,8 @@ SingleAction: TypeAlias = (
     | SayLead
     | SayLeft
     | RevealHand
+    | RenamePlayer
+    | SwapPlaces
 )
 """Actions that are converted to a single input of the session."""
 PageAction = Annotated[SingleAction | TakeBack, Field(discriminator="type")]

@@ -25,6 +25,7 @@ from engine import (
     Play,
     Port,
     Remove,
+    Rename,
     Reveal,
     RevealPips,
     Seat,
@@ -32,6 +33,7 @@ from engine import (
     Spot,
     Stack,
     State,
+    Swap,
     Tile,
     Undo,
     Weight,
@@ -40,7 +42,7 @@ from engine import (
 )
 from engine.phrases import phrase
 from engine.value import changed
-from tallybone.plain_text import plain
+from tallybone.plain_text import MOST_NAME, plain
 from tallybone.session.inputs import Answer, AnswerBack, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
@@ -59,10 +61,12 @@ from tallybone.web.actions import (
     Refusal,
     Refused,
     RemoveAction,
+    RenamePlayer,
     RevealHand,
     SayLead,
     SayLeft,
     SingleAction,
+    SwapPlaces,
     TakeBack,
 )
 from tallybone.web.plays_shown import corrections, paid, why_of
@@ -99,6 +103,8 @@ def meant_by(
 def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand | Refused:
     """Return the input for an action, or a refusal."""
     state = session.state
+    if isinstance(action, AmendAction | InsertAction):
+        action = _with_seat_then(action, story)
     match action:
         case PressButton():
             return Press(Button(action.button), None if action.seat is None else Seat(action.seat))
@@ -112,6 +118,10 @@ def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand |
             return _checked(RevealPips(Seat(action.seat), action.pips), state)
         case RevealHand():
             return _checked(Reveal(Seat(action.seat), tuple(Tile.of(*pips) for pips in action.tiles)), state)
+        case RenamePlayer():
+            return _checked(Rename(Seat(action.seat), plain(action.name, MOST_NAME).strip()), state)
+        case SwapPlaces():
+            return _checked(Swap(Seat(action.seat), Seat(action.other)), state)
         case ConfirmInferred(seq=seq):
             seqs = tuple(inferred for inferred in state.inferred if seq in (None, inferred))
             return Confirmed(seqs) if seqs else Refused(Refusal.CHANGED, phrase("already confirmed"))
@@ -126,11 +136,25 @@ def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand |
             assert_never(action)
 
 
+def _with_seat_then(action: AmendAction | InsertAction, story: Story) -> AmendAction | InsertAction:
+    """Return a correction with the seat that its player had then. The page uses current seats.
+
+    Unchanged if the action has no player, or its place in the match is unknown.
+    """
+    at = action.seq if isinstance(action, AmendAction) else action.before
+    seats = story.seats_now().get(Seq(-1 if at is None else at))
+    if seats is None or action.seat is None:
+        return action
+    return action.model_copy(update={"seat": seats.index(Seat(action.seat))})
+
+
 def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]) -> bool:
-    """Check whether events since the snapshot affect an action. Adding points and taking back are never affected."""
+    """Check whether events since the snapshot affect an action. Taking back is never affected."""
     match action:
-        case GivePoints() | SayLeft() | RevealHand() | TakeBack():
+        case TakeBack():
             return False
+        case GivePoints() | SayLeft() | RevealHand() | RenamePlayer():
+            return any(isinstance(event, Swap | Undo | Remove) for event in since)
         case AnswerQuestion():
             return not any(topic_of(question.ambiguity) == action.topic for question in session.questions)
         case ConfirmInferred(seq=None):

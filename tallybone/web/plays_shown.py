@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine import (
     Abandoned,
@@ -105,17 +105,22 @@ def _seat_of(what: Action | Announcement) -> int | None:
 
 
 def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str]) -> tuple[PlayShown, ...]:
-    """Convert the actions of a hand, oldest first.
+    """Convert the actions of a hand, oldest first, with the current seats of their players.
 
     Args:
         told: Actions of the hand and their outcomes.
         story: The match. Adjustments are included in the points of their play.
-        players: Display names by seat.
+        players: Display names by seat, now.
     """
-    by_hand = corrections(story)
+    by_hand, seats = corrections(story), story.seats_now()
     game = story.state.game
     rules = None if game is None else game.rules
-    return tuple(play_shown(one, game, rules, by_hand, players) for one in told)
+    shown: list[PlayShown] = []
+    for one in told:
+        now = seats[one.entry.seq]
+        play = play_shown(one, game, rules, by_hand, tuple(players[seat] for seat in now))
+        shown.append(play if play.seat is None else replace(play, seat=now[play.seat]))
+    return tuple(shown)
 
 
 def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, ...]:

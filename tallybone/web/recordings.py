@@ -251,7 +251,7 @@ def _rescored(one: OpenRecording, wish: GameOverrides) -> RescoredShown:
     found = rescored(one.game, wish)
     return RescoredShown(
         game=found.match.rules.name,
-        players=[plain(name, MOST_NAME) for name in found.match.players],
+        players=[plain(name, MOST_NAME) for name, _ in found.now.totals],
         before=_score(found.before),
         now=_score(found.now),
         differences=[plain(sentence) for sentence in found.sentences],

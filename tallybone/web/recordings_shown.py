@@ -142,7 +142,7 @@ def list_recordings(surveys: Sequence[Survey], others: Sequence[str]) -> Recordi
 
 def _listed(one: Survey) -> RecordingShown:
     start, facts = one.start, one.facts
-    players = () if start is None else names_of(tuple(str(name) for name in start.players[:_MOST_SEATS]))
+    players = names_of(tuple(str(name) for name in one.players[:_MOST_SEATS]))
     winner = facts.winner
     return RecordingShown(
         one.path.name,
@@ -169,7 +169,7 @@ def _sane(totals: tuple[int, ...] | None) -> tuple[int, ...] | None:
 def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
     """Convert all steps of a recording."""
     rules = None if game.match is None else game.match.rules
-    names = () if game.match is None else names_of(game.match.players)
+    names = () if game.state.game is None else names_of(game.state.game.players)
     times = game.frame_times_ns
     every = -(-len(times) // MOST_TIMES) or 1
     last_ns = max(game.found.last_ns, game.start_ns)
@@ -181,17 +181,17 @@ def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
         max((step.hand for step in game.steps), default=0),
         (last_ns - game.start_ns) // _NS_PER_MS,
         FramesShown(len(times), every, tuple(_since_ms(game, t_ns) for t_ns in times[::every])),
-        tuple(_step(game, number, names) for number in range(len(game.steps))),
+        tuple(_step(game, number) for number in range(len(game.steps))),
         tuple(plain(words) for words in game.complaints),
         is_running,
         tuple(rules.name for rules in PROFILES if rules.name != NO_GAME),
     )
 
 
-def _step(game: RecordedGame, number: int, names: Sequence[str]) -> RecordedStepShown:
+def _step(game: RecordedGame, number: int) -> RecordedStepShown:
     step = game.steps[number]
     told = ActionResult(Entry(Seq(step.log - 1), step.event), step.outcomes)  # type: ignore[arg-type]  # corrections, too
-    shown = play_shown(told, None, None if game.match is None else game.match.rules, {}, names)
+    shown = play_shown(told, None, None if game.match is None else game.match.rules, {}, names_of(step.players))
     return RecordedStepShown(
         _since_ms(game, step.t_ns),
         step.hand,

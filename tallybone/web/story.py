@@ -15,11 +15,13 @@ from engine import (
     ItStands,
     Redealt,
     Remove,
+    Seat,
     Seq,
     State,
     Undo,
     apply,
     history,
+    last_seats,
 )
 
 _REVISIONS = (Undo, Amend, Insert, Remove, ItStands)
@@ -60,6 +62,11 @@ class Story:
         if self.state.inferred != state.inferred:
             told = [_marked(one, is_inferred=one.entry.seq in state.inferred) for one in told]
         return Story(state, tuple(told))
+
+    def seats_now(self) -> dict[Seq, tuple[Seat, ...]]:
+        """Return for each action, by its number, the current seats of the players by their seats then."""
+        players = 0 if self.state.game is None else len(self.state.game.players)
+        return dict(zip((one.entry.seq for one in self.told), last_seats(self.told, players), strict=True))
 
     def hands(self) -> tuple[tuple[ActionResult, ...], ...]:
         """Return the actions of each hand, starting with its deal. Actions before the first hand are dropped."""

@@ -22,6 +22,7 @@ from engine import (
     SpinnerCount,
     Spot,
     State,
+    Swapped,
     TallyStyle,
     Undo,
     apply,
@@ -121,6 +122,10 @@ def scores_paid(outcomes: list[Outcome]) -> list[tuple[int, ...]]:
             paid, redealt = list(dealt), True
         elif isinstance(outcome, HandStarted):
             dealt, redealt = dealt if redealt else list(paid), False
+        elif isinstance(outcome, Swapped):
+            for scores in {id(paid): paid, id(dealt): dealt}.values():
+                one, other = outcome.seat, outcome.other
+                scores[one], scores[other] = scores[other], scores[one]
     return paid
 
 

@@ -32,6 +32,7 @@ from engine import (
     Redeal,
     RedealReason,
     Remove,
+    Rename,
     Reveal,
     RevealPips,
     Rules,
@@ -40,6 +41,7 @@ from engine import (
     Spot,
     Stack,
     State,
+    Swap,
     Tile,
     Undo,
     apply,
@@ -66,7 +68,7 @@ def wild_match(rules: Rules, seats: int, rng: random.Random, *, events: int, wil
 def _sensible_event(state: State, game: Game, rng: random.Random) -> Event:
     hand = game.hand
     if hand is None or game.phase in (Phase.DEAL, Phase.MATCH_OVER):
-        return NewHand()
+        return Swap(Seat(0), Seat(len(game.players) - 1)) if rng.random() < 0.3 else NewHand()
     held = rng.sample(unseen(game), min(4, len(unseen(game))))
     plays = legal_plays(state, held if game.layout.nodes else full_set(game.rules.max_pips))
     if game.phase is Phase.LEAD:
@@ -139,6 +141,8 @@ def _wild_action(state: State, rng: random.Random) -> Action:
         lambda: Decline(seat),
         lambda: Call(seat, rng.choice([None, 5, 10])),
         lambda: Adjust(seat, rng.choice([-5, 5, 20]), "a (long)\nstory"),
+        lambda: Rename(seat, rng.choice(["Gus (G)", "Hal", "hal", " "])),
+        lambda: Swap(seat, Seat(rng.randrange(len(game.players)))),
         lambda: Domino(seat),
         HandEnd,
         lambda: Lead(seat),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules
 from tallybone.recording.format import SittingStart
 from tallybone.recording.messages import write_input, write_step
 from tallybone.recording.writer import RecordingWriter
-from tallybone.session.sitting import Look, Sitting, Step, opened
+from tallybone.session.sitting import ByHand, Look, Sitting, Step, opened
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views
 from vision.arrays import Image
@@ -61,14 +61,25 @@ def inputs(seed: int = 1, hands: int = 1) -> Iterator[Event | None]:
                 yield None
 
 
-def record_game(path: Path, seed: int = 1, hands: int = 1, rules: Rules = BONES) -> list[Step]:
-    """Record a live game with one input per second, and return all steps."""
+def record_game(
+    path: Path,
+    seed: int = 1,
+    hands: int = 1,
+    rules: Rules = BONES,
+    *,
+    before: Mapping[int, Sequence[ByHand]] | None = None,
+) -> list[Step]:
+    """Record a live game with one input per second, and return all steps. *before* has more inputs before others."""
     start = SittingStart(started_at=START.started_at, players=PLAYERS, rules=rules.name, tile_set="double-6")
     session, announcements = opened(rules, PLAYERS)
     steps = [Step(0, session, announcements, session.state.log)]
     sitting = Sitting(_look(truth_reader(seed, hands)), session)
     with RecordingWriter(path, start) as writer:
-        for at, item in enumerate(inputs(seed, hands)):
+        more = before or {}
+        every: Iterator[ByHand | None] = (
+            one for at, item in enumerate(inputs(seed, hands)) for one in (*more.get(at, ()), item)
+        )
+        for at, item in enumerate(every):
             t_ns = BEGINS_NS + at * SECOND
             if item is None:
                 writer.frame(t_ns, _jpeg(at))

@@ -10,6 +10,7 @@ import { initialsOf } from "./scores.js";
 const NOW = ["stands", "next", "done", "call"];
 const ALL = ["knock", "draw", "call", "next", "done", "stands", "undo", "hand_end", "redeal", "stack", "table"];
 const OF_A_SEAT = ["knock", "draw", "call", "done"];
+const MOST_NAME = 40;
 const TURN_MEANT = ["knock", "draw", "done"];
 /** Names of the buttons of a table. */
 export const NAMES = {
@@ -139,7 +140,31 @@ export function openSeat(seat, snapshot, desk) {
   const parts = [make("div", { class: "row" }, ...keys)];
   if (snapshot.match.phase === "lead") parts.unshift(leadKey(player, desk));
   if (snapshot.match.phase === "reveal") parts.unshift(leftForm(player, desk));
-  openSheet(player.name, ...parts, part(say("Total"), total), part(say("Adjust points"), adjustForm(give)));
+  const [name, places] = [part(say("Name"), nameForm(player, desk)), part(say("Place"), swapsOf(player, snapshot, desk))];
+  openSheet(player.name, ...parts, part(say("Total"), total), part(say("Adjust points"), adjustForm(give)), name, places);
+}
+
+function nameForm({ seat, name }, desk) {
+  const field = make("input", { type: "text", maxlength: MOST_NAME, value: name, autocomplete: "off", "aria-label": say("Name"), required: true });
+  const form = make("form", { class: "row" }, field, make("button", { type: "submit" }, say("Rename")));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const after = field.value.trim();
+    closeSheet();
+    if (after !== name) desk.act({ type: "rename", seat, name: after }, say("{before} is now {after}", { before: name, after }));
+  });
+  return form;
+}
+
+/** Return a key for each player with whom a player can change places, or the reason why there is none. */
+function swapsOf(player, { match, players }, desk) {
+  if (match.phase === "play" || match.phase === "reveal") return make("p", { class: "about" }, say("Players can change places between hands."));
+  const keys = players.filter((other) => other.seat !== player.seat && other.team === player.team).map((other) => {
+    const names = { name: player.name, other: other.name };
+    const swap = () => (closeSheet(), desk.act({ type: "swap", seat: player.seat, other: other.seat }, say("{name} and {other} change places.", names)));
+    return button(say("Change places with {name}", { name: other.name }), swap);
+  });
+  return make("div", { class: "row" }, ...keys);
 }
 
 function leadKey({ seat, name }, desk) {

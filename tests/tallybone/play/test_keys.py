@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine import BONES, Adjust, Phase, RevealPips, Seat
+from engine import BONES, Adjust, Phase, Rename, RevealPips, Seat, Swap
 from tallybone.play.keys import HELP, KeyCommand, KeyMeaning, Keys, footer
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
@@ -72,6 +72,18 @@ def test_a_total_is_corrected_with_the_player_and_the_new_total() -> None:
     assert meant(f"e2{now + 15}\n") == [Adjust(Seat(1), 15, "corrected total")]
     assert meant(f"e2{now}\n") == []
     assert "Ben: 35_" in prompt("e235")
+
+
+def test_a_player_is_renamed_with_their_key_a_name_and_enter() -> None:
+    assert meant("n2Zoë Q\n") == [Rename(Seat(1), "Zoë Q")]
+    assert meant("n2Zoo\x7fe \r") == [Rename(Seat(1), "Zoe")]
+    assert meant("n2 \nk") == [Press(Button.KNOCK)]
+    assert "Ben: Zo_" in prompt("n2Zo")
+
+
+def test_two_players_change_places_with_their_keys() -> None:
+    assert meant("w12\n") == [Swap(Seat(0), Seat(1))]
+    assert "change places with: Ann: 2_" in prompt("w12")
 
 
 def test_quitting_needs_confirmation() -> None:

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from engine import (
     BONES,
+    Abandon,
     Adjust,
     Amend,
     Confirmed,
@@ -18,17 +19,20 @@ from engine import (
     Insert,
     ItStands,
     Knock,
+    Lead,
     MatchStart,
     NewHand,
     NodeId,
     Play,
     Port,
     Remove,
+    Rename,
     Reveal,
     Seat,
     Seq,
     Spot,
     State,
+    Swap,
     Tile,
     apply,
     entries,
@@ -40,6 +44,7 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
 from tallybone.web.actions import PageAction, Refusal, Refused
 from tallybone.web.meaning import meant_by
+from tallybone.web.plays_shown import plays_of
 from tallybone.web.snapshot import buttons_shown
 from tallybone.web.story import Story
 from tests.tallybone.truth_eye import script
@@ -224,6 +229,43 @@ def test_a_correction_is_accepted_during_play_but_not_with_another_correction() 
     assert isinstance(meant(request_body, state, since=state.log[-2:]), Amend)
     found = meant(request_body, state, since=(Amend(Seq(FIRST), Knock(Seat(0))),))
     assert isinstance(found, Refused)
+
+
+def test_a_player_is_renamed_in_a_hand_but_changes_places_only_between_hands() -> None:
+    assert meant({"type": "rename", "seat": 0, "name": " Ada\n"}, played()) == Rename(Seat(0), "Ada")
+    swap: dict[str, object] = {"type": "swap", "seat": 0, "other": 1}
+    refused = meant(swap, played())
+    assert isinstance(refused, Refused)
+    assert refused.words == "players can change places between hands: finish this hand first"
+    between = replay([MatchStart(BONES, ("Ann", "Ben"))])
+    assert meant(swap, between) == Swap(Seat(0), Seat(1))
+
+
+@pytest.mark.parametrize("name", ["", " \u202e", "ben"])
+def test_a_name_must_be_visible_and_unique(name: str) -> None:
+    assert isinstance(meant({"type": "rename", "seat": 0, "name": name}, played()), Refused)
+
+
+@pytest.mark.parametrize(
+    "request_body", [{"type": "points", "seat": 0, "points": 5}, {"type": "rename", "seat": 0, "name": "Ada"}]
+)
+def test_an_unseen_swap_makes_a_request_for_a_seat_a_conflict(request_body: dict[str, object]) -> None:
+    found = meant(request_body, played(), since=(Swap(Seat(0), Seat(1)),))
+    assert isinstance(found, Refused)
+    assert found.kind is Refusal.CHANGED
+    assert not isinstance(meant(request_body, played(), since=(Knock(Seat(0)),)), Refused)
+
+
+def test_plays_of_a_hand_keep_the_names_of_their_players_after_a_swap() -> None:
+    ended: list[Event] = [NewHand(), Lead(Seat(0)), Play(Seat(0), Tile(5, 5)), Abandon()]
+    state = replay([MatchStart(BONES, ("Ann", "Ben")), *ended, Swap(Seat(0), Seat(1))])
+    story = Story().after(state)
+    plays = plays_of(story.hands()[-1], story, ("Ben", "Ann"))
+    assert plays[2].words.startswith("Ann plays 5-5")
+    assert plays[2].seat == 1, "where Ann sits now"
+    assert plays[-1].words == "Ben and Ann change places"
+    amended = meant({"type": "amend", "seq": plays[2].seq, "seat": 0}, state)
+    assert amended == Amend(Seq(plays[2].seq), Play(Seat(1), Tile(5, 5))), "Ben sat at the second seat"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,221 @@
+"""Tests of renaming players and of two players who change places."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine import (
+    ALLFIVES,
+    BLOCK,
+    BONES,
+    SUPER,
+    TWOSET,
+    Adjust,
+    Event,
+    Game,
+    Irregular,
+    Knock,
+    Lead,
+    MatchStart,
+    NewHand,
+    Phase,
+    Play,
+    Problem,
+    Redealt,
+    Rename,
+    Renamed,
+    Reveal,
+    RevealPips,
+    Rules,
+    Scored,
+    Seat,
+    Seq,
+    State,
+    Swap,
+    Swapped,
+    Tile,
+    Undo,
+    apply,
+    history,
+    last_seats,
+    problem_with,
+    replay,
+)
+from engine.record.log import record_of
+from engine.record.play import play_record
+from engine.record.text import format_record, parse_record
+from engine.rules.options import with_options
+from tests.engine.wild_match import wild_match
+
+NAMES = ("Ann", "Ben", "Cleo")
+PARTNERS = with_options(BLOCK, {"partners": "yes", "players": "4"})
+GAMES = ((BONES, 2), (BONES, 4), (ALLFIVES, 2), (SUPER, 3), (TWOSET, 4), (PARTNERS, 4))
+
+
+def played(*events: Event, rules: Rules = BONES, names: tuple[str, ...] = NAMES) -> Game:
+    game = replay([MatchStart(rules, names), *events]).game
+    assert game is not None
+    return game
+
+
+def refusal(event: Event, *events: Event, rules: Rules = BONES, names: tuple[str, ...] = NAMES) -> Problem:
+    problem = problem_with(replay([MatchStart(rules, names), *events]), event)
+    assert problem is not None
+    return problem
+
+
+def a_hand(winner: int, seats: int = 3) -> tuple[Event, ...]:
+    """Return the events of a hand of one play, ended by its player with all others showing 5 pips each."""
+    others = (RevealPips(Seat(seat), 5) for seat in range(seats) if seat != winner)
+    seat = Seat(winner)
+    return (NewHand((1,) * seats), Lead(seat), Play(seat, Tile(5, 5)), *others)
+
+
+def test_a_rename_keeps_the_score_and_may_happen_at_any_time() -> None:
+    begun = (NewHand(), Play(Seat(0), Tile(5, 5)))
+    game = played(*begun, Rename(Seat(0), "  Anna "))
+    assert game.players == ("Anna", "Ben", "Cleo")
+    assert game.totals == played(*begun).totals
+    assert game.phase is Phase.PLAY
+    assert played(Rename(Seat(2), "Ada")).players[2] == "Ada"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("", "each player needs a name"), ("  ", "each player needs a name"), ("ben ", "two players have the same name")],
+)
+def test_a_name_is_needed_and_unique(name: str, words: str) -> None:
+    assert refusal(Rename(Seat(0), name)).words == words
+
+
+def test_a_name_may_change_its_case() -> None:
+    assert played(Rename(Seat(0), "ANN")).players[0] == "ANN"
+
+
+def test_players_who_change_places_keep_their_scores_and_the_winner_leads() -> None:
+    rules = with_options(BONES, {"lead_next": "winner_any"})
+    before = played(*a_hand(0), rules=rules)
+    after = played(*a_hand(0), Swap(Seat(0), Seat(2)), rules=rules)
+    assert before.totals[0] > 0
+    assert dict(zip(after.players, after.totals, strict=True)) == dict(zip(before.players, before.totals, strict=True))
+    assert after.players == ("Cleo", "Ben", "Ann")
+    assert after.hand_winner == 2
+    dealt = played(*a_hand(0), Swap(Seat(0), Seat(2)), NewHand(), rules=rules)
+    assert dealt.hand is not None
+    assert dealt.hand.turn == 2
+
+
+def test_the_lead_to_the_left_of_the_winner_follows_the_new_order() -> None:
+    rules = with_options(BONES, {"lead_next": "left_of_winner"})
+    for events in ((Swap(Seat(0), Seat(2)), NewHand()), (NewHand(), Swap(Seat(0), Seat(2)))):
+        game = played(*a_hand(0), *events, rules=rules)
+        assert game.hand is not None
+        assert game.hand.turn == 0, "Ann sits at seat 3, so Cleo at seat 1 is to her left"
+        assert game.players[0] == "Cleo"
+
+
+def test_a_player_named_to_lead_still_leads_after_a_swap() -> None:
+    game = played(NewHand(), Lead(Seat(1)), Swap(Seat(0), Seat(1)))
+    assert game.hand is not None
+    assert (game.hand.turn, game.players[0]) == (0, "Ben")
+
+
+@pytest.mark.parametrize(
+    "events", [(NewHand(), Play(Seat(0), Tile(5, 5))), a_hand(0)[:-1]], ids=["in a hand", "before it is counted"]
+)
+def test_players_change_places_only_between_hands(events: tuple[Event, ...]) -> None:
+    words = "players can change places between hands: finish this hand first"
+    assert refusal(Swap(Seat(0), Seat(1)), *events).words == words
+
+
+def test_players_cannot_change_places_after_one_has_passed_the_lead() -> None:
+    assert refusal(Swap(Seat(0), Seat(1)), NewHand(), Lead(Seat(0)), Knock(Seat(0)), rules=SUPER).kind == "not_now"
+
+
+def test_only_partners_change_places_in_a_game_of_teams() -> None:
+    names = ("Ann", "Ben", "Cleo", "Dan")
+    found = refusal(Swap(Seat(0), Seat(1)), rules=PARTNERS, names=names)
+    assert found.words == "Ann and Ben are in different teams: only partners can change places"
+    assert played(Swap(Seat(0), Seat(2)), rules=PARTNERS, names=names).players == ("Cleo", "Ben", "Ann", "Dan")
+
+
+@pytest.mark.parametrize("other", [-1, 0, 3])
+def test_a_swap_needs_two_players(other: int) -> None:
+    assert refusal(Swap(Seat(0), Seat(other))).kind == "no_such_seat"
+
+
+def test_undo_returns_names_and_places() -> None:
+    before = replay([MatchStart(BONES, NAMES), *a_hand(0)])
+    for action in (Rename(Seat(0), "Ada"), Swap(Seat(0), Seat(1))):
+        state, _ = apply(before, action)
+        assert state.game != before.game
+        assert apply(state, Undo(Seq(len(before.log))))[0].game == before.game
+
+
+def points_by_person(state: State) -> dict[str, int] | None:
+    """Return the points of each person, added up from the outcomes. None after a redeal, which removes some."""
+    assert state.game is not None
+    names = list(wild_names(state))
+    points = dict.fromkeys(range(len(names)), 0)
+    seats = list(range(len(names)))
+    for result in history(state):
+        for outcome in result.outcomes:
+            match outcome:
+                case Redealt():
+                    return None
+                case Scored():
+                    points[seats[outcome.seat]] += outcome.points
+                case Renamed():
+                    names[seats[outcome.seat]] = outcome.after
+                case Swapped(seat=one, other=other):
+                    seats[one], seats[other] = seats[other], seats[one]
+                case _:
+                    pass
+    return {names[person]: points[person] for person in seats}
+
+
+def wild_names(state: State) -> tuple[str, ...]:
+    start = state.log[0]
+    assert isinstance(start, MatchStart)
+    return start.players
+
+
+@pytest.mark.parametrize(("rules", "seats"), GAMES, ids=[f"{rules.name}-{seats}" for rules, seats in GAMES])
+def test_points_stay_with_the_person_in_random_matches(rules: Rules, seats: int) -> None:
+    swaps = renames = 0
+    for seed in range(12):
+        state = wild_match(rules, seats, random.Random(seed), events=150, wildness=0.25)
+        game = state.game
+        assert game is not None
+        points = points_by_person(state)
+        if points is None:
+            continue
+        assert list(points.items()) == list(zip(game.players, game.totals, strict=True))
+        outcomes = [outcome for result in history(state) for outcome in result.outcomes]
+        swaps += sum(isinstance(outcome, Swapped) for outcome in outcomes)
+        renames += sum(isinstance(outcome, Renamed) for outcome in outcomes)
+    assert swaps
+    assert renames
+
+
+def test_the_last_seats_of_players_follow_all_swaps() -> None:
+    state = replay([MatchStart(BONES, NAMES), Swap(Seat(0), Seat(1)), Swap(Seat(1), Seat(2)), Adjust(Seat(0), 5, "")])
+    assert last_seats(history(state), 3) == ((2, 0, 1), (0, 2, 1), (0, 1, 2), (0, 1, 2))
+    assert state.game is not None
+    assert state.game.players == ("Ben", "Cleo", "Ann")
+
+
+def test_names_and_places_are_written_to_a_record() -> None:
+    events = (Rename(Seat(1), "Bob (B)"), *a_hand(0), Swap(Seat(0), Seat(2)), *a_hand(1)[:3])
+    state = replay([MatchStart(BONES, NAMES), *events, Reveal(Seat(0), (Tile(1, 2),)), RevealPips(Seat(2), 3)])
+    assert not any(
+        isinstance(outcome, Irregular) and not outcome.stands for one in history(state) for outcome in one.outcomes
+    )
+    text = format_record(record_of(state))
+    assert "(name=Bob  B)" in text
+    assert "(swap=C)" in text
+    again = play_record(parse_record(text)).lines[-1].game
+    assert state.game is not None
+    assert (again.players, again.totals) == (("Cleo", "Bob  B", "Ann"), state.game.totals)
