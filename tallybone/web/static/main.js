@@ -18,6 +18,7 @@ import { fillIn, language, later, say } from "./say.js";
 import { fetchAhead, registerSeldom } from "./seldom.js";
 import { watchLetters } from "./letters.js";
 import { listenToSheets } from "./sheet.js";
+import { Sound } from "./sound.js";
 import { Toast } from "./toast.js";
 import { followAddress, tellShown, view } from "./views.js";
 import { Voice } from "./voice.js";
@@ -41,6 +42,7 @@ class Page {
     watchLetters();
     this.camera = new CameraView(() => this.link === Link.LIVE);
     this.voice = new Voice();
+    this.sound = new Sound(options.has("sound"));
     this.awake = new Awake(this.isDisplay);
     this.zoom = this.isDisplay ? new Zoom() : null;
     this.television = null;
@@ -104,6 +106,7 @@ class Page {
     const said = [snapshot.last?.words, snapshot.question?.words ?? snapshot.waits_for].filter(Boolean).join(". ");
     write(byId("announcer"), said);
     this.voice.tell(snapshot);
+    this.sound.tell(snapshot);
     this.awake.show(snapshot);
   }
 

@@ -2,7 +2,7 @@
 
 import { byId, button, foreign, keep, make } from "./dom.js";
 import { tileIcon } from "./tile.js";
-import { say } from "./say.js";
+import { say, sentence } from "./say.js";
 
 /** Show the plays of a snapshot; *onPlay* is called with the seq of a tapped play, *desk* confirms inferred plays. */
 export function showPlays(snapshot, onPlay, desk) {
@@ -14,7 +14,7 @@ export function showPlays(snapshot, onPlay, desk) {
 
 function rowOf(play, onPlay, desk) {
   const points = play.points ? make("span", { class: "points" }, say("+{points}", { points: play.points })) : null;
-  const about = play.pips ? play.pips.join("-") : play.words;
+  const about = play.pips ? play.pips.join("-") : sentence(play.words, [play.name]);
   const name = play.pips ? foreign(play.name, { class: "name" }) : "";
   const one = button("", () => onPlay(play.seq), { class: `play${play.seat === null ? "" : ` seat-${play.seat % 6}`}${play.irregular ? " is-irregular" : ""}${play.inferred ? " is-inferred" : ""}` });
   one.append(play.pips ? tileIcon(play.pips) : make("span", { class: "no-tile" }), name);

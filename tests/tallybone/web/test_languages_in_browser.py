@@ -13,6 +13,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from tests.tallybone.web.browsers import AXE, Browser, Viewer, served, tiles_of, viewing, wait_for_tiles
+from tests.tallybone.web.hand_photos import end_hand
 from tests.tallybone.web.true_table import TrueTable
 
 pytestmark = pytest.mark.slow
@@ -30,6 +31,23 @@ Object.defineProperty(window, "speechSynthesis", { value: {
   cancel: () => window.spoken.push("silence"),
   speak: (utterance) => window.spoken.push([utterance.text, utterance.lang, utterance.voice && utterance.voice.lang]),
 }});
+"""
+
+
+# A fake of WebAudio that records the frequencies of notes, and runs after the first touch.
+AUDIO = """
+window.notes = [];
+window.AudioContext = class {
+  constructor() { this.state = "suspended"; this.currentTime = 0; }
+  resume() { this.state = "running"; }
+  createGain() {
+    return { gain: { setValueAtTime() {}, exponentialRampToValueAtTime() {} }, connect: (other) => other };
+  }
+  createOscillator() {
+    const frequency = {};
+    return { frequency, connect: (other) => other, start: () => window.notes.push(frequency.value), stop() {} };
+  }
+};
 """
 
 
@@ -158,6 +176,37 @@ def test_points_and_turns_are_spoken_in_order_by_a_voice_of_the_language(browser
         table.play(2)
         viewer.page.wait_for_timeout(500)
         assert len(spoken_texts(viewer)) == count
+
+
+def test_sounds_are_off_until_they_are_switched_on(browser: Browser) -> None:
+    with served() as table, viewing(browser, table, script=AUDIO) as viewer:
+        page = viewer.page
+        play_slowly(table, 4)
+        page.locator("#last .what", has_text="plays").wait_for()
+        assert page.evaluate("window.notes") == []
+        page.locator("#sound").check()
+        assert page.evaluate("window.notes") == [659, 988], "a sample"
+        play_slowly(table, 8)
+        page.wait_for_function("() => window.notes.length >= 6")
+        assert set(page.evaluate("window.notes")) == {196, 659, 988}, "plays, and plays with points"
+        page.reload()
+        assert page.locator("#sound").is_checked()
+        page.locator("#sound").uncheck()
+        count = len(page.evaluate("window.notes"))
+        play_slowly(table, 2)
+        page.wait_for_timeout(300)
+        assert len(page.evaluate("window.notes")) == count
+
+
+def test_the_end_of_a_hand_has_its_own_sound_on_a_television(browser: Browser) -> None:
+    with (
+        served() as table,
+        viewing(browser, table, TELEVISION, path="/?display&sound", script=AUDIO) as viewer,
+    ):
+        viewer.page.mouse.click(5, 5)
+        end_hand(table)
+        viewer.page.wait_for_function("() => window.notes.includes(784)")
+        assert viewer.page.evaluate("window.notes").count(523) == 1, "each exposed hand reports the end again"
 
 
 def spoken_texts(viewer: Viewer) -> list[str | list[str]]:
