@@ -1,6 +1,6 @@
 // Buttons at the foot of the page: the main actions, and all others behind "More".
 
-import { button, byId, foreign, keep, make, write } from "./dom.js";
+import { button, byId, foreign, keep, make, writeLong } from "./dom.js";
 import { cropAt } from "./evidence.js";
 import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
 import { later, say, sentence } from "./say.js";
@@ -195,13 +195,14 @@ export function showQuestion(snapshot, desk) {
   const asked = snapshot.question;
   byId("question").hidden = asked === null;
   const names = snapshot.players.map((player) => player.name);
-  write(byId("question-words"), sentence(asked?.words ?? "", names));
+  writeLong(byId("question-words"), sentence(asked?.words ?? "", names));
   keep(byId("question-tiles"), asked === null ? [] : cropsOf(asked, snapshot.match.count, desk), (one) => one.path, drawCrop);
   const chosen = asked?.chosen ?? null;
   const choices = (asked?.choices ?? []).map((text, choice) => ({ text, choice, topic: asked.topic, isChosen: choice === chosen }));
+  byId("choices").style.setProperty("--long", choices.reduce((sum, { text }) => sum + [...text].length + 3, 0));
   keep(byId("choices"), choices, (one) => one.choice, (one) => drawChoice(one, desk));
   byId("unsure").hidden = !snapshot.layout?.unsure?.length;
-  write(byId("unsure-words"), sentence(say("is this a tile? It cannot be read: move it a little, or take it away"), []));
+  writeLong(byId("unsure-words"), sentence(say("is this a tile? It cannot be read: move it a little, or take it away"), []));
   const odd = snapshot.irregular ?? [];
   byId("irregular").hidden = odd.length === 0;
   keep(byId("irregular-list"), odd, (one) => one.seq, (one) => drawIrregular({ ...one, words: sentence(one.words, names) }, desk));

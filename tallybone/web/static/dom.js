@@ -42,6 +42,12 @@ export function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Write a text with its length, from which the styles of a television derive the font size. */
+export function writeLong(element, text) {
+  write(element, text);
+  element.style.setProperty("--long", [...text].length);
+}
+
 /**
  * Update the children of an element to a list. Unchanged children are kept, with focus and scroll position.
  *

@@ -9,7 +9,8 @@ import { language, say } from "./say.js";
 const RENEWED_AFTER = 0.7;
 const AGAIN_S = 60;
 const TICK_MS = 5000;
-const isHere = /^(localhost|127\.|\[::1\])/.test(location.host);
+// Whether the television runs on the computer of the table, whose address is then of no use to a phone.
+export const isHere = /^(localhost|127\.|\[::1\])/.test(location.host);
 
 /** Idle screen of a television. */
 export class Idle {

@@ -1,8 +1,9 @@
 // Scoreboard: names, totals, tally marks, turn, status, and the last play with its count.
 
-import { button, byId, foreign, keep, make, totalOf, write } from "./dom.js";
+import { button, byId, foreign, keep, make, totalOf, write, writeLong } from "./dom.js";
 import { drawMarks } from "./marks.js";
 import { plural, say, sentence } from "./say.js";
+import { tileIcon } from "./tile.js";
 
 /** Show the scores of a snapshot; *onSeat* is called with a tapped player, or is null if corrections are disabled. */
 export function showScores(snapshot, onSeat) {
@@ -30,12 +31,6 @@ export function showScores(snapshot, onSeat) {
   showLast(snapshot.last, toldOf(snapshot), names, onSeat === null ? match.count : null);
 }
 
-/** Write a text with its length, from which the styles of a television derive the font size. */
-function writeLong(element, text) {
-  write(element, text);
-  element.style.setProperty("--long", [...text].length);
-}
-
 function gameOf(match) {
   if (match.game === "") return "Tallybone";
   return match.target === null ? match.game : say("{game} to {target}", { game: match.game, target: match.target });
@@ -53,7 +48,7 @@ function rowOf(player, match, onSeat) {
   const name = foreign(player.name, { class: "name" });
   const naming = make("h3", {}, onSeat === null ? name : named(player, name, onSeat));
   const own = `seat-${player.seat % 6}`;
-  const tally = make("div", { class: "tally" }, make("p", { class: "about" }, ...aboutOf(player)), make("div", { class: "houses" }, ...drawMarks(player.marks, player.seat)));
+  const tally = make("div", { class: "tally" }, make("p", { class: "about" }, ...(onSeat === null ? briefOf(player) : aboutOf(player))), make("div", { class: "houses" }, ...drawMarks(player.marks, player.seat)));
   const total = make("p", { class: "total" }, ...totalOf(player.total, player.provisional ? say("provisional") : null));
   const isWinner = match.winner === player.seat;
   const row = make("li", { class: `player ${own}${player.turn ? " has-turn" : ""}${isWinner ? " has-won" : ""}` });
@@ -100,6 +95,12 @@ function aboutOf(player) {
 function toldOf({ told, question }) {
   const newest = told[0] ?? null;
   return newest?.kind === "unclear" && question !== null ? null : newest;
+}
+
+/** Return the team and the number of tiles in hand for a television, where words would be too small. */
+function briefOf({ team, tiles }) {
+  const number = tiles === null ? [] : [tileIcon(null), make("span", { "aria-hidden": "true" }, String(tiles)), make("span", { class: "unseen" }, plural("1 tile", "{number} tiles", { number: tiles }))];
+  return [Number.isInteger(team) ? say("team {team}", { team: team + 1 }) : "", ...number];
 }
 
 /** Show the last play, and a different message after it, such as the end of the hand. */

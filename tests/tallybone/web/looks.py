@@ -68,7 +68,7 @@ def _show_display(browser: Browser, address: str, path: Path) -> int:
     columns, faults = list[Image](), 0
     for size in DISPLAY_SIZES:
         with visiting(browser, address, size) as viewer:
-            viewer.page.locator("#waits").wait_for()
+            viewer.page.locator("#layout-view").wait_for()
             faults += _print_faults(viewer, f"{path.name} {size[0]}x{size[1]}")
             columns.append(_column(_pictures(viewer)))
     _write(path, columns)

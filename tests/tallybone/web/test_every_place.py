@@ -84,7 +84,7 @@ def test_axe_finds_nothing_on_a_television_and_the_question_is_visible(
     wrong: list[str] = []
     for address in addresses:
         with visiting(browser, f"{address}/?display", SIZES["television"]) as viewer:
-            viewer.page.locator("#waits").wait_for()
+            viewer.page.locator("#layout-view").wait_for()
             viewer.page.evaluate(AXE.read_text())
             wrong += _wrong_in(viewer)
     assert not wrong, "\n".join(wrong)
@@ -114,7 +114,7 @@ def test_nothing_is_english_in_another_language(
             for place in walk(viewer, places):
                 found |= {f"{place.name}: {words}" for words in _latin(viewer, names | _SAME)}
         with visiting(browser, f"{address}/?display&lang=fr", SIZES["television"]) as viewer:
-            viewer.page.locator("#waits").wait_for()
+            viewer.page.locator("#layout-view").wait_for()
             found |= {f"television: {words}" for words in _latin(viewer, names | _SAME)}
     assert not found, "\n".join(sorted(found))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import cv2
@@ -15,6 +17,8 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from tests.tallybone.web.browsers import Browser, Viewer, served, viewing
+from tests.tallybone.web.doubts import doubtful
+from tests.tallybone.web.true_table import TrueTable
 
 pytestmark = pytest.mark.slow
 
@@ -38,6 +42,13 @@ RECORDED = """() => {
     for (const one of addedNodes) if (/^(scene|flying)/.test(one.className)) window.shown.push(one.className);
   })).observe(document.body, { subtree: true, childList: true, characterData: true });
 }"""
+# Extents of the felt, and of all that is shown beside it while a question is open.
+EXTENTS = """() => {
+  const found = ["#layout-view", "#question", "#last", "#players"].map((one) => document.querySelector(one));
+  return found.filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect())
+    .map(({ top, bottom }) => [Math.round(top), Math.round(bottom)]);
+}"""
+LONG_NAMES = ("Maximiliana Voss", "Wolfgang Amadeus", "Bartholomew Finn", "Christopher Kent")
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 
 
@@ -145,3 +156,45 @@ def test_the_overlay_of_a_stream_is_transparent_beside_the_scores(browser: Brows
         assert scores is not None
         assert alpha[round(scores["y"] + scores["height"] / 2), TELEVISION[0] // 2] == 255
         assert viewer.complaints == []
+
+
+@pytest.mark.parametrize("size", [TELEVISION, PORTRAIT], ids=["landscape", "portrait"])
+def test_a_question_leaves_the_felt_its_size_and_says_where_to_answer(browser: Browser, size: tuple[int, int]) -> None:
+    reader = partial(doubtful, nth=11)
+    with served(reader=reader) as table, viewing(browser, table, size, path="/?display") as viewer:
+        while table.live.session.open_question is None:
+            viewer.page.wait_for_timeout(150)
+            before = viewer.page.evaluate(EXTENTS)
+            table.play(1)
+        viewer.page.locator("#question .where", has_text="Answer on a phone").wait_for()
+        now = viewer.page.evaluate(EXTENTS)
+        assert now[0] == before[0]
+        spans = sorted(now)
+        assert all(one[1] <= other[0] + 1 for one, other in pairwise(spans)), "nothing is covered"
+        borders = viewer.page.locator("#choices .choice").evaluate_all(
+            "(all) => all.map((one) => getComputedStyle(one).borderTopWidth)"
+        )
+        assert set(borders) == {"0px"}, "choices do not look like buttons"
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_totals_are_large_beside_long_names(browser: Browser, count: int) -> None:
+    with served(players=LONG_NAMES[:count], hands=12) as table:
+        while not table.camera.is_done and max(_totals(table), default=0) < 100:
+            table.play(1)
+        with viewing(browser, table, TELEVISION, path="/?display") as viewer:
+            viewer.wait_for_totals(*_totals(table))
+            rem, *sizes = viewer.page.evaluate(
+                "[document.documentElement, ...document.querySelectorAll('.total')]"
+                ".map((one) => parseFloat(getComputedStyle(one).fontSize))"
+            )
+            assert min(sizes) >= 4 * rem
+            rows = viewer.page.locator(".player").evaluate_all(
+                "(all) => all.map((one) => one.scrollWidth <= one.clientWidth)"
+            )
+            assert all(rows)
+
+
+def _totals(table: TrueTable) -> list[int]:
+    game = table.live.session.state.game
+    return [] if game is None else list(game.totals)

@@ -6,7 +6,8 @@
 () => {
   const HIDES = ["hidden", "clip"], LETTERS = 0.7;
   const isMark = (one) => one.matches("svg.marks");
-  const seen = (one) => one.checkVisibility() && !one.closest(".unseen, .skip, .one-rem") && (isMark(one) || !one.closest("svg"));
+  const isClipped = (one) => one !== null && (getComputedStyle(one).clipPath === "inset(50%)" || isClipped(one.parentElement));
+  const seen = (one) => one.checkVisibility() && !isClipped(one) && !one.closest(".skip, .one-rem") && (isMark(one) || !one.closest("svg"));
   const nameOf = (one) => `${one.id ? "#" + one.id : one.getAttribute("class") || one.tagName}: ${one.textContent.trim().slice(0, 40)}`;
   const isBroken = (one) => [...one.childNodes].filter((node) => node.nodeType === 3).some((node) => [...node.data.matchAll(/[^\s/-]+/g)].some((word) => {
     const range = document.createRange();
