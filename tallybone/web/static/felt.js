@@ -8,8 +8,9 @@ import { say } from "./say.js";
 const MARGIN = 1.6;
 const LEAST_SIDES = [11, 7];
 const LARGEST_LABEL = 3;
-// Half the height of an end's value, in sides of a half tile, to stay legible on a phone.
-const BADGE_SIDES = 0.42;
+// Half the height of an end's value, and how far it reaches over the end, up to the pips, in sides of a half tile.
+const BADGE_SIDES = 0.38;
+const OVERLAP_SIDES = 0.12;
 const LEAST_BADGE_PX = 9;
 // Distance between the middles of two tiles that touch, at most.
 const BESIDE_SIDES = 2.6;
@@ -38,7 +39,9 @@ export function drawFelt(felt, given, onTile, zoom = null) {
   const ends = (layout?.ends ?? []).filter((end) => end.open !== false);
   const side = median([...tiles, ...waiting, ...unsure].map((tile) => tile.pose.side)) || 40;
   const [waitingGroup, tileGroup, endGroup] = felt.children;
-  const badgesOf = (size) => ends.map((end) => badge(end, tiles, side, size)).filter((one) => one !== null);
+  // A tile that has not been read yet covers the end at which it lies.
+  const isFree = ({ x, y }) => !waiting.some(({ pose }) => Math.hypot(pose.middle[0] - x, pose.middle[1] - y) < side);
+  const badgesOf = (size) => ends.map((end) => badge(end, tiles, side, size)).filter((one) => one !== null && isFree(one));
   if (zoom === null) showWindow(felt, windowAround([...tiles, ...waiting, ...unsure], side));
   else {
     const followed = [...tiles, ...waiting.filter((tile) => isBeside(tile, tiles, side)), ...unsure].flatMap((tile) => tile.corners_px);
@@ -103,7 +106,7 @@ function unsureTile({ pose }) {
   return draw("g", { class: "tile is-unsure", transform: transformOf(pose) }, rim, sign("?", pose));
 }
 
-/** Return the position of an open end's value, outside its tile, or null if unknown. */
+/** Return the position of an open end's value, at the edge of its tile, or null if unknown. */
 function badge(end, tiles, side, size) {
   const host = tiles.find((tile) => tile.seq === end.seq);
   if (host === undefined) return null;
@@ -112,7 +115,7 @@ function badge(end, tiles, side, size) {
   if (length < 0.1 * side) return null;
   const text = end.counts === 2 * end.value && end.value > 0 ? `${end.value}+${end.value}` : String(end.value);
   const wide = size * (text.length >= LARGEST_LABEL ? 1.75 : text.length > 1 ? 1.15 : 1);
-  const reach = ((Math.abs(away[0]) * wide + Math.abs(away[1]) * size) / length + 0.2 * side) / length;
+  const reach = ((Math.abs(away[0]) * wide + Math.abs(away[1]) * size) / length - OVERLAP_SIDES * side) / length;
   const place = { x: end.x + away[0] * reach, y: end.y + away[1] * reach };
   return { key: `${end.seq} ${end.port}`, ...place, text, size, wide, isCounted: end.counts > 0 };
 }

@@ -16,6 +16,7 @@ export function showScores(snapshot, onSeat) {
   waits.classList.toggle("is-over", match.over);
   const players = byId("players");
   players.dataset.count = snapshot.players.length;
+  players.dataset.copies = match.copies;
   // Lengths of the longest name and the longest word, from which the styles derive the font size.
   const star = match.winner === null ? 0 : 2;
   const longest = (texts) => Math.max(...texts.map((text) => [...text].length), 1) + star;

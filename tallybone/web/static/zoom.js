@@ -1,10 +1,11 @@
 // Window onto the layout on a television: it follows the layout, and turns it by a quarter where that shows it larger.
 
-// Margin around the layout, and room for the next plays when the window changes, in sides of a half tile.
-const MARGIN = 0.25;
-const ROOM = 0.2;
+// Margin around the layout, in sides of a half tile.
+const MARGIN = 0.15;
+// Room for the next plays when the window changes, as a share of the layout.
+const ROOM = 0.15;
 // Fewest sides across the felt, which limits the size of the first tiles.
-const LEAST_SIDES = 3.4;
+const LEAST_SIDES = 5;
 // Gains from which the layout is turned, and from which it is enlarged after tiles were removed.
 const TURNS_FROM = 1.15;
 // Fewest tiles of a layout that is turned, because the direction of a smaller one still changes.
@@ -49,13 +50,13 @@ export class Zoom {
 
   windowFor(box, side, shape) {
     const least = LEAST_SIDES * side * Math.max(1, shape);
-    const around = (room) => Math.max(widthFor(box.width + 2 * room, box.height + 2 * room, shape), least);
+    const around = (room) => Math.max((1 + room) * widthFor(box.width, box.height, shape), least);
     const before = this.window;
     const isAlike = before !== null && before.shape === shape && before.isTurned === this.isTurned;
-    const isLarge = isAlike && before.width > ENLARGES_FROM * around(ROOM * side);
+    const isLarge = isAlike && before.width > ENLARGES_FROM * around(ROOM);
     if (isAlike && !isLarge && contains(before, box)) return before;
     // Move a window that is large enough, without scaling it.
-    const width = isAlike && !isLarge && around(0) <= before.width ? before.width : around(ROOM * side);
+    const width = isAlike && !isLarge && around(0) <= before.width ? before.width : around(ROOM);
     return { x: box.x, y: box.y, width, height: width / shape, shape, isTurned: this.isTurned };
   }
 

@@ -16,6 +16,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
+from engine import profile
 from tests.tallybone.web.browsers import Browser, Viewer, served, viewing
 from tests.tallybone.web.doubts import doubtful
 from tests.tallybone.web.true_table import TrueTable
@@ -85,6 +86,25 @@ def test_the_layout_fills_the_felt_and_is_never_cut_off(browser: Browser, size: 
         assert viewer.page.evaluate("document.getAnimations().length") == 0
 
 
+def test_players_are_beside_a_layout_of_two_sets(browser: Browser) -> None:
+    rules = profile("cutthroat")
+    with (
+        served(rules=rules, players=LONG_NAMES) as table,
+        viewing(browser, table, TELEVISION, path="/?display") as viewer,
+    ):
+        viewer.page.emulate_media(reduced_motion="reduce")
+        table.play(PLAYS)
+        now = drawn(viewer)
+        assert now["margin"] > 0
+        assert max(now["wide"], now["high"]) > 0.75
+        felt, players = (viewer.page.locator(one).bounding_box() for one in ("#layout-view", "#players"))
+        assert felt is not None
+        assert players is not None
+        assert felt["x"] + felt["width"] <= players["x"]
+        assert abs(felt["y"] - players["y"]) <= 1
+        assert felt["width"] < 1.6 * felt["height"]
+
+
 def test_the_layout_grows_smoothly_and_rests_in_between(browser: Browser) -> None:
     with served() as table, viewing(browser, table, TELEVISION, path="/?display") as viewer:
         table.play(4)
@@ -100,7 +120,7 @@ def test_the_layout_grows_smoothly_and_rests_in_between(browser: Browser) -> Non
             table.play(1)
             viewer.page.wait_for_timeout(100)
         glides = viewer.page.evaluate("window.glides")
-        assert 1 <= len(glides) < PLAYS
+        assert 1 <= len(glides) <= 0.6 * PLAYS
         assert all(" rotate(0deg) " in glide for glide in glides), "the layout of this hand is wide"
 
 
