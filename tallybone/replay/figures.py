@@ -1,8 +1,8 @@
-"""Compute statistics of games and players: points over time, best plays, knocks and averages. Pure."""
+"""Compute statistics of a game: points over time, best plays and knocks. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,9 +11,9 @@ from engine import (
     ForcedDraw,
     HandOver,
     HandStarted,
-    MatchOver,
     Outcome,
     Passed,
+    Phase,
     Placed,
     Redealt,
     Scored,
@@ -72,6 +72,8 @@ class GameFigures:
         best: The best plays, the best first, ten at most.
         play_points: What the plays of each seat were paid.
         winner: Who has won the match.
+        sides: Seats that score together.
+        over: Whether the match is over.
     """
 
     players: tuple[str, ...]
@@ -80,6 +82,8 @@ class GameFigures:
     best: tuple[BestPlay, ...]
     play_points: tuple[int, ...]
     winner: int | None
+    sides: tuple[tuple[int, ...], ...]
+    over: bool
 
 
 def figures_of(game: RecordedGame) -> GameFigures:
@@ -90,7 +94,8 @@ def figures_of(game: RecordedGame) -> GameFigures:
     """
     transcript = transcript_of(game)
     assert transcript.state.game is not None  # checked by `transcript_of`
-    players = transcript.state.game.players
+    match = transcript.state.game
+    players = match.players
     times = {step.log - 1: step.since_ns // _NS_PER_MS for step in game.steps}
     counted = _Counted()
     told = history(transcript.state)
@@ -101,7 +106,9 @@ def figures_of(game: RecordedGame) -> GameFigures:
     paid = [0] * len(players)
     for play in plays:
         paid[play.seat] += play.points
-    return GameFigures(players, tuple(counted.hands), tuple(counted.paid), _best(plays), tuple(paid), counted.winner)
+    over = match.phase is Phase.MATCH_OVER
+    hands, payments = tuple(counted.hands), tuple(counted.paid)
+    return GameFigures(players, hands, payments, _best(plays), tuple(paid), match.winner, match.sides, over)
 
 
 def _best(plays: Sequence[ExportedPlay]) -> tuple[BestPlay, ...]:
@@ -116,7 +123,6 @@ class _Counted:
     seats: tuple[Seat, ...] = ()
     hands: list[HandFigures] = field(default_factory=list)
     paid: list[PaidFigures] = field(default_factory=list)
-    winner: int | None = None
 
     def add(self, outcome: Outcome, t_ms: int) -> None:
         """Count an outcome."""
@@ -137,8 +143,6 @@ class _Counted:
                 self._change(draws=self._more(self._hand.draws, seat, tiles))
             case HandOver(result=result):
                 self._change(winner=self._last(result.winner))
-            case MatchOver(winner=winner):
-                self.winner = self._last(winner)
             case _:
                 pass
 
@@ -166,70 +170,3 @@ class _Counted:
 
     def _last(self, seat: Seat | None) -> int | None:
         return None if seat is None else self.seats[seat]
-
-
-@dataclass(frozen=True, slots=True)
-class PlayerFigures:
-    """Figures of a player over all games.
-
-    Attributes:
-        name: Name as entered. Different spellings are different players.
-        games: Number of matches.
-        won: Number of matches won.
-        hands: Number of hands.
-        plays: Number of plays and stacks.
-        knocks: Number of knocks.
-        points: Sum of all points, including those for hands.
-        play_points: Points for plays.
-        best: Most points for a single play, 0 if no play is among the best of its game.
-    """
-
-    name: str
-    games: int = 0
-    won: int = 0
-    hands: int = 0
-    plays: int = 0
-    knocks: int = 0
-    points: int = 0
-    play_points: int = 0
-    best: int = 0
-
-    @property
-    def points_per_hand(self) -> float:
-        """Mean points in a hand, 0 without hands."""
-        return self.points / self.hands if self.hands else 0.0
-
-    @property
-    def points_per_play(self) -> float:
-        """Mean points for a play, 0 without plays."""
-        return self.play_points / self.plays if self.plays else 0.0
-
-    @property
-    def knocks_per_hand(self) -> float:
-        """Mean number of knocks in a hand, 0 without hands."""
-        return self.knocks / self.hands if self.hands else 0.0
-
-
-def players_in(games: Iterable[GameFigures]) -> tuple[PlayerFigures, ...]:
-    """Return the figures of all players, those with the most games first."""
-    players: dict[str, PlayerFigures] = {}
-    for game in games:
-        for seat, name in enumerate(game.players):
-            before = players.get(name, PlayerFigures(name))
-            players[name] = _after(before, game, seat)
-    return tuple(sorted(players.values(), key=lambda player: (-player.games, -player.hands, player.name)))
-
-
-def _after(before: PlayerFigures, game: GameFigures, seat: int) -> PlayerFigures:
-    """Return the figures of a player after another game."""
-    return PlayerFigures(
-        before.name,
-        before.games + 1,
-        before.won + (game.winner == seat),
-        before.hands + len(game.hands),
-        before.plays + sum(hand.plays[seat] for hand in game.hands),
-        before.knocks + sum(hand.knocks[seat] for hand in game.hands),
-        before.points + sum(hand.points[seat] for hand in game.hands),
-        before.play_points + game.play_points[seat],
-        max([before.best, *(play.points for play in game.best if play.seat == seat)]),
-    )

@@ -20,8 +20,9 @@ from tallybone.plain_text import MOST_NAME, names_of, plain
 from tallybone.recording.folder import put_back, set_aside
 from tallybone.recording.format import ImageMessage, RecordingError
 from tallybone.replay.export import everything, game_record, plays_table
-from tallybone.replay.figures import GameFigures, PlayerFigures, figures_of, players_in
+from tallybone.replay.figures import GameFigures, figures_of
 from tallybone.replay.lines import Score
+from tallybone.replay.people import PairFigures, PlayerFigures, people_in
 from tallybone.replay.recorded_game import rescored, transcript_of
 from tallybone.session.zones import Zones
 from tallybone.sources.source import GameOverrides
@@ -296,7 +297,11 @@ def recording_pages(
 
 @dataclass(frozen=True, slots=True)
 class PlayerFiguresShown:
-    """Totals of a player over all games, and averages with two decimals."""
+    """Totals of a player over all games, and averages with two decimals.
+
+    *rating* and *deviation* are null before the first finished match. *streak* counts the last matches won in a row,
+    or those lost as a negative number.
+    """
 
     name: str
     games: int
@@ -308,6 +313,11 @@ class PlayerFiguresShown:
     points_per_play: float
     knocks_per_hand: float
     best: int
+    best_tile: str | None
+    rating: int | None
+    deviation: int | None
+    streak: int
+    longest_streak: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +325,7 @@ class StatisticsShown:
     """Statistics of all players; *left* recordings are not included yet: repeat the request."""
 
     players: tuple[PlayerFiguresShown, ...]
+    pairs: tuple[PairFigures, ...]
     games: int
     left: int
 
@@ -346,8 +357,11 @@ class Counting:
             if key not in known:
                 known[key] = self._counted(key[0])
         self._known = known
-        games = [one for one in known.values() if one is not None]
-        return StatisticsShown(tuple(_shown(one) for one in players_in(games)), len(games), len(wanted) - len(known))
+        counted = (known.get(key) for key in reversed(wanted))  # oldest first
+        games = [one for one in counted if one is not None]
+        people = people_in(games)
+        players = tuple(_shown(one) for one in people.players)
+        return StatisticsShown(players, people.pairs, len(games), len(wanted) - len(known))
 
     def _counted(self, name: str) -> GameFigures | None:
         try:
@@ -378,7 +392,21 @@ def _shown(one: PlayerFigures) -> PlayerFiguresShown:
     averages = (one.points_per_hand, one.points_per_play, one.knocks_per_hand)
     per_hand, per_play, knocks = (round(average, _PLACES) for average in averages)
     return PlayerFiguresShown(
-        one.name, one.games, one.won, one.hands, one.plays, one.points, per_hand, per_play, knocks, one.best
+        one.name,
+        one.games,
+        one.won,
+        one.hands,
+        one.plays,
+        one.points,
+        per_hand,
+        per_play,
+        knocks,
+        0 if one.best is None else one.best.points,
+        None if one.best is None else one.best.tile,
+        None if one.rating is None else round(one.rating.value),
+        None if one.rating is None else round(one.rating.deviation),
+        one.streak,
+        one.longest,
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine import profile
-from tallybone.replay.figures import BestPlay, GameFigures, HandFigures, PaidFigures, figures_of, players_in
+from tallybone.replay.figures import BestPlay, GameFigures, PaidFigures, figures_of
 from tests.tallybone.recorded_games import record_game
 from tests.tallybone.replay.test_recorded_game import load_game
 
@@ -48,14 +48,3 @@ def test_draws_and_knocks_are_counted(tmp_path: Path) -> None:
     assert sum(sum(hand.plays) for hand in found.hands) == log.count("Play")
     assert sum(sum(hand.knocks) for hand in found.hands) == log.count("Knock")
     assert sum(sum(hand.draws) for hand in found.hands) >= log.count("Draw") > 0
-
-
-def test_players_are_summed_by_name() -> None:
-    hand = HandFigures(1, (10, 5), (4, 3), (0, 1), (0, 2), 0)
-    best = (BestPlay(0, 1, 0, "5-5", 10),)
-    game = GameFigures(("Ann", "Ben"), (hand, hand), (), best, (20, 6), 0)
-    other = GameFigures(("Ben", "Cleo"), (hand,), (), best, (10, 0), None)
-    ben, ann, cleo = players_in([game, other])
-    assert (ben.name, ben.games, ben.won, ben.hands, ben.points, ben.best) == ("Ben", 2, 0, 3, 20, 10)
-    assert (ann.name, ann.won, ann.points_per_hand, ann.points_per_play) == ("Ann", 1, 10.0, 2.5)
-    assert (cleo.name, cleo.knocks_per_hand, cleo.best) == ("Cleo", 1.0, 0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,13 +14,15 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.recorded_games import record_game
+from engine import BONES, with_options
+from tests.tallybone.recorded_games import BEGAN, record_game
 from tests.tallybone.web.browsers import AXE, Browser, Viewer, served, visiting
 from tests.tallybone.web.true_table import TrueTable
 
 pytestmark = pytest.mark.slow
 
 PHONE, TABLET, TELEVISION = (360, 740), (820, 1180), (1920, 1080)
+SHORT = with_options(BONES, {"target": "10"})
 HOSTILE = ("<img src=x onerror=document.title='hacked'>", "\u202eevil" + "x" * 5000)
 RECORDING = "/#recordings/bones.mcap"
 
@@ -129,6 +133,39 @@ def test_statistics_have_plots_and_tables(browser: Browser, table: TrueTable) ->
         lines = download.value.path().read_text("utf-8-sig").splitlines()
         assert lines[0].startswith('"Player","Games","Won",')
         assert {'"Ann",1', '"Ben",1'} <= {",".join(line.split(",")[:2]) for line in lines[1:]}
+        assert viewer.complaints == []
+
+
+def test_two_players_are_compared_by_rating_streak_and_matches_against_each_other(
+    browser: Browser, tmp_path: Path
+) -> None:
+    for number, names in enumerate((("Ann", "Ben"), ("ANN", "Cleo"), ("Ben", " ann"))):
+        began = BEGAN + timedelta(days=number)
+        session = record_game(tmp_path / f"{number}.mcap", number + 1, rules=SHORT, players=names, began=began)
+        assert session.state.game is not None
+        assert session.state.game.winner is not None
+    with served(recordings=tmp_path) as table, visiting(browser, table.page.url + "/#statistics") as viewer:
+        page = viewer.page
+        figures = page.locator("table[aria-label='One player, or two']")
+        figures.wait_for()
+        assert figures.locator("thead").inner_text().split() == ["Player", "ann"]
+        page.get_by_label("Compare with").select_option("Ben")
+        rows = dict(line.split("\t", 1) for line in figures.locator("tbody").inner_text().splitlines())
+        assert rows["Games"] == "3\t2"
+        assert rows["Matches against each other"] == "2\t2"
+        assert sorted(rows["Finished ahead"].split("\t")) in (["0", "2"], ["1", "1"])
+        assert re.fullmatch(r"1,\d{3}\s±\s\d{3}\t1,\d{3}\s±\s\d{3}", rows["Rating"])
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save all pairs as CSV").click()
+        lines = download.value.path().read_text("utf-8-sig").splitlines()
+        assert lines[0] == '"Player","Against","Matches","Finished ahead","Finished behind"'
+        assert len(lines) == 5
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save as CSV").click()
+        head, first, *_ = download.value.path().read_text("utf-8-sig").splitlines()
+        saved = dict(zip(head.split(","), first.split(","), strict=True))
+        assert 1000 < int(saved['"Rating"']) < 2000
+        assert 100 < int(saved['"Rating deviation"']) < 350
         assert viewer.complaints == []
 
 
