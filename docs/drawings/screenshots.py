@@ -57,22 +57,26 @@ def _table() -> Iterator[str]:
 
 
 def _take_page(browser: Browser, url: str) -> None:
-    """Take an animation of the page on a phone, and a picture of it on a television at the end."""
-    phone = browser.new_page(viewport=_PHONE)
+    """Take an animation of the page on a phone, and a picture of the longest layout on a television."""
+    phone, television = (
+        browser.new_page(viewport=_PHONE),
+        browser.new_page(viewport=_TELEVISION, reduced_motion="reduce"),
+    )
     phone.goto(url)
+    television.goto(f"{url}/?display")
     phone.wait_for_selector("#felt g *", timeout=120_000)
-    frames = []
+    frames, longest = [], 0
     for _ in range(_FRAMES):
         frames.append(_screenshot(phone))
+        length = television.locator("[data-phase=play] #tiles .tile").count()
+        if length > longest:
+            television.screenshot(path=IMAGES / "television.png")
+            longest = length
         time.sleep(_PAUSE_MS / 1000)  # noqa: TID251 - people need this long to play, and so does the simulated table
     animation = cv2.Animation()
     animation.frames = frames
     animation.durations = [_FRAME_MS] * len(frames)
     cv2.imwriteanimation(str(IMAGES / "page.gif"), animation)
-    television = browser.new_page(viewport=_TELEVISION)
-    television.goto(f"{url}/?display")
-    television.wait_for_selector("#felt g *")
-    television.screenshot(path=IMAGES / "television.png")
 
 
 def _take_terminal(browser: Browser) -> None:
