@@ -50,7 +50,7 @@ from engine.state.events import (
     Stack,
 )
 from engine.state.match import Game, Phase
-from engine.state.outcomes import MatchOver, Outcome
+from engine.state.outcomes import MatchOver, Outcome, Swapped
 from engine.state.words import describe
 
 # Limits on the time and memory that a record can take.
@@ -248,6 +248,7 @@ class _Playing:
         self.facts = self.facts.after(taken.outcomes, made, self.moves)
         totals, totals_before = self.facts.shown(self.game.totals), before.facts.shown(before.game.totals)
         wrong = self.facts.wrong_promises(taken.outcomes, self.game.players)
+        is_swap = any(isinstance(outcome, Swapped) for outcome in taken.outcomes)
         problems = dict.fromkeys((*self.pending, *taken.problems, *wrong))
         self.pending.clear()
         self.lines.append(
@@ -257,7 +258,7 @@ class _Playing:
                 made.seat,
                 format_move(made.move),
                 self.game.count if self.game.layout.nodes else None,
-                totals[made.seat] - totals_before[made.seat],
+                0 if is_swap else totals[made.seat] - totals_before[made.seat],
                 totals,
                 "; ".join(problems) or None,
                 taken.outcomes,

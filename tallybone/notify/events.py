@@ -6,7 +6,7 @@ Events with points include the new total, so that a receiver knows the score eve
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeAlias
 
@@ -83,16 +83,24 @@ def _plays(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
         said: dict[str, Json] = {"hand": after.match.hand, "play": play_said(play, after)}
         if seq not in old and not is_earlier:
             yield TableEvent(EventKind.PLAY, said)
-        elif seq in old and old[seq] != play:
+        elif seq in old and _without_names(old[seq]) != _without_names(play):
             yield TableEvent(EventKind.PLAY_CHANGED, said)
     for seq in old.keys() - new.keys():
         yield TableEvent(EventKind.PLAY_REMOVED, {"hand": after.match.hand, "play": {"seq": seq}})
 
 
+def _without_names(play: PlayShown) -> PlayShown:
+    """Return a play without its texts, which also change when a player is renamed."""
+    return replace(play, words="", what="", irregular=None if play.irregular is None else "")
+
+
 def _points(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
-    totals = {player.seat: player.total for player in before.players}
+    """Yield events for new totals. Players who changed places are found by name, renamed ones by seat."""
+    by_seat = {player.seat: player.total for player in before.players}
+    by_name = {player.name: player.total for player in before.players}
     for player in after.players:
-        points = player.total - totals.get(player.seat, 0)
+        is_unique = len(by_name) == len(by_seat) and player.name in by_name
+        points = player.total - (by_name[player.name] if is_unique else by_seat.get(player.seat, 0))
         if points:
             said: dict[str, Json] = {
                 "seat": player.seat,

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from fastapi import APIRouter
 
-from engine import Phase
+from engine import MatchStart, Phase
 from engine.phrases import phrase
 from hardware.clock import Clock
 from tallybone.play.game import LiveGame, LiveState
@@ -96,6 +96,13 @@ class TablePage(LivePage):
         """True if the current or last match is over. False without a match."""
         game = None if self._now is None else self._now.session.state.game
         return game is not None and game.phase is Phase.MATCH_OVER
+
+    def names_now(self, players: tuple[str, ...]) -> tuple[str, ...]:
+        """Return *players* with their new names and places, if the current or last match began with them."""
+        state = None if self._now is None else self._now.session.state
+        if state is None or state.game is None or not isinstance(start := state.log[0], MatchStart):
+            return players
+        return state.game.players if start.players == players else players
 
     def refuse(self, words: str) -> None:
         """Refuse all pending requests, with *words* as the reason for those that need no game."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -183,10 +184,11 @@ def _open_parts(hardware: HardwareSettings, clock: Clock, knocks: _Knocks) -> Li
 def _offered(setup: Setup, page: TablePage) -> Offered:
     """Return the actions that the page offers now. Thread-safe."""
     house = setup.house.house
+    last = None if house.last is None else replace(house.last, players=page.names_now(house.last.players))
     return Offered(
         playing=page.is_played,
         over=page.is_over,
-        usual=shown_setting(house.usual or house.last),
+        usual=shown_setting(house.usual or last),
         left=_shown_left(setup.left.newest),
         is_looking=not setup.left.is_known,
     )

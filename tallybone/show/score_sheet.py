@@ -23,10 +23,12 @@ from engine.state.outcomes import (
     Outcome,
     Placed,
     Redealt,
+    Renamed,
     ShowHands,
     Skipped,
     Spelled,
     Stacked,
+    Swapped,
     Turned,
 )
 from engine.state.words import describe
@@ -34,7 +36,20 @@ from tallybone.show.layout import draw_text
 from tallybone.terminal import printable
 
 # Outcomes that need a remark, because the row of their move does not show them.
-_REMARKED = (Blocked, Declined, ForcedDraw, Forfeited, HandOver, MatchOver, Redealt, Skipped, Spelled, Turned)
+_REMARKED = (
+    Blocked,
+    Declined,
+    ForcedDraw,
+    Forfeited,
+    HandOver,
+    MatchOver,
+    Redealt,
+    Renamed,
+    Skipped,
+    Spelled,
+    Swapped,
+    Turned,
+)
 _FOLLOW_UPS = ("=", "~", "x")  # first characters of moves that repeat or correct the score of the previous tile
 _INDENT = 2
 _NAME_WIDTH, _MOVE_WIDTH, _NUMBER_WIDTH = 12, 16, 5
@@ -57,6 +72,11 @@ class _Row:
         return tuple(outcome for line in self.lines for outcome in line.outcomes)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names by seat after the move."""
+        return tuple(printable(name) for name in self.last.game.players)
+
+    @property
     def is_play(self) -> bool:
         """True if a tile was played or stacked."""
         return any(isinstance(outcome, Placed | Stacked) for outcome in self.outcomes)
@@ -71,13 +91,14 @@ def print_sheet(console: Console, played: PlayedRecord, *, show: bool = False) -
     sheet = _Sheet(console, names)
     # Consecutive hands with the same number are printed as one, because they cannot be distinguished.
     for number, hand in groupby(_rows(played.lines), key=lambda row: row.last.hand):
+        rows = list(hand)
         sheet.add(Text())
-        headings = [Text(text) for text in _total_headings(played.opening.letters, names)]
+        headings = [Text(text) for text in _total_headings(played.opening.letters, rows[0].names)]
         sheet.add_row((Text(f"Hand {number}"), Text(), Text(), Text(), *headings), style="bold")
-        _print_rows(sheet, hand, names, show=show)
+        _print_rows(sheet, rows, names, show=show)
     sheet.print_lines()
     console.print()
-    _print_result(console, played, names)
+    _print_result(console, played, rows[-1].names if played.lines else names)
 
 
 class _Sheet:
@@ -164,9 +185,9 @@ def _print_rows(sheet: _Sheet, rows: Iterable[_Row], names: tuple[str, ...], *, 
     """Print rows and their remarks. Totals are printed only when they change."""
     totals: tuple[int, ...] | None = None
     for row in rows:
-        sheet.add_row(tuple(_cells(row, names, is_news=row.last.totals != totals)))
+        sheet.add_row(tuple(_cells(row, is_news=row.last.totals != totals)))
         totals = row.last.totals
-        for remark in _remarks(row, names):
+        for remark in _remarks(row):
             sheet.add(remark, left=_name_width(names) + 2)
         if show and row.is_play:
             layout = draw_text(row.last.game.layout, sheet.width - 2 * _INDENT)
@@ -213,12 +234,12 @@ def _total_headings(letters: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name if len(name) <= _NUMBER_WIDTH else letter for name, letter in zip(names, letters, strict=True))
 
 
-def _cells(row: _Row, names: tuple[str, ...], *, is_news: bool) -> Iterator[Text]:
+def _cells(row: _Row, *, is_news: bool) -> Iterator[Text]:
     """Yield the cells of a row. Totals are included only if *is_news*."""
     last = row.last
     game = last.game
     seat = last.seat_at
-    yield Text(" " * _INDENT + names[seat])
+    yield Text(" " * _INDENT + row.names[seat])
     yield Text(" ".join(line.action for line in row.lines))
     counts = row.is_play and game.rules.unit is not None and last.summed is not None
     yield Text(str(last.summed) if counts else "")
@@ -226,13 +247,13 @@ def _cells(row: _Row, names: tuple[str, ...], *, is_news: bool) -> Iterator[Text
     yield Text(f"{points:+}" if points else "", style="bold green" if points > 0 else "bold red")
     if not is_news:
         return
-    if len(names) > _MAX_TOTALS:
+    if len(last.totals) > _MAX_TOTALS:
         yield Text(str(last.totals[seat]))
     else:
         yield from (Text(str(total)) for total in last.totals)
 
 
-def _remarks(row: _Row, names: tuple[str, ...]) -> Iterator[Text]:
+def _remarks(row: _Row) -> Iterator[Text]:
     """Yield the problems of a move, then its outcomes that need a remark."""
     for line in row.lines:
         if line.problem is not None:
@@ -240,7 +261,7 @@ def _remarks(row: _Row, names: tuple[str, ...]) -> Iterator[Text]:
     for outcome in row.outcomes:
         if isinstance(outcome, _REMARKED) or (isinstance(outcome, ShowHands) and outcome.out is None):
             style = "bold" if isinstance(outcome, HandOver | MatchOver) else "dim"
-            yield Text(f"{describe(outcome, names)}", style=style)
+            yield Text(f"{describe(outcome, row.names)}", style=style)
 
 
 def _print_result(console: Console, played: PlayedRecord, names: tuple[str, ...]) -> None:

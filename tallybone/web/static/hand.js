@@ -18,7 +18,7 @@ function showHand() {
     const { step, layout, provisional, players: own } = steps[at];
     drawFelt(felt, layout, null);
     felt.setAttribute("aria-label", `Layout: ${layout.tiles.map((tile) => tile.pips.join("-")).join(", ")}`);
-    players.replaceChildren(...own.map((player) => playerRow(player, provisional)));
+    players.replaceChildren(...own.map((player, seat) => playerRow(player, seat, provisional)));
     says.textContent = step.words;
     count.textContent = `${at + 1} / ${steps.length}`;
     range.value = at;
@@ -40,10 +40,10 @@ function showHand() {
   goTo(0);
 }
 
-function playerRow(player, isProvisional) {
+function playerRow(player, seat, isProvisional) {
   const name = foreign(player.name, { class: "name" });
   const turn = player.turn ? make("span", { class: "turn" }, "turn") : null;
-  return make("li", { class: player.turn ? "has-turn" : null }, name, " ", turn, " ", make("span", { class: "total" }, ...totalOf(player.total, isProvisional ? "provisional" : null)));
+  return make("li", { class: `seat-${seat % 6}${player.turn ? " has-turn" : ""}` }, name, " ", turn, " ", make("span", { class: "total" }, ...totalOf(player.total, isProvisional ? "provisional" : null)));
 }
 
 showHand();

@@ -92,6 +92,20 @@ def test_the_sheet_shows_moves_sums_points_and_totals(game: Path) -> None:
     assert lines[-3:] == ["Brian 5, Tom 35", "hand 1 is counted, the match goes on", "2 moves have a problem"]
 
 
+def test_the_sheet_follows_renames_and_changed_places(game: Path) -> None:
+    tags = '[DGR "1"] [Rules "bones"] [Seats "A:Ann B:Ben"]'
+    code, out, err = score(game, f"{tags}\n#1 lead=A\nA: 5-5 =10 (name=Ada)  B: h20  A: (swap=B)\n#2\nB: 5-5")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert (code, err) == (0, "")
+    assert "Hand 1 Ann Ben" in lines
+    assert "Ann is now Ada" in lines
+    assert "Ben (swap=B) 0 30" in lines
+    assert "Ben and Ada change places" in lines
+    assert "Hand 2 Ben Ada" in lines
+    assert "Ada 5-5 10 +10 0 40" in lines or "Ada 5-5 5 + 5 = 10 +10 0 40" in lines
+    assert lines[-2] == "Ben 0, Ada 40" or lines[-3] == "Ben 0, Ada 40"
+
+
 @pytest.mark.parametrize("text", [ALLFIVES, BONES, CUTTHROAT, SUPER], ids=["allfives", "bones", "twoset", "super"])
 @pytest.mark.parametrize("columns", [60, 80, 120])
 @pytest.mark.parametrize("show", [False, True])

@@ -9,7 +9,7 @@ import pytest
 from tallybone.notify.events import TableEvent, events_between
 from tallybone.store.table_file import EventKind
 from tallybone.web.shapes import Snapshot
-from tests.tallybone.notify.snapshots import asked, lobby, match, played, shown
+from tests.tallybone.notify.snapshots import asked, lobby, match, played, players, shown
 
 
 def between(before: Snapshot | None, after: Snapshot, *, is_same_match: bool = True) -> list[TableEvent]:
@@ -62,6 +62,15 @@ def test_a_corrected_play_changes_the_play_and_the_points() -> None:
     changed, points = between(before, after)
     assert changed.kind is EventKind.PLAY_CHANGED
     assert (points.kind, points.said["points"], points.said["total"]) == (EventKind.POINTS, -10, 0)
+
+
+def test_a_rename_and_a_swap_are_no_points_and_change_no_plays() -> None:
+    play = played(3)
+    before = shown(5, 20, plays=(play,))
+    renamed = replace(before, players=players(5, 20, names=("Ada", "Ben")), plays=(replace(play, words="Ada plays"),))
+    assert kinds(before, renamed) == []
+    swapped = replace(before, players=players(20, 5, names=("Ben", "Ann")))
+    assert kinds(before, swapped) == []
 
 
 def test_a_removed_play_is_an_event() -> None:

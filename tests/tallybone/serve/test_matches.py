@@ -243,6 +243,18 @@ def test_the_last_match_is_offered_again_after_a_restart(tmp_path: Path) -> None
         assert client.get("/match").json()["usual"] == match
 
 
+def test_a_match_is_offered_again_with_the_new_names_and_places(table: Served) -> None:
+    with table.client() as client:
+        assert client.post("/match", json=NEW).status_code == 204
+        wait_for_match(client)
+        assert act(client, type="rename", seat=0, name="Ada").status_code == 200
+        assert act(client, type="swap", seat=0, other=1).status_code == 200
+        until(lambda: client.get("/match").json()["usual"]["players"] == ["Ben", "Ada"])
+        assert client.post("/match/end", json={}).status_code == 204
+        wait_for_lobby(client)
+        assert client.get("/match").json()["usual"]["players"] == ["Ben", "Ada"]
+
+
 def test_damaged_settings_are_reported_and_the_table_is_served(tmp_path: Path) -> None:
     path = tmp_path / "tallybone" / "house.json"
     path.parent.mkdir()

@@ -202,6 +202,8 @@ def test_a_shared_hand_opens_from_a_disk(browser: Browser, table: TrueTable, tmp
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(path.as_uri())
     page.locator(".says", has_text="hand 1").wait_for()
+    borders = "rows => rows.map((row) => getComputedStyle(row).borderLeftColor)"
+    assert page.locator(".players li").evaluate_all(borders) == ["rgb(29, 95, 158)", "rgb(179, 71, 11)"]
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     page.locator(".says", has_text="5-1").wait_for()
