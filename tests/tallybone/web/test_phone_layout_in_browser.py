@@ -1,4 +1,4 @@
-"""Tests of the page on a phone, upright and on its side: score, layout and question in sight, sheets whole."""
+"""Tests of small screens, a phone upright and on its side first: score, layout and question in sight, sheets whole."""
 
 from __future__ import annotations
 
@@ -51,6 +51,17 @@ def extent(viewer: Viewer, selector: str, nth: int = 0) -> Extent:
     return Extent(box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"])
 
 
+def test_a_question_covers_neither_score_nor_layout_on_a_laptop(browser: Browser) -> None:
+    reader = partial(doubtful, nth=11)
+    with served(players=LONG_NAMES, reader=reader) as table, viewing(browser, table, (1366, 768)) as viewer:
+        while table.live.session.open_question is None:
+            table.play(1)
+        viewer.page.locator("#question").wait_for()
+        question = extent(viewer, "#question")
+        assert extent(viewer, "#last").bottom <= question.top
+        assert question.right <= extent(viewer, "#layout-view").left
+
+
 @pytest.mark.parametrize("size", [SIDEWAYS, (667, 375), (844, 390)], ids=lambda size: str(size[0]))
 def test_a_question_covers_nothing_on_a_phone_on_its_side(browser: Browser, size: tuple[int, int]) -> None:
     reader = partial(doubtful, nth=11)
@@ -67,14 +78,15 @@ def test_a_question_covers_nothing_on_a_phone_on_its_side(browser: Browser, size
         assert viewer.page.locator(".houses:visible").count() == 0
 
 
-def test_four_players_leave_room_for_the_layout_on_an_upright_phone(browser: Browser) -> None:
-    with served(players=LONG_NAMES) as table, viewing(browser, table, UPRIGHT) as viewer:
+@pytest.mark.parametrize("size", [UPRIGHT, (320, 640)], ids=lambda size: str(size[0]))
+def test_four_players_leave_room_for_the_layout_on_an_upright_phone(browser: Browser, size: tuple[int, int]) -> None:
+    with served(players=LONG_NAMES) as table, viewing(browser, table, size) as viewer:
         table.play(12)
         wait_for_tiles(viewer, tiles_of(table))
         rows = [extent(viewer, ".player", seat) for seat in range(4)]
         assert max(row.bottom - row.top for row in rows) <= 44
         felt, keys = extent(viewer, "#layout-view"), extent(viewer, "#controls")
-        assert felt.bottom <= keys.top
+        assert felt.top + 180 <= keys.top
         for seat, row in enumerate(rows):
             total = extent(viewer, ".total", seat)
             assert extent(viewer, ".player .name", seat).right < total.left < total.right <= row.right
