@@ -325,9 +325,15 @@ class _Graph:
                 self._neighbours[node.joins.host, node.joins.port] = node
 
     def rows(self) -> Iterator[_BranchLine]:
-        """Yield the line through the first tile, then its branches depth first, then lines of loose tiles."""
-        first = self._layout.nodes[0]
-        loose = [node for node in self._layout.nodes[1:] if node.joins is None]
+        """Yield the line through the first tile with its branches depth first, then those through loose tiles."""
+        first, *others = self._layout.nodes
+        yield from self._line(_LINE, first)
+        for node in others:
+            if node.joins is None:  # only without a game, where tiles need not be joined
+                yield from self._line("apart", node)
+
+    def _line(self, label: str, first: Node) -> Iterator[_BranchLine]:
+        """Yield the line through a tile that joins no other, then its branches depth first."""
         west, east = self._chain(first, Port.W), self._chain(first, Port.E)
         words = (
             *reversed([self._word(node, is_turned=True) for node in west]),
@@ -337,11 +343,8 @@ class _Graph:
         left, right = self._end((west or [first])[-1], Port.E if west else Port.W), self._end((east or [first])[-1])
         if left is not None:
             words = (f"{left}<", *words)
-        yield _BranchLine(_LINE, (*words, *_arrow(right)))
+        yield _BranchLine(label, (*words, *_arrow(right)))
         yield from self._branches([*reversed(west), first, *east], 1)
-        for node in loose:  # only without a game, where tiles need not be joined
-            chain = [node, *self._chain(node, Port.E)]
-            yield _BranchLine("apart", tuple(self._word(each) for each in chain))
 
     def starter_rows(self) -> Iterator[_BranchLine]:
         """Yield the starter, then each numbered arm with its branches."""
