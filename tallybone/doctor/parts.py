@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from engine.phrases import phrase
 from hardware.config.part import PartSettings
 from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.microphone import MicrophoneSettings
@@ -377,7 +378,7 @@ def check_camera(name: str, seen: CameraSample) -> tuple[Finding, ...]:
     """Check that size, frame rate, light and sharpness of a camera's image are good enough for reading tiles."""
     if seen.error:
         return (problem("camera", seen.error.removeprefix(f"{name}: "), "Available cameras:", "tallybone cameras"),)
-    return _check_picture(name, seen), _check_light(seen)
+    return _check_picture(name, seen), check_light(seen)
 
 
 def _check_picture(name: str, seen: CameraSample) -> Finding:
@@ -392,17 +393,28 @@ def _check_picture(name: str, seen: CameraSample) -> Finding:
     return ok("camera", words)
 
 
-def _check_light(seen: CameraSample) -> Finding:
-    how = f"grey {seen.grey:.0f} of 255, contrast {seen.contrast:.0f}"
+def check_light(seen: CameraSample) -> Finding:
+    """Check that light and sharpness of a camera's image are good enough for reading tiles."""
+    part, grey, contrast = phrase("picture"), f"{seen.grey:.0f}", f"{seen.contrast:.0f}"
     if seen.contrast < _FLAT:
-        return problem("picture", f"uniform ({how})", "Is the lens cap on, or the table dark?")
+        words = phrase("uniform (grey {grey} of 255, contrast {contrast})", grey=grey, contrast=contrast)
+        return problem(part, words, phrase("Is the lens cap on, or the table dark?"))
     if seen.grey < _DARK:
-        return warning("picture", f"dark ({how})", "Light the table with a lamp from the side, not next to the camera.")
+        words = phrase("dark (grey {grey} of 255, contrast {contrast})", grey=grey, contrast=contrast)
+        return warning(part, words, phrase("Light the table with a lamp from the side, not next to the camera."))
     if seen.grey > _BRIGHT or seen.glare > _GLARE_SHARE:
-        words = f"too bright ({how}, {seen.glare:.0%} white)"
-        return warning("picture", words, "Point the lamp away from the table, or use a matt cloth.")
+        glare = f"{100 * seen.glare:.0f}"
+        words = phrase("too bright (grey {grey} of 255, {glare} % white)", grey=grey, glare=glare)
+        return warning(part, words, phrase("Point the lamp away from the table, or use a matt cloth."))
+    edges = f"{seen.sharpness:.2f}"
     if seen.sharpness < _BLURRED:
-        words = f"blurred (edges {seen.sharpness:.2f}, at least {_BLURRED:.2f} wanted)"
-        mend = "Focus or clean the lens until pips are sharp. Put tiles on the table: an empty cloth looks blurred."
-        return warning("picture", words, mend)
-    return ok("picture", f"bright and sharp enough ({how}, edges {seen.sharpness:.2f})")
+        words = phrase("blurred (edges {edges}, at least {least} wanted)", edges=edges, least=f"{_BLURRED:.2f}")
+        return warning(
+            part,
+            words,
+            phrase(
+                "Focus or clean the lens until pips are sharp. Put tiles on the table: an empty cloth looks blurred."
+            ),
+        )
+    words = phrase("bright and sharp enough (grey {grey} of 255, edges {edges})", grey=grey, edges=edges)
+    return ok(part, words)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.phrases import phrase
 from hardware.camera.device import Light
 from hardware.clock import Clock
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.table.settings import HardwareSettings
 from tallybone.calibrate.look import CalibrationCamera, wait_for_picture
 from tallybone.calibrate.scenes import AskedScene
-from tallybone.finding import Finding
+from tallybone.finding import Finding, absent, ok, warning
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.parts_test import ServedParts
 from tallybone.sources.camera import shot_of
@@ -22,6 +24,7 @@ from tallybone.sources.shots import Shot
 from tallybone.store.calibration_file import load_calibration
 from tallybone.web.calibration_desk import Calibrating
 from vision.arrays import Image
+from vision.image.picture import decode_picture
 
 if TYPE_CHECKING:
     from tallybone.calibrate.lens_and_table import ReadTiles
@@ -35,6 +38,8 @@ _NS_PER_S = 1_000_000_000
 _NOBODY_AFTER_NS = 5 * 60 * _NS_PER_S
 _SHOWN_EVERY_NS = _NS_PER_S // 2
 _RESTS_S = 0.01
+_MOST_TILT_DEG = 25
+"""Maximum tilt of a camera: docs/guides/cameras.md."""
 
 
 class ServedCalibration:
@@ -124,6 +129,27 @@ def microphone_of(hardware: HardwareSettings) -> str | None:
     if not isinstance(knock, MicrophoneSettings):
         return None
     return "any" if knock.device is None else str(knock.device)
+
+
+def sight_findings(jpeg: bytes | None, path: Path) -> tuple[Finding, ...]:
+    """Judge the light and sharpness of an image, and the tilt in the calibration at *path*.
+
+    Raises:
+        CalibrationError: If the stored calibration is damaged.
+        OSError: If the file cannot be read.
+    """
+    from tallybone.doctor.parts import check_light, seen_in
+
+    light = () if jpeg is None else (check_light(seen_in(decode_picture(jpeg, "camera"), 0.0)),)
+    part, table = phrase("tilt"), load_calibration(path).table
+    if table is None:
+        return (*light, absent(part, phrase("not measured: calibrate the table to know it")))
+    degrees = math.degrees(table.tilt_rad)
+    words = phrase("the camera is tilted by {tilt} degrees", tilt=f"{degrees:.0f}")
+    if degrees <= _MOST_TILT_DEG:
+        return (*light, ok(part, words))
+    mend = phrase("Mount it above the centre of the table, tilted by at most {most} degrees.", most=_MOST_TILT_DEG)
+    return (*light, warning(part, words, mend))
 
 
 class _Shared:

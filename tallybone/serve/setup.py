@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from fastapi import APIRouter
 
+from calibration.errors import CalibrationError
 from engine.phrases import phrase
 from hardware.camera.open_device import is_device
 from hardware.clock import Clock
@@ -19,6 +20,7 @@ from hardware.knock.classifier import Classifier
 from hardware.table.settings import HardwareSettings
 from hardware.virtual.drivers import VirtualSettings
 from tallybone.clock import wall_time
+from tallybone.finding import Finding
 from tallybone.maintain.backup import finish_at_start
 from tallybone.notify.notifying import telling
 from tallybone.plain_text import names_of
@@ -26,7 +28,7 @@ from tallybone.play.calibrated import USUAL, knocks_at, stored_for
 from tallybone.play.counts import Counts, PipelineStage
 from tallybone.play.parts import LiveParts, open_parts, with_panel
 from tallybone.recording.folder import default_folder
-from tallybone.serve.calibration import ServedCalibration
+from tallybone.serve.calibration import ServedCalibration, sight_findings
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.health import TableSources, camera_found, configuration_found, pace_found
 from tallybone.serve.left_match import LeftMatch, LeftMatches
@@ -34,7 +36,7 @@ from tallybone.serve.metrics import Observing
 from tallybone.serve.options import Environment, ServeOptions, make_recordings_folder, recordings_folder
 from tallybone.serve.page import Requests, TablePage
 from tallybone.serve.parts_test import PartsTest, ServedParts
-from tallybone.serve.routes.calibration import stored_calibration_routes
+from tallybone.serve.routes.calibration import sight_routes, stored_calibration_routes
 from tallybone.serve.routes.matches import LeftShown, Offered, match_routes, rules_routes, shown_setting
 from tallybone.serve.routes.pairing import pairing_routes
 from tallybone.serve.routes.parts import panel_routes, parts_test_routes
@@ -51,6 +53,7 @@ from tallybone.web.calibration import calibration_routes
 from tallybone.web.feed import LiveFeed
 from tallybone.web.hosts import KnownHosts
 from tallybone.web.recordings import recording_pages
+from vision.errors import VisionError
 
 log = logging.getLogger(__name__)
 
@@ -140,9 +143,18 @@ def _routes(setup: Setup, owner: Owner, observing: Observing, access: Access, pa
         parts_test_routes(access, setup.test, setup.desk),
         calibration_routes(setup.calibration.calibrating, access),
         stored_calibration_routes(setup.calibration, setup.desk, access),
+        sight_routes(partial(_sight, setup, observing, page)),
         settings_routes(setup.house, owner),
         *recording_pages(setup.folder, access),
     )
+
+
+def _sight(setup: Setup, observing: Observing, page: TablePage) -> tuple[Finding, ...]:
+    """Judge the camera, its newest image and its tilt. A damaged calibration is reported by its own view."""
+    picture, camera = page.feed.picture, observing.health.now().findings[0]
+    with suppress(CalibrationError, VisionError, OSError):
+        return (camera, *sight_findings(None if picture is None else picture.jpeg, setup.calibration.path()))
+    return (camera,)
 
 
 def _sources_of(setup: Setup) -> TableSources:

@@ -161,7 +161,7 @@ def _motion(before: LensView, now: LensView) -> float:
 
 
 class TableStep(GuideStep):
-    """Measures the table by the markers of corner blocks or the mat, or without any by tiles of known size."""
+    """Measures the table by the markers of corner blocks or the mat, or without any by tiles."""
 
     name, scene = StepName.TABLE, AskedScene.TABLE
     choices = (GuideChoice(GO_ON, phrase("measure")),)
@@ -173,12 +173,11 @@ class TableStep(GuideStep):
 
     @property
     def todo(self) -> tuple[str, ...]:
-        """Instructions to lay out the mat or corner blocks, or else tiles if their size is known."""
+        """Instructions to lay out the mat or corner blocks, or else tiles."""
         lay = phrase(
             "Lay the mat on the table, or a corner block near each corner, upright as seen from the first seat."
         )
-        other = () if self._given.tile is None else (phrase("Without blocks, spread tiles all over the table."),)
-        return (lay, *other, phrase("Take your hands away."))
+        return (lay, phrase("Without blocks, spread tiles all over the table."), phrase("Take your hands away."))
 
     @property
     def seen(self) -> tuple[str, ...]:
@@ -207,8 +206,9 @@ class TableStep(GuideStep):
         image, before, given = self._picture(), self._before, self._given
         lens = lens_for(before.lens, image)
         tiles: Sequence[SeenTile] = ()
-        if not self._markers and given.tile is not None:
-            size = TileSize(*given.tile, given.thickness_mm)
+        usual = TileSize(thickness_mm=given.thickness_mm)
+        if not self._markers:
+            size = usual if given.tile is None else TileSize(*given.tile, given.thickness_mm)
             tiles = self._read_tiles(image)
             table = table_from_tiles(tiles, lens, size)
         else:
@@ -218,6 +218,14 @@ class TableStep(GuideStep):
         blocks = len({marker.block for marker in self._markers})
         few = phrase("Only {seen} of {all} corner blocks are visible.", seen=blocks, all=BLOCKS)
         warnings = [few] if 0 < blocks < BLOCKS else []
+        if not self._markers and given.tile is None:
+            length, width = f"{usual.length_mm:g}", f"{usual.width_mm:g}"
+            words = phrase(
+                "The tiles are assumed to be {length} x {width} mm. Zones fit any tiles; only distances depend on it.",
+                length=length,
+                width=width,
+            )
+            warnings.append(words)
         if table.error_px > _FLAT_ERROR_PX and self._markers:
             warnings.append(
                 phrase("Markers are {px} px off. Check that the paper is flat.", px=f"{table.error_px:.1f}")

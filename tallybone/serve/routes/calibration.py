@@ -3,6 +3,7 @@
 # No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from calibration.errors import CalibrationError
 from engine.phrases import phrase
 from tallybone.calibrate.known import calibrated_parts, known_words
 from tallybone.clock import wall_time
-from tallybone.finding import Grade
+from tallybone.finding import Finding, Grade
 from tallybone.plain_text import plain
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.page import PlainRequest, Requests, RestoreCalibration
@@ -69,6 +70,18 @@ class RestoreSaid(StrictModel):
     """Backup to restore: 1 is the newest."""
 
     number: Annotated[int, Field(ge=1, le=KEPT)]
+
+
+def sight_routes(sight: Callable[[], tuple[Finding, ...]]) -> APIRouter:
+    """Return the route of *sight*, which judges the newest camera image and must be thread-safe."""
+    router = APIRouter()
+
+    @router.get("/calibration/sight", response_model=list[Finding])
+    async def sight_now(lang: Language = "en") -> Response:
+        """Findings about the camera, the light and sharpness of its newest image, and its tilt."""
+        return Response(as_json(await asyncio.to_thread(sight), lang), media_type="application/json")
+
+    return router
 
 
 def stored_calibration_routes(calibration: ServedCalibration, desk: Requests, access: Access) -> APIRouter:

@@ -10,7 +10,7 @@ const GRADES = {
   ok: [later("works"), "✓"],
   warning: [later("needs attention"), "!"],
   problem: [later("not working"), "✕"],
-  "not there": [later("not connected"), "–"],
+  "not there": [later("not available"), "–"],
 };
 
 /** The health view. */
@@ -60,7 +60,8 @@ export class HealthView {
   }
 }
 
-function findingOf({ part, grade, words, mend, commands }) {
+/** Return the list item of a finding. */
+export function findingOf({ part, grade, words, mend, commands }) {
   const [, sign] = GRADES[grade];
   const head = make("p", { class: "finding-head" }, make("span", { class: "sign", "aria-hidden": "true" }, sign), make("strong", {}, foreign(sentence(part, []))), make("small", {}, say(GRADES[grade][0])));
   const help = mend === "" ? null : make("p", {}, foreign(mend));

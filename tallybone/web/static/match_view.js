@@ -2,6 +2,7 @@
 
 import { read, send } from "./api.js";
 import { button, foreign, make, write } from "./dom.js";
+import { FirstRun } from "./first_run.js";
 import { dateOf } from "./measures.js";
 import { MatchForm } from "./match_form.js";
 import { say } from "./say.js";
@@ -60,6 +61,7 @@ export class MatchView {
     const parts = [make("h2", {}, say("Match"))];
     if (playing) parts.push(this.played(over));
     if (!playing && left !== null) parts.push(this.left(left));
+    if (!playing && left === null && usual === null) parts.push(new FirstRun().root);
     if ((!playing || over) && usual !== null) parts.push(this.again(usual));
     if (!playing || over) parts.push(new MatchForm(this.games, usual, () => this.begun()).root);
     this.root.replaceChildren(...parts);

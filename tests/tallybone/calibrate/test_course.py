@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
 from calibration.table.zones import ZoneSource, zones_on
+from tallybone.calibrate.guide.camera_steps import TableStep
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
-from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, Stage, StepName
+from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, Stage, StepName, points_of
+from tallybone.calibrate.lens_and_table import TableGiven
 from tallybone.calibrate.scenes import AskedScene
 from tallybone.calibrate.zone_edit import EditableZone
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tests.tallybone.calibrate.bare_table import LENS, MARKS, GreyLook, table_below
+from vision.reading import Face, SeenTile
 
 MEASURED = Calibration(LENS, table_below())
 
@@ -92,6 +97,20 @@ def test_a_refusal_is_shown_without_an_automatic_retry(tmp_path: Path) -> None:
     course.turn()
     assert "too few views" in course.view.refused
     assert AGAIN in presses_of(course)
+
+
+def test_tiles_of_the_usual_size_measure_a_table_without_blocks() -> None:
+    table, tiles = table_below(), list[SeenTile]()
+    for x, y in product((-240, 0, 240), (-110, 110)):
+        corners = np.array([(x - 24, y + 12), (x + 24, y + 12), (x + 24, y - 12), (x - 24, y - 12)], float)
+        a, b, c, d = points_of(table.to_picture(corners, LENS, height_mm=table.thickness_mm))
+        tiles.append(SeenTile(Face.DOWN, (a, b, c, d), ()))
+    step = TableStep(Calibration(LENS), TableGiven(), lambda _: tiles)
+    step.see(np.full((720, 1280, 3), 90, np.uint8))
+    result = step.result()
+    assert result.calibration.table is not None
+    assert result.calibration.table.height_mm == pytest.approx(table.height_mm, rel=0.01)
+    assert any("assumed to be 48 x 24 mm" in warning for warning in result.warnings)
 
 
 def test_steps_can_be_done_in_any_order(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ import pytest
 
 from calibration.knock.correction import TableExamples
 from hardware.knock.classifier import load_classifier
+from tallybone.finding import Grade
+from tallybone.serve.calibration import sight_findings
 from tallybone.store.calibration_file import Calibration, save_calibration
 from tallybone.store.learned_file import learned_path, save_learned
 from tests.tallybone.calibrate.bare_table import LENS, table_below
@@ -80,6 +84,27 @@ def test_nothing_is_stored_at_first(table: Served) -> None:
             [],
         )
         assert guest.get("/calibration").status_code == 404
+
+
+def test_the_camera_its_light_and_tilt_are_judged_before_the_first_match(table: Served) -> None:
+    with table.client(knows_pin=False) as guest:
+        table.plugs.show(3)
+        until(lambda: len(guest.get("/calibration/sight").json()) == 3)
+        camera, light, tilt = guest.get("/calibration/sight", params={"lang": "fr"}).json()
+        assert (camera["part"], camera["grade"]) == ("caméra", "ok")
+        assert (light["part"], light["grade"]) == ("image", "problem")
+        assert light["words"].startswith("uniforme (gris ")
+        assert tilt["grade"] == "not there"
+
+
+def test_the_tilt_of_a_calibrated_camera_is_judged(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    for degrees, grade in ((0, Grade.OK), (40, Grade.WARNING)):
+        sine, cosine = math.sin(math.radians(degrees)), math.cos(math.radians(degrees))
+        axes = (1.0, 0.0, 0.0, 0.0, -cosine, -sine, 0.0, sine, -cosine)
+        save_calibration(Calibration(LENS, replace(table_below(), axes=axes)), path)
+        (tilt,) = sight_findings(None, path)
+        assert tilt.grade is grade
 
 
 def test_a_calibration_is_started_followed_and_ended(table: Served) -> None:

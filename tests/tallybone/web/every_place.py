@@ -105,7 +105,7 @@ RESTING = (
     Place("match", "match", "#option-hand-wrong", _all_open),
     Place("settings", "settings", "#keep-settings"),
     Place("owner", "settings", "#owner-password", _owner, "owner.js enterAsOwner"),
-    Place("health", "health", ".finding"),
+    Place("health", "health", "#view-health .finding"),
     Place("parts", "parts", "#see-panel"),
     Place("calibrate", "calibrate", ".earlier button"),
     # The places below need the PIN.

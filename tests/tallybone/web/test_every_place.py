@@ -39,8 +39,26 @@ _SILENT = """() => [...document.querySelectorAll("button:disabled, input:disable
   .map((item) => item.outerHTML.slice(0, 120))"""
 
 _PARTS = re.compile(r"(\{\w+\})")
-# Words that are the same in every language: names of the test's players, games, files and units.
-_SAME = {"An", "Ann", "Be", "Ben", "Tallybone", "Bones", "bones", "many", "mcap", "usb", "kB", "MB", "GB", "nov"}
+# Words that are not translated: names of the test's players, games and files, units, and the times of browsers.
+_SAME = {
+    "il",
+    "secondes",
+    "minutes",
+    "An",
+    "Ann",
+    "Be",
+    "Ben",
+    "Tallybone",
+    "Bones",
+    "bones",
+    "many",
+    "mcap",
+    "usb",
+    "kB",
+    "MB",
+    "GB",
+    "nov",
+}
 _TEXTS = """() => [...document.querySelectorAll("body *")]
   .filter((element) => element.checkVisibility() && !element.closest("code, pre, noscript, #languages, .files a"))
   .flatMap((element) => [
