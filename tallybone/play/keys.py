@@ -51,8 +51,7 @@ HELP = (
     "k  knock      d  draw       c  call points    o  end turn after an extra turn",
     "K D C O then 1-9: the same for another player",
     "u  undo    s  accept    h  hand is over    r  redeal    t  stack on same tile",
-    "p, 1-9, a number and Enter: pips left in that hand; e: that total",
-    "n, 1-9, a name and Enter: rename; w, 1-9, 1-9 and Enter: change places",
+    "p pips left, e total, n name, w change places: then 1-9, the value and Enter",
     "q  quit       ?  show or hide help          a  use the layout on the table",
 )
 """Help for the keys."""
