@@ -14,6 +14,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
 
 from tests.tallybone.web.browsers import Browser, Viewer, served, tiles_of, viewing, wait_for_tiles
 from tests.tallybone.web.doubts import doubtful
+from tests.tallybone.web.looks import FAULTS
 
 pytestmark = pytest.mark.slow
 
@@ -93,9 +94,13 @@ def test_four_players_leave_room_for_the_layout_on_an_upright_phone(browser: Bro
 
 
 @pytest.mark.parametrize("language", ["en", "es", "fr", "pt"])
-def test_no_tab_wraps_when_its_view_is_shown(browser: Browser, language: str) -> None:
+def test_no_tab_wraps_and_no_key_breaks_a_word(browser: Browser, language: str) -> None:
     with served() as table, viewing(browser, table, UPRIGHT, path=f"/?lang={language}") as viewer:
         assert viewer.page.evaluate(ONE_LINE)
+        table.play(12)
+        wait_for_tiles(viewer, tiles_of(table))
+        viewer.page.set_viewport_size({"width": 320, "height": 640})
+        assert viewer.page.evaluate(FAULTS) == []
 
 
 @pytest.mark.parametrize("size", [UPRIGHT, SIDEWAYS], ids=lambda size: str(size[0]))
