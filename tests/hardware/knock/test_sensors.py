@@ -244,7 +244,7 @@ class TestMicrophone:
         assert knock.kind is Sound.KNOCK
         assert knock.t_ns == pytest.approx(10.6 * NS_PER_S, abs=20 * MS)
         assert library.options == {
-            "samplerate": 16_000, "blocksize": 1_024, "latency": 0.2, "device": "USB", "channels": 1, "dtype": "float32"
+            "samplerate": 16_000, "blocksize": 1_024, "latency": 1.0, "device": "USB", "channels": 1, "dtype": "float32"
         }  # fmt: skip
 
     def test_lost_sound_is_counted(self, clock: Clock) -> None:
