@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test coverage docs texts fuzz image sbom fast check programs format bench looks hands deb chroot lock clean
+.PHONY: help demo setup test coverage docs texts fuzz image sbom fast check programs format bench looks hands deb chroot lab lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -38,7 +38,7 @@ setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
 
 test: $(DEV) check coverage ## set up the tools (260 MB the first time), then check and run every test; about 20 minutes
 	@echo "Running all other tests, the slow ones too."
-	@$(BIN)/python -m pytest $(SPREAD) -m "slow and not (chroot or hardware)" $(COVERED) $(COVERING)
+	@$(BIN)/python -m pytest $(SPREAD) -m "slow and not (chroot or hardware or lab)" $(COVERED) $(COVERING)
 	@$(BIN)/python -m pytest $(SPREAD) $(addprefix --ignore=,$(COVERED) $(COVERING))
 
 # Counting makes Python up to three times as slow, so it counts in quick tests only.
@@ -146,6 +146,11 @@ chroot: $(DEV) ## install, upgrade, package and remove in a bare system (root, d
 	@mkdir -p build
 	@test -d build/$(SUITE) || debootstrap --variant=minbase --include=systemd,udev,python3,python3-venv $(SUITE) build/$(SUITE)
 	@TALLYBONE_CHROOT=build/$(SUITE) $(BIN)/python -m pytest -m chroot tests/systemd/test_in_a_chroot.py
+
+LAB ?= build/lab
+lab: $(DEV) ## boot Debian 13 on simulated hardware: play a match, cut the power, unplug parts (root, mmdebstrap; half an hour the first time)
+	@tests/lab/build.sh $(LAB)
+	@TALLYBONE_LAB=$(LAB) $(BIN)/python -m pytest -m lab -p no:cacheprovider --durations=0 tests/lab
 
 # Universal: one file for 3.11 and later, x86-64 and aarch64. No host is named in them: pip asks whatever index it has.
 # Extras are kept (coverage[toml]==7.17.4), because older versions of pip find no pin for them otherwise.

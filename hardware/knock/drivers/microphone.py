@@ -28,8 +28,8 @@ from hardware.libraries.pin_factory import OpenPins
 from hardware.part_state import PartState
 
 _BLOCK = 1_024
-# On ALSA, the buffer of PortAudio holds this time and one period, and a thread that is late for longer loses sound. On a
-# busy machine, 7 % of the sound of snd-aloop was lost with 0.2 s, and none with 0.5 s. A longer buffer delays nothing.
+# On ALSA, the buffer of PortAudio holds this time and one period, and a thread that is late for longer loses sound.
+# With 0.2 s, a busy machine lost 7 % of the sound of snd-aloop, and none with 0.5 s. A longer buffer delays nothing.
 _LATENCY_S = 1.0
 # Maximum number of queued blocks, 4 s of audio. Later blocks are dropped and counted.
 _MOST_WAITING = 64

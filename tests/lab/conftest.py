@@ -1,0 +1,95 @@
+"""The lab of `make lab`: guests with a real kernel, whose parts are Linux' test drivers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.lab.guest import Guest
+from tests.lab.match import write_match
+from tests.lab.table import INSTALL
+
+
+@pytest.fixture(scope="session")
+def lab() -> Path:
+    """Return the folder made by build.sh."""
+    folder = os.environ.get("TALLYBONE_LAB")
+    if folder is None:
+        pytest.skip("takes minutes, and root: sudo make lab runs it")
+    return Path(folder).resolve()
+
+
+@pytest.fixture
+def measured(lab: Path) -> Callable[[str], None]:
+    """Return a function that adds a line to the results printed at the end."""
+
+    def add(words: str) -> None:
+        with (lab / "measured").open("a") as file:
+            file.write(f"{words}\n")
+
+    return add
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what was measured."""
+    file = Path(os.environ.get("TALLYBONE_LAB", "")) / "measured"
+    if file.is_file():
+        terminalreporter.section("measured")
+        terminalreporter.write(file.read_text())
+        file.unlink()
+
+
+@pytest.fixture(scope="session")
+def installed(lab: Path) -> Path:
+    """Return a disk on which Tallybone has been installed, and was shut down properly."""
+    guest = Guest(lab, "installed", ROOT)
+    guest.start(is_new=True)
+    try:
+        shutil.copytree(lab / "wheels", guest.share / "wheels", copy_function=os.link)
+        guest.run(INSTALL, 300)
+        guest.shut_down()
+    finally:
+        guest.cut_power()
+    return guest.disk
+
+
+@pytest.fixture
+def boot(lab: Path, installed: Path) -> Iterator[Callable[[str], Guest]]:
+    """Return a function that boots a guest of a name, with Tallybone installed.
+
+    In the end, the guest's journal is written to the file `journal` in its shared folder.
+    """
+    guests: list[Guest] = []
+
+    def booted(name: str) -> Guest:
+        guest = Guest(lab, name, ROOT)
+        guests.append(guest)
+        shutil.rmtree(guest.share.parent, ignore_errors=True)
+        shutil.copytree(lab / "wheels", guest.share / "wheels", copy_function=os.link)
+        subprocess.run(["cp", "--sparse=always", installed, guest.disk], check=True)
+        guest.start()
+        return guest
+
+    yield booted
+    for guest in guests:
+        if guest.is_running:
+            guest.run("journalctl -b -o short-monotonic --no-pager >/lab/journal")
+        guest.cut_power()
+
+
+@pytest.fixture(scope="session")
+def match(lab: Path) -> Path:
+    """Return a folder with a rendered match (`tests.lab.match`). It is kept for the next time."""
+    folder = lab / "match"
+    if not folder.exists():
+        new = lab / "match.new"
+        shutil.rmtree(new, ignore_errors=True)
+        write_match(new)
+        new.rename(folder)
+    return folder

@@ -1,0 +1,95 @@
+"""The service under a real systemd: upgrade and removal, restart, full disks, clocks that jump, watchdog."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.lab.guest import Guest
+from tests.lab.table import INSTALL
+
+pytestmark = [pytest.mark.slow, pytest.mark.lab]
+
+_TABLE = "printf '[camera]\\nurl = \"simulated:seed=3\"\\n' >/etc/tallybone/table.toml; systemctl restart tallybone\n"
+_HEALTH = "for _ in $(seq 120); do curl -sf localhost:8080/health && exit; sleep 0.5; done; exit 1"
+
+
+@pytest.fixture
+def guest(boot: Callable[[str], Guest]) -> Guest:
+    return boot("system")
+
+
+def health(guest: Guest) -> dict[str, object]:
+    """Return the health of the table, as soon as there is a page."""
+    found: dict[str, object] = json.loads(guest.run(_HEALTH, 90))
+    return found
+
+
+def test_the_page_comes_with_the_power(guest: Guest, measured: Callable[[str], None]) -> None:
+    assert health(guest)["version"]
+    uptime_s = float(guest.run("cat /proc/uptime").split()[0])
+    guest.shut_down()
+    guest.start()
+    assert health(guest)["version"]
+    measured(f"page at most {uptime_s:.0f} s after the kernel starts")
+
+
+def test_only_the_state_need_be_writable(guest: Guest) -> None:
+    health(guest)
+    guest.shut_down()
+    guest.start("ro", "systemd.volatile=state")
+    assert health(guest)["version"]
+    assert guest.run("findmnt -no OPTIONS /").startswith("ro,")
+
+
+def test_clocks_may_jump(guest: Guest) -> None:
+    health(guest)
+    before = guest.run("systemctl show -p NRestarts --value tallybone")
+    for date in ("2031-01-01", "2001-01-01", "2026-06-01"):
+        guest.run(f"date -s {date}; sleep 4")
+        health(guest)
+    assert guest.run("systemctl show -p NRestarts --value tallybone") == before
+
+
+def test_a_full_disk_is_reported_and_survived(guest: Guest) -> None:
+    guest.run(_TABLE, 30)
+    health(guest)
+    guest.run(
+        """
+fallocate -l $(($(df --output=avail -B1 / | tail -1) - 200000)) /srv/fill
+dd if=/dev/zero of=/srv/rest bs=4k 2>/dev/null || true
+sleep 10""",
+        60,
+    )
+    full = health(guest)
+    guest.run("rm /srv/fill /srv/rest; sleep 10")
+    assert (full["ok"], "space" in f"{full['reasons']}") == (False, True)
+    assert "space" not in f"{health(guest)['reasons']}"
+
+
+def test_a_process_that_hangs_is_restarted_by_the_watchdog(guest: Guest, measured: Callable[[str], None]) -> None:
+    health(guest)
+    seconds = guest.run(
+        """
+before=$(cut -d. -f1 /proc/uptime)
+kill -STOP "$(systemctl show -p MainPID --value tallybone)"
+until [ "$(systemctl show -p NRestarts --value tallybone)" = 1 ]; do sleep 1; done
+echo $(($(cut -d. -f1 /proc/uptime) - before))""",
+        180,
+    )
+    assert health(guest)["version"]
+    measured(f"a process that hangs is restarted after {seconds.strip()} s")
+
+
+def test_an_upgrade_keeps_what_is_recorded_and_a_removal_too(guest: Guest) -> None:
+    kept = "/var/lib/tallybone/sessions/kept"
+    guest.run(f"mkdir -p {Path(kept).parent}; touch {kept}")
+    before = guest.run("readlink -f /opt/tallybone/venv")
+    guest.run(INSTALL, 300)
+    assert health(guest)["version"]
+    assert guest.run("readlink -f /opt/tallybone/venv") != before
+    guest.run(f"/opt/tallybone/systemd/install.sh --uninstall; test -e {kept}", 60)
+    assert guest.run("systemctl is-active tallybone || true").strip() == "inactive"
