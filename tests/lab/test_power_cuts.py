@@ -63,9 +63,9 @@ def check_what_is_offered(guest: Guest, folder: Path) -> float:
 
 
 def possible(totals: list[int], folder: Path) -> list[list[int]]:
-    """Return totals, and the next ones in the true match."""
+    """Return totals, and the next ones in the true match. Totals with a question to the table may have no next ones."""
     truth = [line["totals"] for line in json.loads((folder / "match.json").read_text())["truth"]]
-    later = [after for after in truth[truth.index(totals) :] if after != totals]
+    later = [after for after in truth[truth.index(totals) :] if after != totals] if totals in truth else []
     return [totals, *later[:1]]
 
 

@@ -11,7 +11,6 @@ import { listenToKeys, showLayout } from "./layout.js";
 import { follow, Link } from "./link.js";
 import { showLobby } from "./lobby.js";
 import { registerPairing } from "./pairing.js";
-import { openPlay } from "./play_sheet.js";
 import { showScores } from "./scores.js";
 import { openTilesOut } from "./tiles_out.js";
 import { fillIn, language, later, say } from "./say.js";
@@ -26,6 +25,12 @@ import { Zoom } from "./zoom.js";
 
 const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not connected") };
 const TABS = { "layout-tab": "layout-view", "camera-tab": "camera-view" };
+
+/** Open the sheet of a play. It is fetched ahead, but not part of the first load. */
+function openPlay(seq, snapshot, desk) {
+  const failed = () => desk.toast.failed(say("The table cannot be reached."));
+  return import("./play_sheet.js").then((sheet) => sheet.openPlay(seq, snapshot, desk)).catch(failed);
+}
 
 class Page {
   constructor() {
