@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -118,10 +119,20 @@ class Guest:
             with contextlib.suppress(ProcessLookupError):  # it has been shut down
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+            # Its other processes hold the lock of the disk until they are gone.
+            until(partial(_is_gone, self._process.pid), _BOOT_S)
             self._process = None
 
     def _console(self) -> str:
         return _text(self.console)[-2000:]
+
+
+def _is_gone(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
+    return False
 
 
 def _text(path: Path) -> str:

@@ -101,7 +101,8 @@ class MicrophoneKnockSensor:
         """Return the sounds since the last call. Reopens a microphone that was unplugged, with increasing delays."""
         self._device.require_open()
         sounds: list[ClassifiedSound] = []
-        while self._blocks:
+        # Only those that are there now: on a busy machine, the next one may arrive before this one is done.
+        for _ in range(len(self._blocks)):
             block = self._blocks.popleft()
             self._monitor.feed(block)
             sounds += self._detector.feed(block)
