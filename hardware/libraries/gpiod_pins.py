@@ -35,13 +35,13 @@ _EDGES = {"both": Edge.BOTH, "rising": Edge.RISING, "falling": Edge.FALLING}
 _FLOATING = gpiod.LineSettings(direction=Direction.INPUT, bias=Bias.DISABLED)
 
 
-def header_chip(folder: Path = Path("/dev")) -> Path:
+def header_chip() -> Path:
     """Return the GPIO chip with the pins of the header. It is the pin controller: gpiochip0 on most models.
 
     Raises:
         OSError: If there is no chip, or it cannot be opened.
     """
-    paths = sorted(folder.glob("gpiochip*"), key=lambda path: (len(path.name), path.name))
+    paths = sorted(Path("/dev").glob("gpiochip*"), key=lambda path: (len(path.name), path.name))
     for path in paths:
         with gpiod.Chip(str(path)) as chip:
             if chip.get_info().label.startswith("pinctrl-"):
@@ -50,18 +50,18 @@ def header_chip(folder: Path = Path("/dev")) -> Path:
 
 
 class GpiodFactory(LocalPiFactory):  # type: ignore[misc]
-    """Pins of a Raspberry Pi by the character device of a GPIO chip, /dev/gpiochip0 for example.
+    """Pins of a Raspberry Pi, driven through the character device of its GPIO chip, such as /dev/gpiochip0.
 
     Raises:
         PinUnknownPi: If this is not a Raspberry Pi.
         OSError: If the chip cannot be opened.
     """
 
-    def __init__(self, chip: Path | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.pin_class = GpiodPin
         self._get_board_info()
-        self._chip = gpiod.Chip(str(chip or header_chip()))
+        self._chip = gpiod.Chip(str(header_chip()))
         self.watcher = _EdgeWatcher()
 
     def request(self, number: int, settings: gpiod.LineSettings) -> gpiod.LineRequest:
@@ -133,13 +133,8 @@ class GpiodPin(LocalPiPin):  # type: ignore[misc]
                 self._call_when_changed(event.timestamp_ns / _NS_PER_S, event.event_type is event.Type.RISING_EDGE)
 
     def output_with_state(self, state: bool) -> None:  # noqa: FBT001 - gpiozero's signature
-        """Turn the pin into an output that has a level from its beginning."""
+        """Turn the pin into an output with an initial level."""
         self._configure(gpiod.LineSettings(direction=Direction.OUTPUT, output_value=Value(bool(state))))
-
-    def input_with_pull(self, pull: str) -> None:
-        """Turn the pin into an input with a pull resistor."""
-        self.function = "input"
-        self.pull = pull
 
     def _configure(self, settings: gpiod.LineSettings) -> None:
         with self._lock:
@@ -272,7 +267,7 @@ class _EdgeWatcher:
                     if pin is not None:
                         pin.deliver()
                 except (OSError, gpiod.RequestReleasedError):
-                    # The chip has disappeared: its lines are readable for ever, and `is_connected` tells the parts.
+                    # The chip has disappeared: its lines stay readable, and `is_connected` tells the parts.
                     self.remove(fd)
 
 
