@@ -6,7 +6,10 @@ import json
 import signal
 import subprocess
 import sys
+from math import inf
 from pathlib import Path
+from threading import Event
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,7 @@ from tests.tallybone.replay.videos import write_video
 from vision.tracking.watch import Frame
 
 _SEED, _PLAYS, _KILLS = 4, 10, 14
+_DIES_AT = 2_500_000  # bytes, about 20 pictures
 _PROGRAM = (sys.executable, "-c", "from tallybone.cli import main; main()", "play", "--json", "--speed", "0")
 # Repeat the last pictures before a kill, because a real table is still during a restart.
 _SHOWN_AGAIN = 3
@@ -35,10 +39,12 @@ def test_a_repeatedly_killed_game_loses_and_duplicates_nothing(tmp_path: Path) -
     begun, moments, before = 0, set(), set[Path]()
     for kill in range(_KILLS + 1):
         video = write_video(tmp_path / f"{kill}.avi", images[begun:], per_s=10)
-        # Most are killed while they read the table, some while starting.
+        # Most are killed at a size of the recording, while they read the table, some while starting. The time at which
+        # they read it depends on the machine.
         is_quick = kill % 6 == 5
-        dies_after_s = rng.uniform(0.0, 1.5 if is_quick else 0.8) if kill < _KILLS else None
-        lines = _run(video, folder, dies_after_s, from_first_line=not is_quick)
+        dies_after_s = rng.uniform(0.0, 1.5) if is_quick else inf
+        dies_at = inf if is_quick or kill == _KILLS else rng.uniform(0.0, _DIES_AT)
+        lines = _run(video, folder, dies_after_s, dies_at)
         shown = [*kept, *((line["seat"], line["points"]) for line in lines if line.get("event") == "scored")]
         state = _state(folder)
         kept = _scored(state)
@@ -53,8 +59,9 @@ def test_a_repeatedly_killed_game_loses_and_duplicates_nothing(tmp_path: Path) -
     assert lines[-1]["result"]["totals"] == {"Ann": 25, "Ben": 10}
 
 
-def _run(video: Path, folder: Path, dies_after_s: float | None, *, from_first_line: bool) -> list[dict[str, Any]]:
-    """Play until the end or until killed, and return the printed lines."""
+def _run(video: Path, folder: Path, dies_after_s: float, dies_at: float) -> list[dict[str, Any]]:
+    """Play until the end, or until killed after a time or at a size of the recording, and return the printed lines."""
+    before = _recordings(folder)
     state = _state(folder)
     resume = ("--resume",) if state.game is not None else ("--players", "Ann,Ben")
     keys = b" " * (2 - sum(isinstance(event, NewHand | Lead) for event in state.log))
@@ -64,12 +71,12 @@ def _run(video: Path, folder: Path, dies_after_s: float | None, *, from_first_li
         assert process.stdout is not None
         process.stdin.write(keys)
         process.stdin.close()
-        first = process.stdout.readline() if from_first_line else b""
-        try:
-            process.wait(dies_after_s)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        printed = first + process.stdout.read()
+        begun_s = monotonic()
+        while process.poll() is None:
+            if monotonic() - begun_s > dies_after_s or _size(_recordings(folder) - before) > dies_at:
+                process.kill()
+            Event().wait(0.002)
+        printed = process.stdout.read()
     assert process.returncode in (0, -signal.SIGKILL)
     return [json.loads(line) for line in printed.splitlines(keepends=True) if line.endswith(b"\n")]
 
@@ -89,6 +96,10 @@ def _scored(state: State) -> list[tuple[int, int]]:
 
 def _recordings(folder: Path) -> set[Path]:
     return set(folder.glob("*.mcap"))
+
+
+def _size(recordings: set[Path]) -> int:
+    return sum(path.stat().st_size for path in recordings)
 
 
 def _pictures_read(path: Path) -> int:
