@@ -220,11 +220,10 @@ def _table(
     from tallybone.play.assemble import set_up
     from tallybone.play.parts import open_parts
     from tallybone.play.recorder import RecordingQuota
-    from tallybone.play.start import open_camera
+    from tallybone.play.start import open_camera, warm_reader
     from tallybone.play.table import LiveTable, TableParts
     from tallybone.sources.camera import PlayedCamera
     from tallybone.store.table_file import USUAL_CAMERA, load_table
-    from vision.reader.reader import load_reader
 
     at_table = load_table(options.config)
     game = _game(options)
@@ -242,7 +241,7 @@ def _table(
             calibration=options.calibration,
             environment=os.environ,
             home=Path.home(),
-            load=lambda max_pips: reader or load_reader(max_pips),
+            load=lambda max_pips: reader or warm_reader(max_pips),
         )
         seats = len(match.game.start.players)
         parts = open_parts(at_table.hardware, seats=seats, clock=clock, has_panel=options.panel)

@@ -30,7 +30,7 @@ from tallybone.sources.camera import SIMULATED, Camera, open_filmed
 from tallybone.sources.device import open_plugged_in
 from tallybone.sources.source import GameOverrides, match_of
 from vision.image.picture import decode_picture
-from vision.reader.reader import Reader
+from vision.reader.reader import Reader, load_reader
 from vision.tracking.perception import Perception, Start
 
 log = logging.getLogger(__name__)
@@ -137,7 +137,6 @@ def sitting_of(
         EngineError: If the rules do not allow this number of players.
         PictureError: If a picture of the state to resume is damaged.
     """
-    _warm_up(reader)
     if game.left is None:
         session, announcements = opened(game.rules, game.start.players, game.start.zones)
     else:
@@ -152,11 +151,17 @@ def set_changer(perception: Perception, complain: Callable[[str], object]) -> Us
     return lambda recorded: perception.use(as_recorded(perception.reader, recorded, complain))
 
 
-def _warm_up(reader: Reader) -> None:
-    """Read an empty image and a tile in it once, because the first calls take twice as long."""
+def warm_reader(max_pips: int) -> Reader:
+    """Load the reader for a tile set of up to *max_pips*, and read two images, because the first take twice as long.
+
+    Raises:
+        ModelError: If a model file is missing, damaged or of another version.
+    """
+    reader = load_reader(max_pips)
     empty = np.full((720, 1280, 3), 90, np.uint8)
     reader.read(empty)
     reader.read_again(empty, np.array([[640.0, 360.0, 40.0, 0.0, 0.0, 20.0]]))
+    return reader
 
 
 def recorder_of(

@@ -111,9 +111,9 @@ def _is_at_terminal() -> bool:
 
 
 def _shipped_reader(max_pips: int) -> Reader:
-    from vision.reader.reader import load_reader
+    from tallybone.play.start import warm_reader
 
-    return load_reader(max_pips)
+    return warm_reader(max_pips)
 
 
 def _plugged_in(source: str, clock: Clock) -> CameraDevice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,9 +163,11 @@ class ServedTable:
         page = self._page
         problem: str | None = None
         try:
-            camera, game = self._setup.camera.for_game(self._game(wanted))
+            game = self._game(wanted)
+            reader = self._loaded(game.max_pips, is_stopped)
+            camera, game = self._setup.camera.for_game(game)
             with closing(camera):
-                table = self._table(wanted, game, camera)
+                table = self._table(wanted, game, camera, reader)
                 table.run(shown, _NobodyTypes(), is_stopped)
         except _CANNOT as error:
             problem = str(error)
@@ -221,7 +224,17 @@ class ServedTable:
         path = None if newest is None else newest.path
         return resumed_game(path, self._setup.folder, began=wall_time(), software=software())
 
-    def _table(self, wanted: PendingRequest, game: MatchPlan, camera: Camera) -> LiveTable:
+    def _loaded(self, max_pips: int, is_stopped: Callable[[], bool]) -> Reader:
+        """Load a reader in another thread: on a slow, busy machine it takes longer than the watchdog waits."""
+        with ThreadPoolExecutor(1, "loading") as pool:
+            loading = pool.submit(self._setup.load, max_pips)
+            while not loading.done():
+                is_stopped()  # It tells the watchdog that the table is alive.
+                self._look()
+                wait((loading,), _RESTS_S)
+            return loading.result()
+
+    def _table(self, wanted: PendingRequest, game: MatchPlan, camera: Camera, reader: Reader) -> LiveTable:
         """Set up a match, and prepare the page for it. From then on, it counts as begun."""
         setup = self._setup
         match = set_up(
@@ -231,7 +244,7 @@ class ServedTable:
             calibration=setup.options.calibration if game.left is None else None,
             environment=setup.world.environment,
             home=setup.world.home,
-            load=setup.load,
+            load=lambda max_pips: reader,
         )
         around = TableParts(
             camera=camera,

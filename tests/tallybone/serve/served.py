@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
@@ -95,6 +95,7 @@ def at_served_table(
     environment: dict[str, str] | None = None,
     open_device: OpenDevice | None = None,
     clock: Clock = time.monotonic_ns,
+    load: Callable[[int], Reader] = lambda max_pips: Blind(),
     **options: Any,
 ) -> Iterator[Served]:
     """Yield a table that is served until the end of the block. *options* are those of `serve`."""
@@ -106,7 +107,7 @@ def at_served_table(
         is_terminal=False,
         environment={"XDG_STATE_HOME": str(folder), **(environment or {})},
         home=folder,
-        load=lambda max_pips: Blind(),
+        load=load,
         open_device=open_device or plugs.open,
         pin=pin,
         stop=lambda: nullcontext(stop_request),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,8 +14,8 @@ import pytest
 from tallybone.play.counts import Counts
 from tallybone.serve.systemd import Notifier
 from tallybone.serve.table import LifeSigns, ServedLife
-from tests.tallybone.serve.served import Plugs, at_served_table
-from tests.waiting import until
+from tests.tallybone.serve.served import Blind, Plugs, at_served_table
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.slow
 
@@ -122,6 +123,29 @@ def test_a_table_without_a_camera_is_ready_and_fed(systemd: Callable[[], str], t
 def test_a_table_configured_without_a_camera_is_ready_and_fed(systemd: Callable[[], str], tmp_path: Path) -> None:
     with at_served_table(tmp_path, camera="none", environment=watched(tmp_path)):
         until(lambda: systemd().count("WATCHDOG=1") >= 3)
+
+
+def test_a_table_is_fed_while_a_match_loads_its_models(systemd: Callable[[], str], tmp_path: Path) -> None:
+    may_load = threading.Event()
+
+    def load(max_pips: int) -> Blind:
+        assert may_load.wait(PATIENCE_S)
+        return Blind()
+
+    def count_of_feeds() -> int:
+        table.plugs.show()
+        return systemd().count("WATCHDOG=1")
+
+    with at_served_table(tmp_path, environment=watched(tmp_path), load=load) as table, table.client() as client:
+        until(lambda: count_of_feeds() >= 1)
+        with ThreadPoolExecutor() as pool:
+            begun = pool.submit(client.post, "/match", json={"game": "bones", "players": ["Ann", "Ben"]})
+            before = count_of_feeds()
+            until(lambda: count_of_feeds() >= before + 5)
+            assert not begun.done()
+            may_load.set()
+            until(lambda: count_of_feeds() and begun.done())
+            assert begun.result().status_code == 204
 
 
 def test_a_table_with_a_silent_camera_is_not_fed(systemd: Callable[[], str], tmp_path: Path) -> None:
