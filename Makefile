@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test coverage docs texts fuzz image sbom fast check programs format bench looks hands deb chroot lab lock clean
+.PHONY: help demo setup test coverage docs texts fuzz image sbom fast check programs format bench looks hands deb chroot lab arm lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -151,6 +151,12 @@ LAB ?= build/lab
 lab: $(DEV) ## boot Debian 13 on simulated hardware: play a match, cut the power, unplug parts (root, mmdebstrap; half an hour the first time)
 	@tests/lab/build.sh $(LAB)
 	@TALLYBONE_LAB=$(LAB) $(BIN)/python -m pytest -m lab -p no:cacheprovider --durations=0 tests/lab
+
+ARM ?= build/arm64
+arm: $(DEV) ## package, demo and quick tests on Debian 13 for arm64, emulated (root, mmdebstrap, qemu-user; an hour)
+	@tests/lab/arm.sh $(ARM)
+	@TALLYBONE_CHROOT=$(ARM)/root TALLYBONE_ARM64=$(ARM) $(BIN)/python -m pytest -m "chroot or lab" -p no:cacheprovider --timeout=7200 --durations=0 \
+	  tests/systemd/test_in_a_chroot.py::test_the_debian_package_installs_and_purges_cleanly tests/lab/test_arm64.py
 
 # Universal: one file for 3.11 and later, x86-64 and aarch64. No host is named in them: pip asks whatever index it has.
 # Extras are kept (coverage[toml]==7.17.4), because older versions of pip find no pin for them otherwise.

@@ -1,9 +1,10 @@
 #!/bin/bash
 # Fills a folder with all that the service needs, Tallybone itself too, for a machine that has no network.
+# Other requirements than the service's, in a file of requirements/, may be named last.
 set -euo pipefail
 
-[ $# -eq 3 ] || { echo "usage: $0 DIR PYTHON-VERSION amd64|arm64, such as: $0 wheels 3.13 arm64" >&2; exit 2; }
-folder=$1 version=$2
+[ $# -eq 3 ] || [ $# -eq 4 ] || { echo "usage: $0 DIR PYTHON-VERSION amd64|arm64 [FILE], such as: $0 wheels 3.13 arm64" >&2; exit 2; }
+folder=$1 version=$2 pins=${4:-table.txt}
 case $3 in
     amd64) machine=x86_64 ;;
     arm64) machine=aarch64 ;;
@@ -14,12 +15,12 @@ PYTHON=${PYTHON:-$source/.venv/bin/python}
 
 # pip decides by the Python that runs it which lines of a requirement file hold; here those of the other machine do.
 lines_for_machine() {
-    "$PYTHON" - "$source/requirements/table.txt" "$version" "$machine" <<'END'
+    "$PYTHON" - "$source/requirements/$pins" "$version" "$machine" <<'END'
 import re, sys
 from packaging.markers import Marker
 path, version, machine = sys.argv[1:]
 about = {"python_version": version, "python_full_version": f"{version}.0", "platform_machine": machine,
-         "sys_platform": "linux", "implementation_name": "cpython"}
+         "sys_platform": "linux", "implementation_name": "cpython", "platform_python_implementation": "CPython"}
 for pin in re.split(r"\n(?=\w)", open(path).read().strip()):
     first, _, rest = pin.partition("\n")
     name, _, marker = first.rstrip("\\ ").partition(" ; ")

@@ -22,7 +22,7 @@ def test_passes_shellcheck(script: Path) -> None:
 
 
 @pytest.mark.parametrize("script", ["wheels.sh", "make_deb.sh"])
-@pytest.mark.parametrize("arguments", [(), ("a", "3.11"), ("a", "3.11", "amd64", "more")])
+@pytest.mark.parametrize("arguments", [(), ("a", "3.11"), ("a", "3.11", "amd64", "run.txt", "more")])
 def test_wrong_use_prints_the_usage(script: str, arguments: tuple[str, ...]) -> None:
     result = subprocess.run([SYSTEMD / script, *arguments], capture_output=True, text=True)
     assert result.returncode == 2

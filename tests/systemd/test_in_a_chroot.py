@@ -1,4 +1,4 @@
-"""Tests of installing, upgrading, packaging and removing on a bare debootstrap system, run by `make chroot`."""
+"""Tests of installing, upgrading, packaging and removing on a bare system, run by `make chroot` and `make arm`."""
 
 from __future__ import annotations
 
@@ -11,41 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.systemd.bare_system import BareSystem
 
 pytestmark = [pytest.mark.slow, pytest.mark.chroot]
 
 INSTALL = ["/srv/tallybone/systemd/install.sh", "--wheels", "/srv/wheels"]
 INSTALLED = "/opt/tallybone/systemd/install.sh"
 DATA = "var/lib/tallybone/sessions/kept.txt"
-
-
-class BareSystem:
-    """A system in a chroot folder."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.python = self.output("python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip()
-        self.arch = self.output("dpkg", "--print-architecture").strip()
-
-    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        environment = {
-            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-            "HOME": "/root",
-            "LC_ALL": "C.UTF-8",
-        }
-        # A private mount namespace: systemd's tools and df need /proc, and the mount ends with the command.
-        script = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
-        inside = ["unshare", "--mount", "sh", "-c", script, str(self.root), *command]
-        return subprocess.run(inside, capture_output=True, text=True, env=environment, timeout=1800)
-
-    def output(self, *command: str) -> str:
-        result = self.run(*command)
-        assert result.returncode == 0, result.stdout + result.stderr
-        return result.stdout
-
-    def has(self, name: str) -> bool:
-        path = self.root / name
-        return path.exists() or path.is_symlink()
 
 
 @pytest.fixture
@@ -140,6 +112,7 @@ def test_the_debian_package_installs_and_purges_cleanly(bare: BareSystem, tmp_pa
 
     bare.output("dpkg", "-i", "/srv/tallybone.deb")
     assert_installation_works(bare)
+    bare.output("tallybone", "demo", "--plays", "3")
     config = bare.root / "etc/tallybone/table.toml"
     config.write_text("# mine\n")
     (bare.root / DATA).write_text("kept")
