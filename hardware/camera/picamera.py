@@ -25,7 +25,7 @@ _TO_BGR = {"YUV420": cv2.COLOR_YUV2BGR_I420, "NV12": cv2.COLOR_YUV2BGR_NV12}
 
 
 class PicameraFeed:
-    """An open Picamera2 with two streams: the main one, and a small one scaled without the CPU.
+    """An open Picamera2 with a main stream and, if the camera has a second one, a small stream scaled without the CPU.
 
     Args:
         number: Number of the camera, from 0.
@@ -73,12 +73,12 @@ class PicameraFeed:
         t_ns, is_light_settled = self._grabbed
         with self._camera_errors():
             try:
-                main, small = self._held.make_array("main"), self._held.make_array("lores")
+                main = self._held.make_array("main")
+                small = None if self._small_px is None else self._held.make_array("lores")
             finally:
                 self._release()
-        width_px, height_px = self._small_px
-        grey = np.ascontiguousarray(small[:height_px, :width_px])
-        return Picture(t_ns, self._bgr(main), grey, is_light_settled)
+        image = self._bgr(main)
+        return Picture(t_ns, image, self._grey(image, small), is_light_settled)
 
     def hold_light(self) -> None:
         """Lock exposure, white balance and focus at the values of the last picture. Does nothing before the first."""
@@ -107,28 +107,24 @@ class PicameraFeed:
         if "FrameDurationLimits" in self._known:
             frame_us = round(_US_PER_S / request.per_s)
             controls["FrameDurationLimits"] = (frame_us, frame_us)
-        configuration = camera.create_video_configuration(
-            main={"size": (request.width_px, request.height_px), "format": "RGB888"},
-            lores={"size": _GREY_PX, "format": "YUV420"},
-            buffer_count=_BUFFERS,
-            controls=controls,
-            display=None,
-            encode=None,
+        options = {
+            "main": {"size": (request.width_px, request.height_px), "format": "RGB888"},
+            "buffer_count": _BUFFERS,
+            "controls": controls,
+            "display": None,
+            "encode": None,
             **self._whole_sensor(request),
-        )
+        }
         try:
-            camera.configure(configuration)
-        except AttributeError as error:
+            camera.configure(camera.create_video_configuration(**options, lores={"size": _GREY_PX, "format": "YUV420"}))
+        except AttributeError:
             # libcamera does not support two streams for this camera, and picamera2 fails on the missing configuration.
-            raise CameraError(
-                f"{self._name}: libcamera provides one stream, but two are needed. If `tallybone cameras` also lists it"
-                " under a name in /dev, use that"
-            ) from error
+            camera.configure(camera.create_video_configuration(**options))
         main, small = camera.camera_configuration()["main"], camera.camera_configuration()["lores"]
         (width_px, height_px), self._format = main["size"], str(main["format"])
         if self._format != "RGB888" and self._format not in _TO_BGR:
             raise CameraError(f"{self._name}: expected pictures as RGB888, NV12 or YUV420, got {self._format}")
-        self._size_px, self._small_px = (width_px, height_px), small["size"]
+        self._size_px, self._small_px = (width_px, height_px), None if small is None else small["size"]
         self._mode = CameraMode(width_px, height_px, request.per_s, self._format)
         camera.start()
 
@@ -175,6 +171,13 @@ class PicameraFeed:
         read_ns = self._clocks.game_ns(int(stamp_ns))
         return (self._clocks.game() if read_ns is None else read_ns) - exposed_ns
 
+    def _grey(self, image: Pixels, small: Pixels | None) -> Pixels:
+        """Return the small grey picture. Without a second stream, *image* is scaled."""
+        if small is None or self._small_px is None:
+            return np.asarray(cv2.cvtColor(cv2.resize(image, _GREY_PX), cv2.COLOR_BGR2GRAY), np.uint8)
+        width_px, height_px = self._small_px
+        return np.ascontiguousarray(small[:height_px, :width_px])
+
     def _bgr(self, main: Pixels) -> Pixels:
         if self._format == "RGB888":
             return main
@@ -189,5 +192,5 @@ class PicameraFeed:
             yield
         except CameraError:
             raise
-        except (RuntimeError, ValueError, OSError) as error:
+        except (RuntimeError, ValueError, OSError, AttributeError) as error:
             raise CameraError(f"{self._name}: {error}") from error

@@ -59,13 +59,21 @@ def open_picamera(library: Any, number: int) -> Any:
             or it cannot be opened for another reason.
     """
     name = f"pi:{number}"
-    if number >= (count := len(ribbon_cameras(library))):
-        cameras = "there is no camera" if count == 0 else f"there are {count} cameras, counted from 0,"
-        raise CameraError(f"{name}: {cameras} on this Pi's ribbon cables: power off and check both ends of the cable")
+    count = len(ribbon_cameras(library))
+    if count == 0:  # some pipelines of libcamera do not list a camera that another program has started
+        raise CameraError(
+            f"{name}: there is no camera on this Pi's ribbon cables, or another program is using it: close rpicam-hello"
+            " and any other tallybone, or power off and check both ends of the cable"
+        )
+    if number >= count:
+        raise CameraError(
+            f"{name}: there are {count} cameras, counted from 0, on this Pi's ribbon cables: power off and check both"
+            " ends of the cable"
+        )
     _require_memory(library, name)
     try:
         return library.Picamera2(number)
-    except (RuntimeError, IndexError, OSError) as error:
+    except (RuntimeError, IndexError, OSError, AttributeError) as error:  # AttributeError: no raw pictures
         reasons = _chain(error)
         if any(word in reasons.lower() for word in _BUSY):
             raise CameraError(f"{name}: it is in use by another program (rpicam-hello, another tallybone?)") from error

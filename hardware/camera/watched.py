@@ -65,11 +65,12 @@ class WatchedCamera:
         self.pictures = 0
         self._reason: str | None = None
         self._blind: Blind | None = None
-        # Times of the last picture with new content, of the last activity of the driver, and of opening.
+        feed = open_feed()
+        # Times of the last picture with new content, of the last activity of the driver, and of opening. Opening may
+        # take longer than a camera may be silent: importing picamera2 takes seconds on a slow computer.
         self._last_ns = self._active_ns = self._opened_ns = clock()
         self._watched_ns = self._opened_ns - _WATCHED_EVERY_NS
         self._stops = threading.Event()
-        feed = open_feed()
         self.mode: CameraMode = feed.mode
         self._thread = threading.Thread(target=self._run, args=(feed,), name=f"camera {name}", daemon=True)
         self._thread.start()

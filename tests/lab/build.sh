@@ -16,7 +16,7 @@ debian() {
 }
 
 build_kernel() {
-    debian "$lab/builder" build-essential,linux-source,bc,bison,flex,libelf-dev,xz-utils
+    debian "$lab/builder" build-essential,python3-dev,python3-pip,linux-source,bc,bison,flex,libelf-dev,xz-utils
     say "building the kernel"
     cp "$here/lab_spi.c" "$here/kernel.config" "$lab/builder/srv/"
     chroot "$lab/builder" bash -euo pipefail <<'G'
@@ -28,6 +28,8 @@ apt-get -qq update
 (cd /tmp && apt-get -qq download v4l2loopback-dkms && dpkg-deb -x v4l2loopback-dkms_*.deb v4l2loopback)
 cd "$tree"
 cp /tmp/v4l2loopback/usr/src/v4l2loopback-*/*.[ch] drivers/media/test-drivers/
+# picamera2's default format, which libcamera's pipeline offers but the driver rejects.
+sed -i '/define VIMC_DEBAYER_SOURCE_MBUS_FMT/s/RGB888_1X24/BGR888_1X24/' drivers/media/test-drivers/vimc/vimc-debayer.c
 cp /srv/lab_spi.c drivers/spi/
 grep -q lab_spi drivers/spi/Makefile || echo 'obj-y += lab_spi.o' >>drivers/spi/Makefile
 grep -q v4l2loopback drivers/media/test-drivers/Makefile || echo 'obj-y += v4l2loopback.o' >>drivers/media/test-drivers/Makefile
@@ -41,6 +43,29 @@ done
 strip -g -o /srv/linux linux
 G
     mv "$lab/builder/srv/linux" "$lab/linux"
+}
+
+# Debian has neither picamera2 nor all it needs. Its patch is for the simulated cameras.
+build_picamera2() {
+    say "packing picamera2"
+    local parts=$lab/builder/srv/picamera2 pip=("${PYTHON:-$here/../../.venv/bin/python}" -m pip --disable-pip-version-check -qq)
+    local for_guest=(--only-binary :all: --python-version 3.13 --implementation cp --abi cp313 --abi abi3 --abi none)
+    for_guest+=(--platform manylinux2014_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_28_x86_64)
+    rm -rf "$parts" "$lab/picamera2" && mkdir -p "$parts/tools"
+    "${pip[@]}" download --no-deps "${for_guest[@]}" -d "$parts" picamera2==0.3.38 attrs av jsonschema \
+        jsonschema-specifications libarchive-c openexr piexif pillow referencing rpds-py simplejpeg tqdm videodev2
+    "${pip[@]}" download --no-deps --no-binary pidng -d "$parts/tools" pidng==4.0.9 setuptools
+    cp "$here/picamera2.patch" "$parts"
+    chroot "$lab/builder" bash -euo pipefail <<'G'
+cd /srv/picamera2
+pip -qq wheel --no-index --find-links tools --no-deps -w . pidng
+pip -qq install --root-user-action ignore --no-index --no-deps --target all ./*.whl
+apt-get -qq update
+(cd /tmp && apt-get -qq download python3-prctl && dpkg-deb -x python3-prctl_*.deb prctl)
+cp -r /tmp/prctl/usr/lib/python3/dist-packages/* all/
+patch -s -d all -p1 <picamera2.patch
+G
+    mv "$parts/all" "$lab/picamera2"
 }
 
 build_disk() {
@@ -64,6 +89,7 @@ build_disk() {
 
 [ -e "$lab/linux" ] || build_kernel
 [ -e "$lab/base.raw" ] || build_disk
+[ -e "$lab/picamera2" ] || build_picamera2
 say "packing Tallybone"
 "$here/../../systemd/wheels.sh" "$lab/wheels" 3.13 amd64
 say "the lab is in $lab"

@@ -41,6 +41,7 @@ class FakeLibrary:
         scene: Scene in front of the camera.
         in_use: Whether another program uses the camera.
         has_memory: Whether a DMA heap can be opened.
+        has_raw_pictures: Whether libcamera provides raw images, which picamera2 relies on.
         has_small_stream: Whether libcamera provides a second stream.
         metadata: Metadata of images, except their time.
         controls: Controls set since the camera was opened, by name.
@@ -55,7 +56,7 @@ class FakeLibrary:
         self.scene = scene
         self.infos = ({"Id": "/base/soc/i2c0mux/i2c@1/imx708@1a", "Model": "imx708"},) if infos is None else infos
         self.in_use = self.refuses_configuration = False
-        self.has_memory = self.has_small_stream = True
+        self.has_memory = self.has_small_stream = self.has_raw_pictures = True
         self.metadata: dict[str, Any] = {
             "ExposureTime": 10_000,
             "AnalogueGain": 2.0,
@@ -97,6 +98,8 @@ class FakePicamera2:
         if library.in_use or library.opened or not library.scene.is_plugged:
             busy = RuntimeError("Failed to acquire camera: Device or resource busy")
             raise RuntimeError("Camera __init__ sequence did not complete.") from busy
+        if not library.has_raw_pictures:
+            raise AttributeError("'NoneType' object has no attribute 'at'")
         if camera_num >= len(library.infos):
             raise StrictError(f"there is no camera {camera_num}")
         library.opened += 1
@@ -122,7 +125,7 @@ class FakePicamera2:
         self,
         *,
         main: dict[str, Any],
-        lores: dict[str, Any],
+        lores: dict[str, Any] | None = None,
         buffer_count: int,
         controls: dict[str, Any],
         display: str | None,
@@ -142,26 +145,29 @@ class FakePicamera2:
 
     def configure(self, configuration: dict[str, Any]) -> None:
         self._require_open()
-        if not self._library.has_small_stream:
+        small = configuration["lores"]
+        if small is not None and not self._library.has_small_stream:
             raise AttributeError("'NoneType' object has no attribute 'orientation'")
         if self._library.refuses_configuration:
             raise RuntimeError("lores stream dimensions may not exceed main stream")
         if self._is_started:
             raise StrictError("configured while running")
         self._require_known(configuration["controls"])
-        (width_px, height_px), (small_width_px, small_height_px) = (
-            configuration["main"]["size"],
-            configuration["lores"]["size"],
-        )
-        if small_width_px > width_px or small_height_px > height_px:
-            raise RuntimeError("lores stream dimensions may not exceed main stream")
-        if configuration["lores"]["format"] != "YUV420":
-            raise RuntimeError("lores stream must be YUV")  # as on a Pi 4
-        if self._library.small_px is not None:
-            configuration["lores"]["size"] = self._library.small_px
+        width_px, height_px = configuration["main"]["size"]
+        if small is not None:
+            self._check_small(small, width_px, height_px)
         self._library.scene.size_px = (width_px, height_px)
         self._library.configuration = self._configured = configuration
         self._library.controls |= configuration["controls"]
+
+    def _check_small(self, small: dict[str, Any], width_px: int, height_px: int) -> None:
+        small_width_px, small_height_px = small["size"]
+        if small_width_px > width_px or small_height_px > height_px:
+            raise RuntimeError("lores stream dimensions may not exceed main stream")
+        if small["format"] != "YUV420":
+            raise RuntimeError("lores stream must be YUV")  # as on a Pi 4
+        if self._library.small_px is not None:
+            small["size"] = self._library.small_px
 
     def camera_configuration(self) -> dict[str, Any]:
         assert self._configured is not None

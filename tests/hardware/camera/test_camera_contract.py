@@ -297,3 +297,16 @@ def test_distinguishes_a_hanging_driver_from_a_missing_camera() -> None:
         _PAUSE.wait(0.01)
     assert not hangs(), "the search must continue"
     camera.close()
+
+
+def test_a_camera_that_opens_slowly_is_not_reported_as_silent() -> None:
+    feed, now_ns = _Stuck(), [0]
+
+    def opened() -> _Stuck:
+        now_ns[0] += 5 * 1_000_000_000
+        return feed
+
+    camera = WatchedCamera("slow", opened, lambda: now_ns[0])
+    assert camera.state.problem is None
+    feed.released.set()
+    camera.close()

@@ -183,14 +183,24 @@ def test_a_camera_that_rejects_its_configuration_is_closed() -> None:
     assert (library.opened, library.closed) == (0, 1)
 
 
-def test_a_camera_without_a_second_stream_is_named_and_closed() -> None:
+def test_without_a_second_stream_the_small_picture_is_scaled() -> None:
     library = _library()
     library.has_small_stream = False
-    with pytest.raises(
-        CameraError, match=r"pi:0: libcamera provides one stream, but two are needed.*tallybone cameras"
-    ):
+    feed = _feed(library)
+    assert library.configuration["lores"] is None
+    picture = feed.read()
+    assert picture.image.shape == (720, 1280, 3)
+    assert picture.grey.shape == (180, 320)
+    assert (picture.grey == 90).all()
+    assert library.held == 0
+    feed.close()
+
+
+def test_a_camera_that_picamera2_does_not_support_is_an_error() -> None:
+    library = _library()
+    library.has_raw_pictures = False
+    with pytest.raises(CameraError, match="pi:0: it cannot be opened"):
         _feed(library)
-    assert (library.opened, library.closed) == (0, 1)
 
 
 def test_missing_memory_is_reported_before_the_camera_is_acquired() -> None:
@@ -210,7 +220,7 @@ def test_distinguishes_a_camera_in_use_from_a_missing_one() -> None:
         _feed(library)
     with pytest.raises(CameraError, match="pi:1: there are 1 cameras, counted from 0, on this Pi's ribbon cables"):
         _feed(library, index=1)
-    with pytest.raises(CameraError, match="pi:0: there is no camera"):
+    with pytest.raises(CameraError, match=r"pi:0: there is no camera .* or another program is using it"):
         _feed(FakeLibrary(Scene(), ()))
 
 

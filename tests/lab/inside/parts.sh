@@ -60,3 +60,18 @@ in_background() {
 show_match() { in_background camera python3 /source/tests/lab/inside/camera.py /lab/match $CAMERA; }
 play_match() { in_background sound env PYTHONPATH=/source python3 /source/tests/lab/inside/sound.py /lab/match; }
 write_display() { in_background display python3 /source/tests/lab/inside/display.py /dev/ttyGS0 /lab/match/display.log; }
+
+# Cameras of libcamera, one at a time. vimc has one stream, a virtual one has two, and both show bars.
+PI_CAMERAS=/usr/share/libcamera/pipeline/virtual/virtual.yaml
+pi_camera_install() {
+    udevadm trigger --settle --subsystem-match media --subsystem-match video4linux # libcamera lists what udev knows
+    echo /lab/picamera2 >/usr/local/lib/python3.13/dist-packages/lab.pth
+    ln -sf system /dev/dma_heap/linux,cma # picamera2 looks for a name that the Pi's kernel gives to its heap
+}
+pi_camera_plug() { echo vimc.0 >/sys/bus/platform/drivers/vimc/bind; udevadm settle; }
+pi_camera_unplug() { echo vimc.0 >/sys/bus/platform/drivers/vimc/unbind; }
+virtual_camera_plug() { # WHAT IT SHOWS, as a line of its configuration
+    mkdir -p "$(dirname $PI_CAMERAS)"
+    printf '"Virtual0":\n  supported_formats: [{width: 1280, height: 720, frame_rates: [20, 30]}]\n  model: "Lab"\n  location: "CameraLocationFront"\n  %s\n' "$1" >$PI_CAMERAS
+}
+virtual_camera_unplug() { rm -f $PI_CAMERAS; }
