@@ -153,7 +153,7 @@ lab: $(DEV) ## boot Debian 13 on simulated hardware: play a match, cut the power
 	@TALLYBONE_LAB=$(LAB) $(BIN)/python -m pytest -m lab -p no:cacheprovider --durations=0 tests/lab
 
 ARM ?= build/arm64
-arm: $(DEV) ## package, demo and quick tests on Debian 13 for arm64, emulated (root, mmdebstrap, qemu-user; an hour)
+arm: $(DEV) ## package, demo and quick tests on Debian 13 for arm64, emulated (root, mmdebstrap, qemu-user; hours)
 	@tests/lab/arm.sh $(ARM)
 	@TALLYBONE_CHROOT=$(ARM)/root TALLYBONE_ARM64=$(ARM) $(BIN)/python -m pytest -m "chroot or lab" -p no:cacheprovider --timeout=7200 --durations=0 \
 	  tests/systemd/test_in_a_chroot.py::test_the_debian_package_installs_and_purges_cleanly tests/lab/test_arm64.py

@@ -26,7 +26,7 @@ def arm64() -> BareSystem:
     """Return the system with a fresh copy of the source in /tallybone."""
     folder = os.environ.get("TALLYBONE_ARM64")
     if folder is None:
-        pytest.skip("takes an hour, and root: sudo make arm runs it")
+        pytest.skip("takes hours, and root: sudo make arm runs it")
     system = BareSystem(Path(folder).resolve() / "root")
     source = system.root / "tallybone"
     shutil.rmtree(source, ignore_errors=True)
