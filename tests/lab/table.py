@@ -37,7 +37,12 @@ def set_table(guest: Guest, match: Path) -> Path:
     return folder
 
 
-def players(from_s: float | None = None) -> str:
-    """Return the command that plays the match, from its beginning or from a time on."""
-    at = "" if from_s is None else f"{from_s:.2f}"
-    return f'{PARTS}pins_plug; {_PYTHON} /source/tests/lab/inside/players.py /lab/match "$PINS" {at}'
+def players(*seconds: float) -> str:
+    """Return the command that plays the match, from a time on and to a time. By default, all of it."""
+    return inside("players.py", *seconds)
+
+
+def inside(script: str, *numbers: float) -> str:
+    """Return the command that runs a script of the folder `inside` on the match, with the pins plugged in."""
+    last = " ".join(f"{number:.2f}" for number in numbers)
+    return f"{PARTS}pins_plug; PYTHONPATH=/source {_PYTHON} /source/tests/lab/inside/{script} /lab/match {last}"

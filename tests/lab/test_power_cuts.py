@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
@@ -17,15 +18,16 @@ from tests.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab]
 
-# A first cut needs a match that goes on, and each later one some seconds of play.
-_FIRST_S, _PLAYS_S, _COMES_S = 12.0, (1.0, 6.0), 120.0
+# A first cut needs a match that goes on. Of the later ones, half come after some seconds of play, and half while the
+# match is resumed.
+_FIRST_S, _PLAYS_S, _RESUMES_S, _COMES_S = 12.0, (1.0, 6.0), (0.0, 10.0), 120.0
 _CUTS = int(os.environ.get("TALLYBONE_LAB_CUTS", "4"))
 
 
 def test_no_points_are_lost_in_power_cuts(
     boot: Callable[[str], Guest], match: Path, measured: Callable[[str], None]
 ) -> None:
-    rng = random.Random(1)
+    rng, pause = random.Random(1), threading.Event()
     back_s: list[float] = []
     while len(back_s) < _CUTS:
         guest = boot("power")
@@ -34,7 +36,10 @@ def test_no_points_are_lost_in_power_cuts(
         guest.begin(players(), "players")
         wait_for_play(guest, _FIRST_S)
         while len(back_s) < _CUTS and position(folder) < last_s:
-            wait_for_play(guest, position(folder) + rng.uniform(*_PLAYS_S))
+            if len(back_s) % 2:
+                pause.wait(rng.uniform(*_RESUMES_S))
+            else:
+                wait_for_play(guest, position(folder) + rng.uniform(*_PLAYS_S))
             guest.cut_power()
             back_s.append(check_what_is_offered(guest, folder))
         guest.cut_power()
@@ -53,8 +58,8 @@ def check_what_is_offered(guest: Guest, folder: Path) -> float:
     for name in ("offered.jsonl", "display.log"):
         (folder / name).unlink()
     seconds = guest.start()
-    guest.begin(f"{PARTS}pins_plug; display_plug; camera_plug; write_display; show_match; play_match", "parts")
-    guest.begin(players(position(folder)), "players")
+    plug = "pins_plug; display_plug; camera_plug; write_display; show_match; play_match\n"
+    guest.begin(PARTS + plug + players(position(folder)), "players")
     offered = folder / "offered.jsonl"
     seconds += until(lambda: offered.exists() and offered.read_text().endswith("\n"), _COMES_S)
     left = json.loads(offered.read_text())["left"]

@@ -1,11 +1,12 @@
 """Play a match in the guest, as people do: begin it on the page, and choose the leader by a button.
 
-    players.py FOLDER PINS [SECONDS]
+    players.py FOLDER [FROM [UNTIL]]
 
-FOLDER is made by match.py, and PINS is the folder of gpio-sim's lines. With SECONDS, the match that a power cut has
-ended goes on from that time. Writes to FOLDER: the unfinished match that the page offers to offered.jsonl, what page
-and LEDs show, whenever it changes, to seen.jsonl, the time of the match to position, at the end all plays to
-plays.json.
+FOLDER is made by match.py. FROM is the time, in seconds of the match, from which it goes on, after a power cut or after
+the UNTIL of the time before. At the end, the tiles lie still.
+
+Writes to FOLDER: the unfinished match that the page offers to offered.jsonl, what page and LEDs show, whenever it
+changes, to seen.jsonl, the time of the match to position, at the end all plays to plays.json.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from typing import Any
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 
 _PAGE = "http://localhost:8080"
+# The chip has another number each time that it is plugged in.
+_CHIPS = Path("/sys/devices/platform/gpio-sim.0")
 _NEXT_PIN, _SEAT_PINS = 24, (5, 6)
 _PRESS_S, _LOOKS_S, _AFTER_S, _PERIOD_S = 0.1, 1.0, 6.0, 0.3
-# Time to shuffle the tiles. On this kernel, a table takes up to 15 s until it reads its first picture.
-_BEFORE_S = 20.0
+# The tiles lie still until the table has read them: on this kernel, that takes it up to 15 s.
+_HAS_READ = re.compile(r'^tallybone_stage_seconds_count{stage="read"} [1-9]', re.MULTILINE)
 _wait = threading.Event().wait
 _opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
 
@@ -42,6 +45,13 @@ def ask(path: str, body: dict[str, object] | None = None) -> Any:
         return json.loads(text) if text else None
 
 
+def metrics() -> str:
+    """Return the counters of the table."""
+    with _opener.open(f"{_PAGE}/metrics", timeout=60) as answer:
+        text: str = answer.read().decode()
+        return text
+
+
 def offered() -> Any:
     """Return the unfinished match that the page offers, as soon as there is a page."""
     while True:
@@ -52,21 +62,21 @@ def offered() -> Any:
         _wait(_PERIOD_S)
 
 
-def screen(log: Path) -> tuple[str, ...]:
-    """Return the text on the display."""
+def screen(log: Path, since_s: float = 0.0) -> tuple[str, ...]:
+    """Return the text on the display, which is on since a time."""
     display = EmulatedSerLcd(20, 4)
     for line in log.read_text().splitlines() if log.exists() else ():
         t_s, data = line.split()
-        display.receive(bytes.fromhex(data), round(float(t_s) * 1e9))
+        if float(t_s) >= since_s:
+            display.receive(bytes.fromhex(data), round(float(t_s) * 1e9))
     return display.screen(time.monotonic_ns())
 
 
 @dataclass(frozen=True)
 class Players:
-    """The players of a match in *folder*, and the folder of the pins."""
+    """The players of a match in *folder*."""
 
     folder: Path
-    pins: Path
 
     def sign_in(self) -> None:
         """Read the PIN of the page on the display, the only place that shows it, and enter it."""
@@ -74,14 +84,14 @@ class Players:
             _wait(_PERIOD_S)
         ask("login", {"pin": found[1], "name": "lab"})
 
-    def play(self, match: dict[str, Any], from_s: float) -> None:
-        """Let the match go on from a time, press what belongs to it, and write what page and LEDs show."""
+    def play(self, match: dict[str, Any], from_s: float, until_s: float) -> None:
+        """Let the match go on between two times, press what belongs to it, and write what page and LEDs show."""
         leads, shown, pressed_s = [lead for lead in match["leads"] if lead[0] > from_s], None, 0.0
         began_s = time.monotonic() - from_s
         (self.folder / "began").write_text(f"{began_s}")
         (self.folder / "held").unlink()
         with (self.folder / "seen.jsonl").open("a", 1) as seen:
-            while (now_s := time.monotonic() - began_s) < match["pictures_s"][-1] + _AFTER_S:
+            while (now_s := time.monotonic() - began_s) < until_s:
                 now = self.see()
                 if leads and now["hand"] is not None:
                     if now["turn"][leads[0][1]]:
@@ -95,6 +105,11 @@ class Players:
                 (self.folder / "position.new").write_text(f"{now_s}")
                 (self.folder / "position.new").replace(self.folder / "position")
                 _wait(_PERIOD_S)
+        (self.folder / "held").write_text(f"{until_s}")
+
+    def lit(self) -> list[int]:
+        """Return which LEDs of seats are lit."""
+        return [int(line.read_text()) for pin in _SEAT_PINS for line in _CHIPS.glob(f"gpiochip*/sim_gpio{pin}/value")]
 
     def see(self) -> dict[str, Any]:
         """Return what page and LEDs show."""
@@ -103,35 +118,38 @@ class Players:
             "hand": state["match"]["hand"],
             "totals": [player["total"] for player in state["players"]],
             "turn": [int(player["turn"]) for player in state["players"]],
-            "lit": [int((self.pins / f"sim_gpio{pin}/value").read_text()) for pin in _SEAT_PINS],
+            "lit": self.lit(),
             "question": state["question"] and state["question"]["words"],
             "problems": state["problems"],
         }
 
     def press(self, pin: int) -> None:
         """Press a button."""
-        pull = self.pins / f"sim_gpio{pin}/pull"
+        pull = next(_CHIPS.glob(f"gpiochip*/sim_gpio{pin}/pull"))
         pull.write_text("pull-down")
         _wait(_PRESS_S)
         pull.write_text("pull-up")
 
 
-def main(folder: Path, pins: Path, from_s: float | None) -> None:
-    """Play to the end of the match."""
+def main(folder: Path, from_s: float = 0.0, until_s: float | None = None) -> None:
+    """Play to a time, or to the end of the match."""
     match = json.loads((folder / "match.json").read_text())
+    left = offered()
     with (folder / "offered.jsonl").open("a") as file:
-        file.write(json.dumps(offered()) + "\n")
-    players = Players(folder, pins)
-    players.sign_in()
-    if from_s is None:
+        file.write(json.dumps(left) + "\n")
+    players = Players(folder)
+    if not from_s:
+        players.sign_in()
         ask("match", {"game": match["game"], "options": {}, "players": match["players"]})
-    else:
+    elif left["left"] is not None:
+        players.sign_in()
         ask("match/goes_on", {})
-    _wait(_BEFORE_S)
-    players.play(match, from_s or 0.0)
+    while not _HAS_READ.search(metrics()):
+        _wait(_PERIOD_S)
+    players.play(match, from_s, match["pictures_s"][-1] + _AFTER_S if until_s is None else until_s)
     hands = range(1, ask("state")["match"]["hand"] + 1)
     (folder / "plays.json").write_text(json.dumps([ask(f"plays?hand={hand}") for hand in hands]))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3]) if sys.argv[3:] else None)
+    main(Path(sys.argv[1]), *map(float, sys.argv[2:]))
