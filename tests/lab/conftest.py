@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -45,22 +47,39 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         file.unlink()
 
 
+@contextmanager
+def alone(lab: Path) -> Iterator[None]:
+    """Wait until no other process of the tests makes something in *lab*."""
+    with (lab / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(scope="session")
-def installed(lab: Path) -> Path:
+def installed(lab: Path, testrun_uid: str) -> Path:
     """Return a disk on which Tallybone has been installed, and was shut down properly."""
     guest = Guest(lab, "installed", ROOT)
+    made_by = guest.disk.with_name("made_by")
+    with alone(lab):
+        if not made_by.exists() or made_by.read_text() != testrun_uid:
+            install(guest)
+            made_by.write_text(testrun_uid)
+    return guest.disk
+
+
+def install(guest: Guest) -> None:
+    """Install Tallybone on the disk of a new guest."""
     guest.start(is_new=True)
     try:
-        shutil.copytree(lab / "wheels", guest.share / "wheels", copy_function=os.link)
+        shutil.copytree(guest.lab / "wheels", guest.share / "wheels", copy_function=os.link)
         guest.run(INSTALL, 300)
         guest.shut_down()
     finally:
         guest.cut_power()
-    return guest.disk
 
 
 @pytest.fixture
-def boot(lab: Path, installed: Path) -> Iterator[Callable[[str], Guest]]:
+def boot(lab: Path, installed: Path, worker_id: str) -> Iterator[Callable[[str], Guest]]:
     """Return a function that boots a guest of a name, with Tallybone installed.
 
     In the end, the guest's journal is written to the file `journal` in its shared folder.
@@ -68,7 +87,7 @@ def boot(lab: Path, installed: Path) -> Iterator[Callable[[str], Guest]]:
     guests: list[Guest] = []
 
     def booted(name: str) -> Guest:
-        guest = Guest(lab, name, ROOT)
+        guest = Guest(lab, f"{name}-{worker_id}", ROOT)
         guests.append(guest)
         shutil.rmtree(guest.share.parent, ignore_errors=True)
         shutil.copytree(lab / "wheels", guest.share / "wheels", copy_function=os.link)
@@ -86,10 +105,10 @@ def boot(lab: Path, installed: Path) -> Iterator[Callable[[str], Guest]]:
 @pytest.fixture(scope="session")
 def match(lab: Path) -> Path:
     """Return a folder with a rendered match (`tests.lab.match`). It is kept for the next time."""
-    folder = lab / "match"
-    if not folder.exists():
-        new = lab / "match.new"
-        shutil.rmtree(new, ignore_errors=True)
-        write_match(new)
-        new.rename(folder)
+    folder, new = lab / "match", lab / "match.new"
+    with alone(lab):
+        if not folder.exists():
+            shutil.rmtree(new, ignore_errors=True)
+            write_match(new)
+            new.rename(folder)
     return folder
