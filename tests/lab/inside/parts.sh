@@ -55,11 +55,12 @@ camera_plug() {
 camera_unplug() { v4l2loopback-ctl delete $CAMERA; }
 
 
-# in_background NAME COMMAND: runs on after this script, with its output in /lab/NAME.log
+# in_background NAME COMMAND: runs on after this script, with its output in /lab/NAME.log. It comes before the table, as
+# what is a circuit elsewhere needs no processor.
 in_background() {
     local name=$1
     shift
-    setsid "$@" >"/lab/$name.log" 2>&1 </dev/null &
+    setsid nice -n -10 "$@" >"/lab/$name.log" 2>&1 </dev/null &
 }
 show_match() { in_background camera python3 /source/tests/lab/inside/camera.py /lab/match $CAMERA; }
 play_match() { in_background sound env PYTHONPATH=/source python3 /source/tests/lab/inside/sound.py /lab/match; }

@@ -30,7 +30,8 @@ _PAGE = "http://localhost:8080"
 _CHIPS = Path("/sys/devices/platform/gpio-sim.0")
 _NEXT_PIN, _SEAT_PINS = 24, (5, 6)
 _PRESS_S, _LOOKS_S, _AFTER_S, _PERIOD_S = 0.1, 1.0, 6.0, 0.3
-# The tiles lie still until the table has read them: on this kernel, that takes it up to 15 s.
+# The tiles lie still until the table has read them: on this kernel, the first reading takes it up to 15 s.
+_SHUFFLES_S = 10.0
 _HAS_READ = re.compile(r'^tallybone_stage_seconds_count{stage="read"} [1-9]', re.MULTILINE)
 _wait = threading.Event().wait
 _opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
@@ -141,6 +142,7 @@ def main(folder: Path, from_s: float = 0.0, until_s: float | None = None) -> Non
     if not from_s:
         players.sign_in()
         ask("match", {"game": match["game"], "options": {}, "players": match["players"]})
+        _wait(_SHUFFLES_S)
     elif left["left"] is not None:
         players.sign_in()
         ask("match/goes_on", {})
