@@ -41,7 +41,7 @@ def measured(lab: Path) -> Callable[[str], None]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what was measured."""
     file = Path(os.environ.get("TALLYBONE_LAB", "")) / "measured"
-    if file.is_file():
+    if file.is_file() and "PYTEST_XDIST_WORKER" not in os.environ:
         terminalreporter.section("measured")
         terminalreporter.write(file.read_text())
         file.unlink()
