@@ -78,6 +78,10 @@ build_disk() {
     printf '/dev/root / ext4 defaults,noatime 0 0\n' >"$root/etc/fstab"
     mkdir -p "$root/var/log/journal" "$root/etc/systemd/journald.conf.d"
     printf '[Journal]\nStorage=persistent\nSyncIntervalSec=5s\n' >"$root/etc/systemd/journald.conf.d/lab.conf"
+    # Processes keep the memory that they have: on this kernel, page faults make a table be read five times more slowly.
+    mkdir -p "$root/etc/systemd/system.conf.d"
+    printf '[Manager]\nDefaultEnvironment=MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=1000000000\n' \
+        >"$root/etc/systemd/system.conf.d/lab.conf"
     install -m 755 "$here/agent" "$root/usr/local/sbin/lab-agent"
     install -m 644 "$here/agent.service" "$root/etc/systemd/system/lab-agent.service"
     chroot "$root" systemctl -q enable lab-agent

@@ -1,15 +1,10 @@
 # Sourced in the guest: functions that plug simulated parts of a table, each by a test driver of Linux.
 
-# A Pi 4 B, as gpiozero asks /proc/cpuinfo for the model. It keeps the memory that it has: on this kernel, the page faults
-# of new memory make it read a table five times more slowly.
+# A Pi 4 B, as gpiozero asks /proc/cpuinfo for the model.
 be_a_pi() {
     printf 'processor\t: 0\nRevision\t: c03115\nModel\t\t: Raspberry Pi 4 Model B Rev 1.5\n' >/etc/lab-cpuinfo
     mkdir -p /etc/systemd/system/tallybone.service.d
-    cat >/etc/systemd/system/tallybone.service.d/lab.conf <<'E'
-[Service]
-BindReadOnlyPaths=/etc/lab-cpuinfo:/proc/cpuinfo
-Environment=MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=1000000000
-E
+    printf '[Service]\nBindReadOnlyPaths=/etc/lab-cpuinfo:/proc/cpuinfo\n' >/etc/systemd/system/tallybone.service.d/lab.conf
     systemctl daemon-reload
     mountpoint -q /proc/cpuinfo || mount --bind /etc/lab-cpuinfo /proc/cpuinfo
 }
