@@ -87,26 +87,41 @@ class Players:
 
     def play(self, match: dict[str, Any], from_s: float, until_s: float) -> None:
         """Let the match go on between two times, press what belongs to it, and write what page and LEDs show."""
-        leads, shown, pressed_s = [lead for lead in match["leads"] if lead[0] > from_s], None, 0.0
-        began_s = time.monotonic() - from_s
-        (self.folder / "began").write_text(f"{began_s}")
-        (self.folder / "held").unlink()
+        leads, shown = [lead for lead in match["leads"] if lead[0] > from_s], None
+        began_s = self.go_on(from_s)
         with (self.folder / "seen.jsonl").open("a", 1) as seen:
             while (now_s := time.monotonic() - began_s) < until_s:
+                if leads and now_s >= leads[0][0]:
+                    began_s = self.lead(*leads.pop(0))
                 now = self.see()
-                if leads and now["hand"] is not None:
-                    if now["turn"][leads[0][1]]:
-                        leads.pop(0)
-                    elif now_s > pressed_s + _LOOKS_S:  # the button steps through the players
-                        self.press(_NEXT_PIN)
-                        pressed_s = now_s
                 if now != shown:
                     shown = now
                     seen.write(json.dumps({"t_s": now_s, "monotonic_s": time.monotonic(), **now}) + "\n")
-                (self.folder / "position.new").write_text(f"{now_s}")
-                (self.folder / "position.new").replace(self.folder / "position")
+                self.write("position", now_s)
                 _wait(_PERIOD_S)
-        (self.folder / "held").write_text(f"{until_s}")
+        self.write("held", until_s)
+
+    def lead(self, at_s: float, seat: int) -> float:
+        """Hold the match until the table has a new hand and shows, after presses of a button, who leads."""
+        self.write("held", at_s)
+        while (now := self.see())["hand"] is None or not now["turn"][seat]:
+            if now["hand"] is not None:
+                self.press(_NEXT_PIN)  # it steps through the players
+            _wait(_LOOKS_S)
+        return self.go_on(at_s)
+
+    def go_on(self, from_s: float) -> float:
+        """Let the match go on from a time. Return the time of its beginning on the monotonic clock."""
+        began_s = time.monotonic() - from_s
+        self.write("began", began_s)
+        (self.folder / "held").unlink()
+        return began_s
+
+    def write(self, name: str, seconds: float) -> None:
+        """Write a time to a file, which others read at any moment."""
+        new = self.folder / f"{name}.new"
+        new.write_text(f"{seconds}")
+        new.replace(self.folder / name)
 
     def lit(self) -> list[int]:
         """Return which LEDs of seats are lit."""
