@@ -148,7 +148,7 @@ chroot: $(DEV) ## install, upgrade, package and remove in a bare system (root, d
 	@TALLYBONE_CHROOT=build/$(SUITE) $(BIN)/python -m pytest -m chroot tests/systemd/test_in_a_chroot.py
 
 LAB ?= build/lab
-lab: $(DEV) ## boot Debian 13 on simulated hardware: play a match, cut the power, unplug parts (root, mmdebstrap; half an hour the first time)
+lab: $(DEV) ## boot Debian 13 on simulated hardware: play a match, cut the power, unplug parts (root, mmdebstrap; 20 minutes the first time)
 	@tests/lab/build.sh $(LAB)
 	@TALLYBONE_LAB=$(LAB) $(BIN)/python -m pytest -n 2 --dist worksteal -m lab -p no:cacheprovider --durations=0 tests/lab
 

@@ -30,8 +30,9 @@ _PAGE = "http://localhost:8080"
 _CHIPS = Path("/sys/devices/platform/gpio-sim.0")
 _NEXT_PIN, _SEAT_PINS = 24, (5, 6)
 _PRESS_S, _LOOKS_S, _AFTER_S, _PERIOD_S = 0.1, 1.0, 6.0, 0.3
-# The tiles lie still until the table has read them: on this kernel, the first reading takes it up to 15 s.
-_SHUFFLES_S = 10.0
+# The tiles lie still until the table has read them: on this kernel, the first reading takes it up to 15 s. A power cut
+# may have come while a hand was over them, and they cannot be read before it moves on.
+_SHUFFLES_S, _READS_S = 10.0, 20.0
 _HAS_READ = re.compile(r'^tallybone_stage_seconds_count{stage="read"} [1-9]', re.MULTILINE)
 _wait = threading.Event().wait
 _opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
@@ -161,7 +162,8 @@ def main(folder: Path, from_s: float = 0.0, until_s: float | None = None) -> Non
     elif left["left"] is not None:
         players.sign_in()
         ask("match/goes_on", {})
-    while not _HAS_READ.search(metrics()):
+    began_s = time.monotonic()
+    while not _HAS_READ.search(metrics()) and time.monotonic() < began_s + _READS_S:
         _wait(_PERIOD_S)
     players.play(match, from_s, match["pictures_s"][-1] + _AFTER_S if until_s is None else until_s)
     hands = range(1, ask("state")["match"]["hand"] + 1)
