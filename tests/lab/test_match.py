@@ -30,14 +30,17 @@ def test_a_match_is_right_through_all_parts_at_once(
     seen = [json.loads(line) for line in (folder / "seen.jsonl").read_text().splitlines()]
     truth = json.loads((folder / "match.json").read_text())["truth"]
     plays = [play for hand in json.loads((folder / "plays.json").read_text()) for play in hand]
-    assert [told(play) for play in plays if play["kind"] in _COMPARED] == list(true_plays(truth))
+    compared = [told(play) for play in plays if play["kind"] in _COMPARED]
+    assert compared == list(true_plays(truth))
     assert seen[-1]["totals"] == truth[-1]["totals"]
     assert (seen[-1]["question"], seen[-1]["problems"]) == (None, [])
     assert list(late_displays(seen, (folder / "display.log").read_text())) == []
     assert list(late_leds(seen)) == []
     questions = {line["question"] for line in seen} - {None}
     problems = {problem for line in seen for problem in line["problems"]}
-    measured(f"match: {len(plays)} actions right; questions that answered themselves: {sorted(questions) or 'none'}")
+    measured(
+        f"match: {len(compared)} plays, draws and passes right; questions that answered themselves: {sorted(questions) or 'none'}"
+    )
     measured(f"match: problems reported meanwhile: {sorted(problems) or 'none'}")
 
 
