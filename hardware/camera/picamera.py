@@ -13,8 +13,8 @@ from hardware.camera.device import CameraError, CameraMode, CameraRequest, Pictu
 from hardware.camera.picamera_library import PicameraLoader, open_picamera, picamera2
 from hardware.camera.picamera_light import Exposure, auto_controls, first_controls, held_controls, metered
 from hardware.camera.sensor_time import Clocks
+from hardware.camera.sight import SMALL_PX, reduced_to_grey
 
-_GREY_PX = (320, 180)
 # One buffer is exposed, one is queued and one is read. The fourth keeps the camera running if Python is late.
 _BUFFERS = 4
 # Time without a picture after which the camera counts as hung (picamera2 #794). Exposures here take up to 0.1 s.
@@ -74,11 +74,11 @@ class PicameraFeed:
         with self._camera_errors():
             try:
                 main = self._held.make_array("main")
-                small = None if self._small_px is None else self._held.make_array("lores")
+                small = self._small()
             finally:
                 self._release()
         image = self._bgr(main)
-        return Picture(t_ns, image, self._grey(image, small), is_light_settled)
+        return Picture(t_ns, image, reduced_to_grey(image) if small is None else small, is_light_settled)
 
     def hold_light(self) -> None:
         """Lock exposure, white balance and focus at the values of the last picture. Does nothing before the first."""
@@ -116,7 +116,7 @@ class PicameraFeed:
             **self._whole_sensor(request),
         }
         try:
-            camera.configure(camera.create_video_configuration(**options, lores={"size": _GREY_PX, "format": "YUV420"}))
+            camera.configure(camera.create_video_configuration(**options, lores={"size": SMALL_PX, "format": "YUV420"}))
         except AttributeError:
             # libcamera does not support two streams for this camera, and picamera2 fails on the missing configuration.
             camera.configure(camera.create_video_configuration(**options))
@@ -171,12 +171,12 @@ class PicameraFeed:
         read_ns = self._clocks.game_ns(int(stamp_ns))
         return (self._clocks.game() if read_ns is None else read_ns) - exposed_ns
 
-    def _grey(self, image: Pixels, small: Pixels | None) -> Pixels:
-        """Return the small grey picture. Without a second stream, *image* is scaled."""
-        if small is None or self._small_px is None:
-            return np.asarray(cv2.cvtColor(cv2.resize(image, _GREY_PX), cv2.COLOR_BGR2GRAY), np.uint8)
+    def _small(self) -> Pixels | None:
+        """Return the small grey picture, or None if the camera has no second stream."""
+        if self._small_px is None:
+            return None
         width_px, height_px = self._small_px
-        return np.ascontiguousarray(small[:height_px, :width_px])
+        return np.ascontiguousarray(self._held.make_array("lores")[:height_px, :width_px])
 
     def _bgr(self, main: Pixels) -> Pixels:
         if self._format == "RGB888":

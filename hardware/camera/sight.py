@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 
 from hardware.camera.device import Blind, Picture, Pixels
+
+SMALL_PX = (320, 180)
+"""Width and height of the small grey picture in which light and faults are measured."""
 
 # A picture is black if at least half of its pixels are at most _DARK, and at most 1 % exceed _DIM. Tiles in a dim room
 # are brighter.
@@ -30,6 +34,12 @@ class Sight:
             return Blind.BLACK
         is_same = before is not None and np.array_equal(before, picture.grey)
         return Blind.SAME if is_same and int(np.ptp(picture.grey)) > _EVEN else None
+
+
+def reduced_to_grey(image: Pixels) -> Pixels:
+    """Reduce a BGR picture to the small grey picture."""
+    small = cv2.resize(image, SMALL_PX, interpolation=cv2.INTER_NEAREST)
+    return np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.uint8)
 
 
 def is_black(grey: Pixels) -> bool:

@@ -12,10 +12,10 @@ import numpy as np
 
 from hardware.camera.device import NS_PER_S, CameraError, CameraMode, CameraRequest, Picture, Pixels
 from hardware.camera.sensor_time import Clocks
+from hardware.camera.sight import reduced_to_grey
 from hardware.camera.v4l2_nodes import Ioctl, require_usable
 
 _NS_PER_MS = 1_000_000
-_GREY_PX = (320, 180)
 # Maximum number of old pictures queued in a driver, as some ignore CAP_PROP_BUFFERSIZE.
 _MOST_STALE = 5
 # Maximum number of consecutive damaged JPEG images. Single ones are common over USB.
@@ -89,8 +89,7 @@ class V4l2Feed:
             is_decoded, image = self._video.retrieve()
             if is_decoded and image is not None and image.ndim == 3:
                 picture: Pixels = np.asarray(image, np.uint8)
-                small = cv2.resize(picture, _GREY_PX, interpolation=cv2.INTER_NEAREST)
-                return Picture(t_ns, picture, np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.uint8))
+                return Picture(t_ns, picture, reduced_to_grey(picture))
         raise CameraError(f"{self._name} sends only damaged pictures: try another cable or USB port")
 
     def hold_light(self) -> None:

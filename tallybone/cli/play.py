@@ -241,7 +241,7 @@ def _table(
             calibration=options.calibration,
             environment=os.environ,
             home=Path.home(),
-            load=lambda max_pips: reader or warm_reader(max_pips),
+            reader=reader or warm_reader(game.max_pips),
         )
         seats = len(match.game.start.players)
         parts = open_parts(at_table.hardware, seats=seats, clock=clock, has_panel=options.panel)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def set_up(
     calibration: Path | None,
     environment: Mapping[str, str],
     home: Path,
-    load: Callable[[int], Reader],
+    reader: Reader,
 ) -> PreparedMatch:
     """Return a match with the calibration of its table.
 
@@ -66,16 +66,16 @@ def set_up(
         calibration: Calibration file named by the user. None for the stored one, if the camera is a device.
         environment: Environment variables, for the location of stored files.
         home: The user's home folder.
-        load: Loads the reader for a tile set, given its highest number of pips.
+        reader: Reader for the tile set of the match.
 
     Raises:
         EngineError: If a calibration is named for a resumed match.
         CalibrationError: If the named file is damaged or missing.
         OSError: If the named file cannot be read.
-        VisionError: If a recorded source has no picture, or the models cannot be loaded.
+        VisionError: If a recorded source has no picture.
     """
     game, used = with_calibration(game, camera, source, calibration, environment=environment, home=home)
-    reader, table = load(game.max_pips), table_path(source, calibration, environment, home)
+    table = table_path(source, calibration, environment, home)
     tiles = None if table is None else tiles_path(table, game.max_pips)
     game, reader, words = with_own_tiles(game, used, reader, tiles)
     knocks = knocks_at(source, calibration, environment, home)
@@ -89,8 +89,7 @@ def with_calibration(
 ) -> tuple[MatchPlan, Used]:
     """Return the match with the zones of its calibration, and the parts of the calibration that it uses.
 
-    *file* is the calibration file named by the user, or None. The other arguments are those of `set_up`, and so are the
-    errors, except those of the models.
+    *file* is the calibration file named by the user, or None. The other arguments and the errors are those of `set_up`.
     """
     if game.left is not None:
         if file is not None:

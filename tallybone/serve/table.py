@@ -244,7 +244,7 @@ class ServedTable:
             calibration=setup.options.calibration if game.left is None else None,
             environment=setup.world.environment,
             home=setup.world.home,
-            load=lambda max_pips: reader,
+            reader=reader,
         )
         around = TableParts(
             camera=camera,

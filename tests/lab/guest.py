@@ -40,7 +40,7 @@ class Guest:
 
     @property
     def disk(self) -> Path:
-        """What differs from the lab's disk."""
+        """File with the differences from the lab's disk."""
         return self.share.parent / "disk"
 
     @property

@@ -27,7 +27,7 @@ def arm64() -> BareSystem:
     folder = os.environ.get("TALLYBONE_ARM64")
     if folder is None:
         pytest.skip("takes hours, and root: sudo make arm runs it")
-    system = BareSystem(Path(folder).resolve() / "root")
+    system = BareSystem(Path(folder).resolve() / "root", within_s=7200)
     source = system.root / "tallybone"
     shutil.rmtree(source, ignore_errors=True)
     for path in project_files():

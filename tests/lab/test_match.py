@@ -47,7 +47,7 @@ _COMPARED = ("play", "draw", "knock")
 
 
 def told(play: dict[str, Any]) -> tuple[object, ...]:
-    """Return what the page tells of a play, draw or pass."""
+    """Return a play, draw or pass as the page shows it."""
     pips = play["pips"]
     return (play["kind"], play["seat"], None if pips is None else tuple(sorted(pips)), play["points"])
 

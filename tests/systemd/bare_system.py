@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 class BareSystem:
-    """A system in a chroot folder."""
+    """A system in a chroot folder. No command may take longer than *within_s*."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, within_s: float = 1800) -> None:
+        self.root, self._within_s = root, within_s
         self.python = self.output("python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip()
         self.arch = self.output("dpkg", "--print-architecture").strip()
 
@@ -25,7 +25,7 @@ class BareSystem:
         # A private mount namespace: systemd's tools and df need /proc, and the mount ends with the command.
         script = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
         inside = ["unshare", "--mount", "sh", "-c", script, str(self.root), *command]
-        return subprocess.run(inside, capture_output=True, text=True, env=environment)
+        return subprocess.run(inside, capture_output=True, text=True, env=environment, timeout=self._within_s)
 
     def output(self, *command: str) -> str:
         result = self.run(*command)

@@ -2,8 +2,8 @@
 
     replug.py FOLDER ROUNDS
 
-The tiles lie still meanwhile. Writes a line for each time to FOLDER/replugged.jsonl: the part, what the page said of
-it, and the seconds until it did and until all was well again.
+The tiles lie still meanwhile. Writes a line for each time to FOLDER/replugged.jsonl: the part, the problems shown on
+the page, and the seconds until they appeared and until all was well again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main(folder: Path, rounds: int) -> None:
         if problems(word):
             return False
         if part == "display":
-            # A mark says that a total is provisional.
+            # Provisional totals are marked.
             shown = " ".join(screen(folder / "display.log", plugged_s)).replace("*", "").split()
             return all(f"{total}" in shown for total in totals)
         return part != "pins" or table.lit() == turn
