@@ -150,7 +150,7 @@ chroot: $(DEV) ## install, upgrade, package and remove in a bare system (root, d
 LAB ?= build/lab
 lab: $(DEV) ## boot Debian 13 on simulated hardware: play a match, cut the power, unplug parts (root, mmdebstrap; 20 minutes the first time)
 	@tests/lab/build.sh $(LAB)
-	@TALLYBONE_LAB=$(LAB) $(BIN)/python -m pytest -n 2 --dist worksteal -m lab -p no:cacheprovider --durations=0 tests/lab
+	@TALLYBONE_LAB=$(LAB) $(BIN)/python -m pytest -n 3 --dist worksteal -m lab -p no:cacheprovider --durations=0 tests/lab
 
 ARM ?= build/arm64
 arm: $(DEV) ## package, demo and quick tests on Debian 13 for arm64, emulated (root, mmdebstrap, qemu-user; hours)

@@ -91,6 +91,8 @@ build_disk() {
     mkfs.ext4 -q -F -L lab -d "$root" "$lab/base.raw" 5G
 }
 
+# Each page of a guest's process may be a mapping on the host: by default, the host ends a table of over 256 MB.
+[ "$(sysctl -n vm.max_map_count)" -ge 1048576 ] || sysctl -q vm.max_map_count=1048576
 [ -e "$lab/linux" ] || build_kernel
 [ -e "$lab/base.raw" ] || build_disk
 [ -e "$lab/picamera2" ] || build_picamera2

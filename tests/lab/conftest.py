@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
@@ -56,15 +57,26 @@ def alone(lab: Path) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def installed(lab: Path, testrun_uid: str) -> Path:
-    """Return a disk on which Tallybone has been installed, and was shut down properly."""
+def installed(lab: Path) -> Path:
+    """Return a disk on which Tallybone has been installed. It is kept until what is installed changes."""
     guest = Guest(lab, "installed", ROOT)
-    made_by = guest.disk.with_name("made_by")
+    made_of = guest.disk.with_name("made_of")
     with alone(lab):
-        if not made_by.exists() or made_by.read_text() != testrun_uid:
+        parts = digest(lab)
+        if not made_of.exists() or made_of.read_text() != parts:
             install(guest)
-            made_by.write_text(testrun_uid)
+            made_of.write_text(parts)
     return guest.disk
+
+
+def digest(lab: Path) -> str:
+    """Return a hash of all that is installed, and of the age of the disk below."""
+    found = hashlib.sha256(f"{(lab / 'base.raw').stat().st_mtime_ns}".encode())
+    for folder in (lab / "wheels", ROOT / "systemd", ROOT / "requirements"):
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            found.update(path.name.encode())
+            found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def install(guest: Guest) -> None:
