@@ -56,10 +56,10 @@ def read(reader: Reader, image: Image, poses: Poses) -> list[TilePair]:
     return [(tile.halves[0].pips, tile.halves[1].pips) for tile in reader.read_again(image, poses) if tile.halves]
 
 
-def corrected(pips: TilePair, was_read: TilePair, tiles: tuple[TilePair, ...], confident: int = 3) -> TileCorrection:
-    """Return a correction of the first of *tiles*."""
+def corrected(pips: TilePair, was_read: TilePair, tiles: tuple[TilePair, ...]) -> TileCorrection:
+    """Return a correction of the first of *tiles*. The others are read with confidence."""
     image, poses = table(tiles)
-    return TileCorrection(image, poses, pips, was_read, tuple(range(1, 1 + confident)))
+    return TileCorrection(image, poses, pips, was_read, tuple(range(1, len(tiles))))
 
 
 @pytest.fixture(scope="module")
@@ -100,11 +100,17 @@ def test_nothing_is_left_without_corrected_tiles(reader: Reader, learned: Lesson
 
 
 def test_a_correction_that_would_change_another_tile_is_refused(reader: Reader) -> None:
-    # The first tile shows a six, as the second does, but is said to show a five.
-    lessons, verdict = learn_correction(
-        Lessons(), corrected((5, 2), (6, 2), ((6, 2), (6, 4), (1, 1)), confident=2), reader
-    )
-    assert (lessons.exemplars, verdict) == (None, LessonResult.HARMFUL)
+    # The first tile shows a six, as the second does, but is said to show a five. The noise of the picture decides
+    # whether they are so similar that the second would become a five too.
+    verdicts = []
+    for seed in range(3, 9):
+        image, poses = table(((6, 2), (6, 4), (1, 1)), seed=seed)
+        lessons, verdict = learn_correction(Lessons(), TileCorrection(image, poses, (5, 2), (6, 2), (1, 2)), reader)
+        taught = replace(reader, exemplars=lessons.exemplars)
+        assert read(taught, image, poses)[1:] == [(6, 4), (1, 1)]
+        assert (lessons.exemplars is None) == (verdict is LessonResult.HARMFUL)
+        verdicts.append(verdict)
+    assert LessonResult.HARMFUL in verdicts
 
 
 def test_contradictory_corrections_cancel(reader: Reader, learned: Lessons) -> None:
@@ -120,7 +126,7 @@ def test_contradictory_corrections_cancel(reader: Reader, learned: Lessons) -> N
 def test_a_calibrated_tile_is_not_spoilt(reader: Reader) -> None:
     fixed = calibrated_examples(calibrated(((6, 4), (6, 2), (1, 1))), reader)
     assert [example.tile.pips for example in fixed] == [(6, 4), (6, 2), (1, 1)]
-    wrong = corrected((5, 2), (6, 2), ((6, 2), (1, 1)), confident=1)
+    wrong = corrected((5, 2), (6, 2), ((6, 2), (1, 1)))
     assert learn_correction(Lessons(), wrong, reader)[1] is LessonResult.LEARNED
     assert learn_correction(Lessons(), wrong, reader, fixed)[1] is LessonResult.HARMFUL
 

@@ -22,8 +22,9 @@ class BareSystem:
             # A Raspberry Pi 5's. On the default, OpenBLAS picks armv9sme kernels, which are wrong in qemu 7.2.
             "QEMU_CPU": "cortex-a76",
         }
-        # A private mount namespace: systemd's tools and df need /proc, and the mount ends with the command.
-        script = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
+        # A private mount namespace: systemd's tools and df need /proc, emulated displays need terminals, and the mounts
+        # end with the command.
+        script = 'mount -t proc proc "$0/proc" && mount -t devpts devpts "$0/dev/pts" && exec chroot "$0" "$@"'
         inside = ["unshare", "--mount", "sh", "-c", script, str(self.root), *command]
         return subprocess.run(inside, capture_output=True, text=True, env=environment, timeout=self._within_s)
 
