@@ -459,6 +459,7 @@ MOST_S = 2 if sys.gettrace() is None else 8
 HOSTILE = '[DGR "1"] [Rules "block"] [Seats "A:Ann B:Ben"] #1 deal=7,7 lead=A A: 5-5 B: '
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("moves", ["d " * 4000, "d2 " * 2600, "d u " * 2000, "d " * 2000 + "u " * 2000])
 def test_repeated_moves_take_bounded_time_and_memory(moves: str) -> None:
     record = parse_record(HOSTILE + moves)
@@ -469,6 +470,7 @@ def test_repeated_moves_take_bounded_time_and_memory(moves: str) -> None:
     assert max(len(claims) for claims in claimed) <= 2  # about a double to lead, and about the ends
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     ("moves", "most"),
     [

@@ -195,6 +195,7 @@ def board(long_px: int, gap_px: int, color: str) -> NDArray[np.uint8]:
     return np.tile(tile, (rows, columns, 1))[:960, :1280]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(("long_px", "gap_px", "color"), [(20, 1, "white"), (32, 2, "white"), (48, 0, "black")])
 def test_reads_thousands_of_tiles_in_bounded_time(long_px: int, gap_px: int, color: str) -> None:
     image = board(long_px, gap_px, color)

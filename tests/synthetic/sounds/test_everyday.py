@@ -61,6 +61,7 @@ def test_no_sound_has_a_constant_part(model: Model) -> None:
         assert below_10_hz < 0.2 * power.sum()
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_sound_takes_less_than_10_ms_on_average(group: str) -> None:
     start_s = time.process_time()

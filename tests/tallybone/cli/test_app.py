@@ -16,6 +16,7 @@ def tallybone(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([TALLYBONE, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
 
+@pytest.mark.timed
 def test_help_takes_under_half_a_second_of_cpu_time() -> None:
     """CPU time does not depend on the load of the machine."""
     seconds = []

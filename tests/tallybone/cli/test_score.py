@@ -172,6 +172,7 @@ def test_the_command_reads_stdin_and_reports_usage_errors() -> None:
     assert bad.stderr == 'tallybone score: stdin: line 1, column 1: expected the tag [DGR "1"], found "x"\n'
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "moves", ["d " * 8000, "k A: (points=1) B: " * 1900, "H<6-6 6-5 6-4 6-3> " * 6000], ids=["draws", "points", "hands"]
 )

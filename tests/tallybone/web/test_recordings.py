@@ -93,6 +93,7 @@ def test_the_list_is_newest_first_and_marks_running_recordings(folder: Path, bon
     assert listing["others"] == ["letter.mcap: expected a recording, but it is not an MCAP file"]
 
 
+@pytest.mark.timed
 def test_two_hundred_recordings_are_listed_quickly(folder: Path) -> None:
     for number in range(200):
         os.link(folder / "bones.mcap", folder / f"{number}.mcap")
