@@ -100,7 +100,7 @@ def test_modules_have_no_circular_imports() -> None:
     circles.prepare()  # raises CycleError with the names
 
 
-def test_modules_have_at_most_500_lines_and_functions_50() -> None:
+def test_modules_have_at_most_700_lines_and_functions_50() -> None:
     lengths = [found for package in PACKAGES for path in (ROOT / package).rglob("*.py") for found in _lengths(path)]
     assert len(lengths) > 1000
     assert [f"{name}: {lines}" for name, lines, most in lengths if lines > most] == []
@@ -109,10 +109,50 @@ def test_modules_have_at_most_500_lines_and_functions_50() -> None:
 def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
     """Yield the module and each of its functions, with the number of lines and its limit."""
     text, name = path.read_text(), str(path.relative_to(ROOT))
-    yield name, len(text.splitlines()), 500
+    yield name, len(text.splitlines()), 700
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None:
             yield f"{name}: {node.name}", node.end_lineno - node.lineno + 1, 50
+
+
+# Product lines that a package or room may have; its parent counts the rest. A change that needs more room lowers
+# another ceiling in the same commit, so the sum only falls.
+MAX_LINES = {
+    "engine": 9_811,
+    "vision": 6_491,
+    "hardware": 9_606,
+    "calibration": 3_990,
+    "synthetic/render": 6_341,
+    "synthetic/sounds": 3_481,
+    "synthetic": 2_725,
+    "tallybone/calibrate": 3_541,
+    "tallybone/cli": 3_900,
+    "tallybone/doctor": 2_137,
+    "tallybone/evaluate": 2_855,
+    "tallybone/play": 3_615,
+    "tallybone/recording": 2_629,
+    "tallybone/replay": 2_498,
+    "tallybone/serve": 3_053,
+    "tallybone/session": 5_594,
+    "tallybone/show": 1_921,
+    "tallybone/simulate": 2_398,
+    "tallybone/web": 5_933,
+    "tallybone": 5_569,
+}
+MAX_LINES_IN_SUM = 88_100
+MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
+
+
+def test_each_room_keeps_to_its_ceiling_of_lines() -> None:
+    paths = [path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    rooms = sorted(MAX_LINES, key=len, reverse=True)
+    lines: Counter[str] = Counter()
+    for path in paths:
+        room = next(room for room in rooms if path.is_relative_to(room))
+        lines[room] += len((ROOT / path).read_text().splitlines())
+    assert {room: lines[room] - most for room, most in MAX_LINES.items() if lines[room] > most} == {}
+    assert {room: lines[room] for room, most in MAX_LINES.items() if most - lines[room] > MAX_UNUSED_LINES} == {}
+    assert sum(MAX_LINES.values()) <= MAX_LINES_IN_SUM
 
 
 def test_phrases_import_nothing() -> None:
