@@ -2,7 +2,7 @@
 
     python benchmarks/bench_corrections.py [--sets 10] [--taught 6] [--readings 50] [--seed 2611]
 
-The sets are from `handmade_looks` and `synthetic.render.foreign_looks`, chosen because the reader misreads some of
+The sets are from `handmade_looks` and `synthetic.render.foreign`, chosen because the reader misreads some of
 their tiles repeatedly. Each is a double-six set, scattered in good light as in `bench_handmade`. On the first tables,
 every misread tile is corrected once. Then other tables of the set are read with and without what was learned. Columns:
 
@@ -32,7 +32,7 @@ from benchmarks.bench_handmade import calm_camera, calm_light, draw_cloth
 from benchmarks.handmade_looks import HIGHEST, KINDS, draw_handmade_looks
 from benchmarks.judged_tables import JudgedTile, judge
 from calibration.tiles.corrections import LessonResult, Lessons, TileCorrection, TilePair, learn_correction
-from synthetic.render.foreign_looks import draw_foreign_tile_look
+from synthetic.render.foreign import draw_foreign_tile_look
 from synthetic.render.layouts import visible_area
 from synthetic.render.look_types import TileLook
 from synthetic.render.placements import all_pip_pairs, scatter

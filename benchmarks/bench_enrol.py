@@ -34,9 +34,8 @@ from synthetic.render.look_types import PipKind, TileLook
 from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table_look, draw_tile_look
 from synthetic.render.paint import RenderedPicture, render
 from synthetic.render.scene import Scene
-from synthetic.training.legible import legible_halves
-from synthetic.training.pips.held_out import true_halves
-from synthetic.training.truth import true_pips, truth_poses
+from synthetic.training.pips.fit import true_halves
+from synthetic.training.truth import legible_halves, true_pips, truth_poses
 from tests.vision.whole_set import draw_whole_set
 from vision.geometry.poses import half_centers, jittered
 from vision.networks.refiner import UP

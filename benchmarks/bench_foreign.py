@@ -40,16 +40,14 @@ from benchmarks.judged_tables import (
     worst_in,
 )
 from benchmarks.marked_looks import Mark, paint_marks
-from synthetic.render import lens
+from synthetic.render.cover import truth_of
 from synthetic.render.foreign import draw_foreign_scene
 from synthetic.render.paint import RenderedPicture, paint_scene
 from synthetic.render.scene import ClutterKind, Scene
-from synthetic.render.truth import truth_of
-from synthetic.render.view import view_of
-from synthetic.training.legible import legible_halves
+from synthetic.render.view import expose, take, view_of
 from synthetic.training.processes import draw_in_processes
 from synthetic.training.tables import LearningTable, draw_max_pips, table_of
-from synthetic.training.truth import true_pips, truth_poses
+from synthetic.training.truth import legible_halves, true_pips, truth_poses
 from vision.arrays import Bgr
 from vision.geometry.poses import corners
 from vision.networks.refiner import UP
@@ -223,8 +221,8 @@ def marked_table_of(
     truth = truth_of(scene, view)
     if mark is not None:
         paint_marks(painted.picture, scene, truth.tile_index, view, mark, mark_rng)
-    lit = lens.expose(painted.picture, painted.field, scene.light, scene.camera)
-    image = lens.take(lit, scene.camera, view, painted.camera_rng)
+    lit = expose(painted.picture, painted.field, scene.light, scene.camera)
+    image = take(lit, scene.camera, view, painted.camera_rng)
     rendered = RenderedPicture(image, truth.reading, truth.tile_index, truth.unread_px, truth.shown)
     poses, faces = truth_poses(truth.reading)
     pips, legible = true_pips(truth.reading), legible_halves(scene, rendered)

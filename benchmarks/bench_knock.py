@@ -57,9 +57,8 @@ from synthetic.library.packages import Collection, files_of
 from synthetic.sounds.backgrounds import television
 from synthetic.sounds.everyday import EVERYDAY
 from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.library import read_sound
 from synthetic.sounds.scenes import WITHOUT_KNOCKS, draw_scene, scene_of
-from synthetic.sounds.surroundings import Waveform
+from synthetic.sounds.surroundings import Waveform, read_sound
 
 _RECORDINGS = Path(__file__).resolve().parents[2] / "shared" / "data" / "knock"
 # First number of all seeds. Training sets have other ones.

@@ -16,8 +16,8 @@ import numpy as np
 from benchmarks.outlines import corners
 from synthetic.render import colors
 from synthetic.render.look_types import BarKind, PipKind, PlacedPip, Polygon, TileLook
+from synthetic.render.looks import draw_tile_look
 from synthetic.render.patterns import MAX_PIPS, pip_centers, style_count
-from synthetic.render.tile_looks import draw_tile_look
 from vision.arrays import Bgr, Points
 
 HIGHEST = 6

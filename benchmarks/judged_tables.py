@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from synthetic.training.pips.held_out import true_halves
+from synthetic.training.pips.fit import true_halves
 from synthetic.training.tables import LearningTable
 from tallybone.evaluate.mistakes import MOST_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
 from vision.arrays import Image, Points

@@ -11,9 +11,18 @@ from numpy.typing import NDArray
 
 from hardware.knock.heard import Sound
 from synthetic.sounds import devices
+from synthetic.sounds.devices import (
+    Response,
+    apply_response,
+    draw_room,
+    high_pass,
+    low_pass,
+    peaking,
+    reverberate,
+    room_response,
+    tilted,
+)
 from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.microphones import Response, apply_response, high_pass, low_pass, peaking, tilted
-from synthetic.sounds.rooms import draw_room, reverberate, room_response
 from synthetic.sounds.scenes import LEAD, hit
 from synthetic.sounds.surroundings import Waveform, draw_microphone, quantize
 from synthetic.sounds.tables import random_table

@@ -1,21 +1,176 @@
-"""Draw random scenes with layouts of every kind."""
+"""Draw random scenes with layouts of every kind, piles and stacks of tiles, and players around the table."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import cv2
 import numpy as np
 
-from synthetic.render.chains import Arms, chain, starter
-from synthetic.render.heaps import pile, same_size, strewn_over, two_sets, with_stacks
+from synthetic.render import colors
+from synthetic.render.chains import Arms, chain, stacked_on, starter
+from synthetic.render.clutter import draw_clutter, printed_border
 from synthetic.render.look_types import CameraLook, TableKind, TileLook
 from synthetic.render.looks import draw_camera_look, draw_light_look, draw_seat_camera, draw_table_look, draw_tile_look
-from synthetic.render.placements import Area, Arrangement, PipPair, blocks, random_hand, rows, scatter, within
-from synthetic.render.scene import Clutter, Scene
-from synthetic.render.seats import draw_reach, standing_hands
-from synthetic.render.things import draw_clutter, printed_border
+from synthetic.render.placements import (
+    Area,
+    Arrangement,
+    PipPair,
+    blocks,
+    fits,
+    is_free,
+    outline_mm,
+    outlines_overlap,
+    random_hand,
+    rows,
+    scatter,
+    within,
+)
+from synthetic.render.scene import Clutter, ClutterKind, PlacedTile, Reach, Scene
 from synthetic.render.view import view_of
+from vision.arrays import Bgr
+
+_MOST_LAYERS = 3
+
+
+def pile(rng: np.random.Generator, hand: Sequence[PipPair | None], area: Area, look: TileLook) -> Arrangement:
+    """Return a pile of *hand*: crowded around one point and up to three layers deep. Tiles without room are dropped."""
+    crowd_mm = math.sqrt(len(hand) * look.length_mm * look.width_mm) * rng.uniform(0.5, 1.0)
+    middle = rng.uniform(-0.25, 0.25, 2) * (area.width_mm, area.height_mm)
+    placed: list[PlacedTile] = []
+    for pips in hand:
+        for _ in range(12):
+            center = middle + rng.normal(0, crowd_mm * 0.55, 2)
+            tile = PlacedTile(pips, (float(center[0]), float(center[1])), rng.uniform(-math.pi, math.pi))
+            tile = replace(tile, height_mm=_top_under(tile, placed, look))
+            if fits(tile, area, look) and tile.height_mm < (_MOST_LAYERS - 0.5) * look.thickness_mm:
+                placed.append(tile)
+                break
+    return Arrangement(tuple(placed))
+
+
+def _top_under(tile: PlacedTile, placed: Sequence[PlacedTile], look: TileLook) -> float:
+    """Return the top of the highest tile below *tile*, or 0 if it would be on the table."""
+    reach_mm = math.hypot(look.length_mm, look.width_mm)
+    own_outline = outline_mm(tile, look)
+    below = [
+        other.height_mm + look.thickness_mm
+        for other in placed
+        if math.dist(other.center_mm, tile.center_mm) < reach_mm
+        and outlines_overlap(own_outline, outline_mm(other, look))
+    ]
+    return max(below, default=0.0)
+
+
+def strewn_over(rng: np.random.Generator, layout: Arrangement, max_pips: int, look: TileLook) -> Arrangement:
+    """Return *layout* with up to three random tiles on top of others."""
+    on_top: list[PlacedTile] = []
+    for index in rng.permutation(len(layout.tiles))[: int(rng.integers(1, 4))]:
+        below = layout.tiles[index]
+        center = np.asarray(below.center_mm) + rng.normal(0, look.width_mm / 3, 2)
+        (pips,) = random_hand(rng, 1, max_pips)
+        top = PlacedTile(pips, (float(center[0]), float(center[1])), rng.uniform(-math.pi, math.pi))
+        top = replace(top, height_mm=_top_under(top, layout.tiles, look))
+        if is_free(top, on_top, look):
+            on_top.append(top)
+    return layout.with_arrangement(Arrangement(tuple(on_top)))
+
+
+def with_stacks(rng: np.random.Generator, layout: Arrangement, look: TileLook, stack_look: int) -> Arrangement:
+    """Return *layout* with up to three tiles covered by the same tile in the look *stack_look*."""
+    free = [tile for tile in layout.tiles if tile.pips is not None and tile.height_mm == 0.0]
+    picked = rng.permutation(len(free))[: int(rng.integers(1, 4))]
+    return layout.with_arrangement(
+        Arrangement(tuple(stacked_on(rng, free[index], look, stack_look) for index in picked))
+    )
+
+
+def two_sets(rng: np.random.Generator, layout: Arrangement) -> Arrangement:
+    """Return *layout* with about half of its tiles in the look of a second set."""
+    tiles = tuple(replace(tile, look=int(rng.random() < 0.5)) for tile in layout.tiles)
+    return Arrangement(tiles, layout.joins)
+
+
+def same_size(other: TileLook, look: TileLook) -> TileLook:
+    """Return the look *other* with the tile size of *look*."""
+    return replace(
+        other,
+        length_mm=look.length_mm,
+        width_mm=look.width_mm,
+        thickness_mm=look.thickness_mm,
+        corner_radius_mm=look.corner_radius_mm,
+    )
+
+
+# Skin colours in daylight, from light to dark, for the six types of the Fitzpatrick scale.
+_SKINS: tuple[Bgr, ...] = (
+    (170.0, 195.0, 232.0),
+    (145.0, 178.0, 222.0),
+    (120.0, 155.0, 205.0),
+    (92.0, 126.0, 180.0),
+    (62.0, 90.0, 140.0),
+    (42.0, 58.0, 92.0),
+)
+
+
+def draw_reach(rng: np.random.Generator, area: Area, look: TileLook, tiles: tuple[PlacedTile, ...] = ()) -> Reach:
+    """Return a random hand over *area*. In half of the cases it is near one of *tiles*, if there are any."""
+    tip = rng.uniform(-0.5, 0.5, 2) * (area.width_mm, area.height_mm)
+    if tiles and rng.random() < 0.5:
+        tip = np.array(tiles[int(rng.integers(len(tiles)))].center_mm) + rng.normal(0, 0.4 * look.width_mm, 2)
+    from_side = math.pi / 2 * int(rng.integers(0, 4))
+    skin = colors.near(rng, _SKINS[int(rng.integers(len(_SKINS)))], 8)
+    return Reach(
+        tip_mm=(float(tip[0]), float(tip[1])),
+        heading_rad=from_side + rng.normal(0, 0.35),
+        height_mm=look.thickness_mm + float(rng.choice([1.0, rng.uniform(2, 60)])),
+        skin_bgr=skin,
+        sleeve_bgr=colors.any_color(rng, (0.0, 0.7), (0.05, 0.9)) if rng.random() < 0.6 else None,
+        sleeve=rng.uniform(0, 0.7),
+        is_left=bool(rng.random() < 0.3),
+        spread=rng.uniform(0, 1),
+        curl=rng.uniform(0, 1),
+        scale=rng.uniform(0.75, 1.1),
+    )
+
+
+def standing_hands(
+    rng: np.random.Generator, area: Area, look: TileLook, tiles: tuple[PlacedTile, ...], max_pips: int
+) -> tuple[Clutter, ...]:
+    """Return rows of standing tiles along the sides of *area*, facing the players and clear of *tiles*."""
+    things: list[Clutter] = []
+    for side in range(4):
+        if rng.random() < 0.25:
+            continue
+        outward = math.pi / 2 * (1 - side)  # below, right, above, left in the picture
+        reach_mm = (area.height_mm if side % 2 == 0 else area.width_mm) / 2 * rng.uniform(0.85, 1.15)
+        span_mm = (area.width_mm if side % 2 == 0 else area.height_mm) * rng.uniform(0.6, 1.0)
+        count = int(rng.integers(2, 8))
+        for pips, share in zip(random_hand(rng, count, max_pips), (np.arange(count) + 0.5) / count - 0.5, strict=True):
+            along = share * max(span_mm, count * look.length_mm * 1.02) + rng.normal(0, 2)
+            out_mm = reach_mm + rng.normal(0, 4)
+            center = (
+                out_mm * math.cos(outward) - along * math.sin(outward),
+                out_mm * math.sin(outward) + along * math.cos(outward),
+            )
+            theta_rad = outward - math.pi / 2 + rng.normal(0, 0.12)
+            if is_free(PlacedTile(None, center, theta_rad), tiles, look, look.width_mm):
+                things.append(
+                    Clutter(
+                        ClutterKind.STANDING_TILE,
+                        center,
+                        theta_rad,
+                        look.length_mm,
+                        look.thickness_mm,
+                        look.width_mm,
+                        look.side_bgr,
+                        pips,
+                    )
+                )
+    return tuple(things)
+
 
 __all__ = [
     "Area",

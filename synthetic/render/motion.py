@@ -11,13 +11,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from synthetic.render import lens
-from synthetic.render.cover import tile_solids
+from synthetic.render import view
+from synthetic.render.cover import tile_solids, truth_of
 from synthetic.render.lighting import shade_plane
 from synthetic.render.paint import PaintedScene, paint_one_tile, paint_scene
 from synthetic.render.reaching import outlines_px, paint_reach, reach_solids
 from synthetic.render.scene import PlacedTile, Reach, Scene
-from synthetic.render.truth import truth_of
 from synthetic.render.view import view_of
 from vision.arrays import Bgr, Crop, GreyImage, Image, Motion
 from vision.reading import PointPx, SeenTile
@@ -132,8 +131,8 @@ class Film:
 
     def _capture(self, picture: Image, field: Image) -> Image:
         """Return a painted picture, or a part of it, as the camera captures it, without noise."""
-        lit = lens.expose(picture, field, self._scene.light, self._quiet)
-        return lens.take(lit, self._quiet, self._view, self._rng)
+        lit = view.expose(picture, field, self._scene.light, self._quiet)
+        return view.take(lit, self._quiet, self._view, self._rng)
 
     def _with_motion(self, table: _StillTable, moment: Moment) -> Image:
         """Return the wide picture with hands and moving tiles. Only the box around them is captured again."""

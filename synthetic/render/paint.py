@@ -10,9 +10,8 @@ from functools import partial
 import cv2
 import numpy as np
 
-from synthetic.render import lens
 from synthetic.render.clutter import clutter_solids, is_flat, paint_flat_clutter, paint_thing
-from synthetic.render.cover import tile_solids
+from synthetic.render.cover import RenderedTile, tile_solids, truth_of
 from synthetic.render.face_grid import FaceGrid, grid_of
 from synthetic.render.faces import Glint, paint_face
 from synthetic.render.floors import paint_beyond
@@ -23,8 +22,7 @@ from synthetic.render.reaching import paint_reach, reach_solids
 from synthetic.render.scene import PlacedTile, Scene
 from synthetic.render.solids import paint_texture, paint_walls, rounded_outline, top_warp
 from synthetic.render.tabletop import paint_table
-from synthetic.render.truth import RenderedTile, truth_of
-from synthetic.render.view import View, view_of
+from synthetic.render.view import View, expose, take, view_of
 from vision.arrays import GreyImage, Image, Points
 from vision.reading import OutlinePx, Reading
 
@@ -99,8 +97,8 @@ def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Gener
     """
     painted = paint_scene(scene, rng)
     view = view_of(scene.camera)
-    lit = lens.expose(painted.picture, painted.field, scene.light, scene.camera)
-    picture = lens.take(lit, scene.camera, view, frame_rng or painted.camera_rng)
+    lit = expose(painted.picture, painted.field, scene.light, scene.camera)
+    picture = take(lit, scene.camera, view, frame_rng or painted.camera_rng)
     truth = truth_of(scene, view)
     return RenderedPicture(picture, truth.reading, truth.tile_index, truth.unread_px, truth.shown)
 

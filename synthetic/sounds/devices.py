@@ -1,4 +1,4 @@
-"""Recording devices: frequency responses, codecs, noise suppression, gates, telephones, levelling and clipping.
+"""Rooms, microphones and recording devices: responses, codecs, noise suppression, gates, levelling and clipping.
 
 Each alteration is a function with explicit parameters. A `draw_` function beside it returns it with random ones. All
 take and return sounds at 16 kHz of the same length. `record` is a random chain of them.
@@ -7,17 +7,174 @@ take and return sounds at 16 kHz of the same length. `record` is a random chain 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.microphones import Response, combined, filtered, high_pass, low_pass, peaking, tilted
-from synthetic.sounds.rooms import draw_room, reverberate, room_response
-from synthetic.sounds.signals import fast_length, uniform_log
+from synthetic.sounds.signals import convolve, fast_length, uniform_log
 from synthetic.sounds.surroundings import Waveform, clip_softly, quantize
+
+Response: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""Maps frequencies in Hz to gains in dB, both of shape (F,)."""
+
+_BEND_OCTAVES = 0.35
+# Responses are constant below the lowest frequency, as those of microphones are not straight lines there.
+_LOWEST_HZ, _MIDDLE_HZ = 60.0, 1_000.0
+# Lowest gain of a response. Real devices have noise and leaks instead of silence.
+_LEAST_DB = -60.0
+
+
+def octaves(hz: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return frequencies in octaves above 1 kHz. Frequencies below 60 Hz are treated as 60 Hz."""
+    return np.asarray(np.log2(np.maximum(hz, _LOWEST_HZ) / _MIDDLE_HZ))
+
+
+def tilted(db_per_octave: float) -> Response:
+    """Return a response with a constant slope. Positive values sound brighter, negative values duller."""
+    return lambda hz: db_per_octave * octaves(hz)
+
+
+def peaking(at_hz: float, by_db: float, *, width_octaves: float = _BEND_OCTAVES) -> Response:
+    """Return a response with a Gaussian peak of *by_db* at *at_hz*. Negative values give a dip.
+
+    Args:
+        at_hz: Centre of the peak, from 60 Hz.
+        by_db: Gain at the centre.
+        width_octaves: Distance from the centre at which the gain falls to a third (1/e).
+    """
+    return lambda hz: by_db * np.exp(-(((octaves(hz) - np.log2(at_hz / 1_000)) / width_octaves) ** 2))
+
+
+def low_pass(from_hz: float, *, order: int = 4) -> Response:
+    """Return a Butterworth low-pass response that falls by 6 dB per octave and order above *from_hz*."""
+    return lambda hz: -10 * np.log10(1 + (hz / from_hz) ** (2 * order))
+
+
+def high_pass(to_hz: float, *, order: int = 2) -> Response:
+    """Return a Butterworth high-pass response that falls by 6 dB per octave and order below *to_hz*."""
+    return lambda hz: -10 * np.log10(1 + (to_hz / np.maximum(hz, 1.0)) ** (2 * order))
+
+
+def combined(*responses: Response) -> Response:
+    """Return the response of devices in series, at least -60 dB."""
+    return lambda hz: np.maximum(_LEAST_DB, np.sum([response(hz) for response in responses], axis=0))
+
+
+def filtered(sound: Waveform, response: Response) -> Waveform:
+    """Return a sound after a *response* without phase, so that it is not delayed, shape (N,)."""
+    # Pad by half a second to keep the decay from wrapping around.
+    count = fast_length(len(sound) + RATE_HZ // 2)
+    gains_db = response(np.asarray(np.fft.rfftfreq(count, 1 / RATE_HZ)))
+    return np.asarray(np.fft.irfft(np.fft.rfft(sound, count) * 10 ** (gains_db / 20), count)[: len(sound)])
+
+
+def apply_response(samples: NDArray[np.float32], response: Response) -> NDArray[np.float32]:
+    """Filter a recording with a *response*, without delay and with the same peak.
+
+    Args:
+        samples: Recording at 16 kHz, shape (N,).
+        response: Response of another microphone relative to the recording's.
+    """
+    sound = filtered(np.asarray(samples, np.float64), response)
+    return np.asarray(sound * (np.abs(samples).max() / max(1e-12, float(np.abs(sound).max()))), np.float32)
+
+
+# Critical distance of a source without direction, in m per square root of m3/s (Kuttruff, Room Acoustics).
+_CRITICAL_M = 0.057
+# Bands of the reverberation, in Hz. High frequencies decay faster, by absorption in air and soft furniture.
+_EDGES_HZ = (0, 400, 1_200, 3_500, 8_001)
+# Spread of the reverberation time (share) and level (dB) of each band.
+_TIME_SPREAD, _LEVEL_SPREAD_DB = 0.2, 2.0
+# Longest response. Later reverberation is below the noise of a room.
+_LONGEST_S, _EXTRA = 0.9, 400
+_BUILD_UP_S = 0.004
+# First and last early reflection after the direct sound: detours of 0.14 to 10 m.
+_EARLY_S = (0.0004, 0.030)
+
+
+@dataclass(frozen=True, slots=True)
+class Acoustics:
+    """A room with a sound source and a microphone.
+
+    Attributes:
+        distance_m: Distance between source and microphone.
+        reverberation_s: Time in which sound below 400 Hz decays by 60 dB.
+        volume_m3: Volume of the room.
+        treble: Reverberation time above 3.5 kHz relative to that below 400 Hz.
+        reflections: Number of early reflections.
+        gap_s: Time between the direct sound and the reverberation.
+    """
+
+    distance_m: float
+    reverberation_s: float = 0.5
+    volume_m3: float = 60.0
+    treble: float = 0.7
+    reflections: int = 6
+    gap_s: float = 0.006
+
+    @property
+    def direct_to_reverberant_db(self) -> float:
+        """Level of the direct sound relative to the reverberation, without early reflections, in dB.
+
+        Both are equal at the critical distance of 0.057 sqrt(volume / reverberation time), and the direct sound falls
+        by 6 dB per doubling of the distance, while the reverberation is as loud everywhere.
+        """
+        critical_m = _CRITICAL_M * float(np.sqrt(self.volume_m3 / self.reverberation_s))
+        return 20 * float(np.log10(critical_m / self.distance_m))
+
+
+def draw_room(rng: np.random.Generator, *, distance_m: float | None = None) -> Acoustics:
+    """Return a random room: 20 to 150 m3, a reverberation time of 0.2 to 1.3 s, and by default 0.2 to 4.5 m away."""
+    return Acoustics(
+        distance_m=uniform_log(rng, 0.2, 4.5) if distance_m is None else distance_m,
+        reverberation_s=uniform_log(rng, 0.2, 1.3),
+        volume_m3=rng.uniform(20, 150),
+        treble=rng.uniform(0.35, 1.1),
+        reflections=int(rng.integers(2, 12)),
+        gap_s=rng.uniform(0.001, 0.012),
+    )
+
+
+def room_response(rng: np.random.Generator, room: Acoustics) -> Waveform:
+    """Return a random impulse response of a room, whose first sample is the direct sound of 1.
+
+    Its reverberation is noise with an exponential decay in each of four bands (Moorer 1979, About this reverberation
+    business). The first 4 ms of it fade in.
+    """
+    count = int(min(room.reverberation_s, _LONGEST_S) * RATE_HZ) + _EXTRA
+    late = _reverberation(rng, room, count)
+    response = late * 10 ** (-room.direct_to_reverberant_db / 20) / (np.sqrt((late**2).sum()) + 1e-12)
+    response[0] += 1.0
+    # Nearby surfaces reflect less than the direct sound, the more so as the direct path is short.
+    strength = 0.5 * min(1.0, room.distance_m / 1.5 + 0.2)
+    at = (rng.uniform(*_EARLY_S, room.reflections) * RATE_HZ).astype(np.int64)
+    np.add.at(response, at, rng.normal(0, strength, room.reflections))
+    return np.asarray(response)
+
+
+def _reverberation(rng: np.random.Generator, room: Acoustics, count: int) -> Waveform:
+    """Return reverberation of any level, shape (count,)."""
+    times_s = np.arange(count) / RATE_HZ
+    length = fast_length(count)
+    hz = np.fft.rfftfreq(length, 1 / RATE_HZ)
+    white = np.fft.rfft(rng.standard_normal(length))
+    late = np.zeros(count)
+    for band, (low_hz, high_hz) in enumerate(pairwise(_EDGES_HZ)):
+        noise = np.fft.irfft(white * ((hz >= low_hz) & (hz < high_hz)), length)[:count]
+        decay_s = room.reverberation_s * room.treble ** (band / 3) * rng.uniform(1 - _TIME_SPREAD, 1 + _TIME_SPREAD)
+        late += noise * 10 ** (rng.normal(0, _LEVEL_SPREAD_DB) / 20 - 3 * times_s / decay_s)
+    return late * np.clip((times_s - room.gap_s) / _BUILD_UP_S, 0, 1)
+
+
+def reverberate(sound: Waveform, response: Waveform) -> Waveform:
+    """Return a sound in a room with an impulse *response*, cut to its length."""
+    return convolve(sound, response)[: len(sound)]
+
 
 Alteration: TypeAlias = Callable[[Waveform], Waveform]
 """Returns a sound as changed by a device."""

@@ -14,10 +14,9 @@ from synthetic.render.layouts import random_scene
 from synthetic.render.look_types import TableKind, TableLook
 from synthetic.render.marks import marked
 from synthetic.render.paint import render
-from synthetic.render.photographs import find_photographs
 from synthetic.render.scene import Scene
-from synthetic.training.legible import legible_halves
-from synthetic.training.truth import true_pips, truth_poses
+from synthetic.render.tabletop import find_photographs
+from synthetic.training.truth import legible_halves, true_pips, truth_poses
 from vision.arrays import Image, Points
 from vision.geometry.poses import Poses, corners
 from vision.networks.refiner import UP

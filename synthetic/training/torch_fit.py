@@ -1,16 +1,42 @@
-"""Training loop for all networks, with prefetched batches and a decaying step size. Needs torch."""
+"""Training loop for all networks, with prefetched batches and a decaying step size, and their export. Needs torch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from vision.networks.network import write_checksum
+
+
+def save_onnx(net: nn.Module, path: Path, *, example: Tensor, free: dict[int, str]) -> None:
+    """Write a network with a single input and output, and a checksum file next to it.
+
+    Args:
+        net: The network.
+        path: File to write.
+        example: Example input.
+        free: Dynamic axes of the input, and their names.
+    """
+    torch.onnx.export(
+        net.eval().to(memory_format=torch.contiguous_format),
+        (example,),
+        str(path),
+        input_names=["seen"],
+        output_names=["said"],
+        dynamic_axes={"seen": free, "said": {axis: f"{name} said" for axis, name in free.items()}},
+        opset_version=13,
+        dynamo=False,  # the newer exporter needs another package, and OpenCV 4 cannot read its files
+    )
+    write_checksum(path)
+
 
 _AHEAD, _MAX_GRADIENT = 4, 10.0
 

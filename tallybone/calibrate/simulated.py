@@ -20,13 +20,13 @@ from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from hardware.knock.onsets import RATE_HZ
 from hardware.knock.sensor import SensorLifecycle
 from hardware.part_state import PartState
-from synthetic.render import lens as camera_lens
-from synthetic.render.held_sheets import SheetPose, held_view, lay_sheet
+from synthetic.render import view as camera_lens
 from synthetic.render.look_types import CameraLook
 from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.paint import render
 from synthetic.render.scene import PlacedTile
 from synthetic.render.scene import Scene as Rendering
+from synthetic.render.sheets import SheetPose, held_view, lay_sheet
 from synthetic.render.view import view_of
 from synthetic.sounds.scenes import LEAD, hit
 from synthetic.sounds.surroundings import draw_microphone

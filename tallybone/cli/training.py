@@ -269,7 +269,7 @@ def _keep(out: Path, made: Trained) -> None:
 def _require_photographs() -> None:
     """Raise FileNotFoundError unless the photographed surfaces are installed that tables are drawn on."""
     from synthetic.library.packages import LIBRARY
-    from synthetic.render.photographs import require_photographs
+    from synthetic.render.tabletop import require_photographs
 
     require_photographs(LIBRARY)
 

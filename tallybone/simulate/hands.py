@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from synthetic.render.layouts import draw_reach
 from synthetic.render.look_types import TileLook
 from synthetic.render.placements import Area
 from synthetic.render.scene import PlacedTile, Reach
-from synthetic.render.seats import draw_reach
 from tallybone.session.touching import Point
 
 # Height of fingertips above a tile when they touch it, and additional height while the hand moves.

@@ -13,11 +13,11 @@ from benchmarks import bench_foreign, bench_handmade
 from benchmarks.bench_foreign import LIKE, Kind, difference
 from benchmarks.handmade_looks import HIGHEST, KINDS, HandmadeKind, draw_handmade_looks
 from benchmarks.marked_looks import Mark, paint_marks
+from synthetic.render.cover import truth_of
 from synthetic.render.foreign import THINGS, draw_bare_scene
 from synthetic.render.look_types import CameraLook, PlacedPip
 from synthetic.render.paint import render
 from synthetic.render.scene import ClutterKind, PlacedTile, Scene
-from synthetic.render.truth import truth_of
 from synthetic.render.view import view_of
 from tests.synthetic.render.flat import EVEN, GREEN, RED
 from vision.reading import Face

@@ -11,10 +11,9 @@ from calibration.lens.views import LensView, SeenCorner, find_view
 from calibration.sheets.boards import BOARD_COLUMNS, SQUARE_MM, lens_board
 from calibration.sheets.prints import BOARD_TOP_MM, draw_prints
 from calibration.sheets.sheet import Paper
-from synthetic.render import lens
-from synthetic.render.held_sheets import SheetPose, held_view, lay_sheet
 from synthetic.render.look_types import CameraLook
-from synthetic.render.view import View
+from synthetic.render.sheets import SheetPose, held_view, lay_sheet
+from synthetic.render.view import View, take
 from vision.arrays import Image
 
 SIZE_PX = (1280, 720)
@@ -39,7 +38,7 @@ def picture_of(place: tuple[float, float, float, float, float], seed: int = 1) -
     picture = np.full((SIZE_PX[1], SIZE_PX[0], 3), 90, np.uint8)
     lay_sheet(picture, draw_prints(Paper.A4, 4)[1], np.eye(2, 3), view)
     camera = CameraLook(width_px=SIZE_PX[0], height_px=SIZE_PX[1], lens=LENS, blur_px=0.7, noise=3.0)
-    return lens.take(picture, camera, view, np.random.default_rng(seed))
+    return take(picture, camera, view, np.random.default_rng(seed))
 
 
 @cache

@@ -11,9 +11,9 @@ import numpy as np
 from calibration.lens.model import Lens, LensSource
 from calibration.sheets.boards import BLOCK_MM, block_boxes
 from calibration.sheets.sheet import Sheet
-from synthetic.render import lens as camera_lens
-from synthetic.render.held_sheets import lay_sheet
+from synthetic.render import view as camera_lens
 from synthetic.render.look_types import CameraLook
+from synthetic.render.sheets import lay_sheet
 from synthetic.render.view import View, view_of
 from vision.arrays import Image
 

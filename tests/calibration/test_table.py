@@ -14,9 +14,9 @@ from calibration.table.corner_marks import find_corner_marks
 from calibration.table.fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
 from calibration.table.plane_fit import FlatTarget, fit_plane
 from calibration.table.table import Table, TableSource
+from synthetic.render.cover import truth_of
 from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.scene import PlacedTile, Scene
-from synthetic.render.truth import truth_of
 from synthetic.render.view import view_of
 from tests.calibration.laid import BLOCKS_MM, CAMERA, Laid, grid_mm, picture_of, true_lens, worst_mm
 from vision.reading import Face, SeenTile

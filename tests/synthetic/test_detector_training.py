@@ -8,9 +8,15 @@ import cv2
 import numpy as np
 import pytest
 
-from synthetic.training.detector.crops import CROP_PX, LabelledPicture, draw_crop, warp_poses
-from synthetic.training.detector.pictures import draw_picture, draw_pictures
-from synthetic.training.detector.targets import targets_of
+from synthetic.training.detector.pictures import (
+    CROP_PX,
+    LabelledPicture,
+    draw_crop,
+    draw_picture,
+    draw_pictures,
+    targets_of,
+    warp_poses,
+)
 from tests.vision.shapes import tile_at, tiles_at
 from vision.geometry.poses import Poses, corners, empty_poses, sides_px, to_image
 from vision.networks.detector_decoding import CHANNELS, STRIDE_PX, decode_poses
@@ -132,8 +138,8 @@ def test_rendered_tables_follow_from_the_seed_and_contain_their_tiles() -> None:
 def test_opencv_and_torch_outputs_agree(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="torch trains the detector; it is not among the tools of the tests")
     pytest.importorskip("onnx", reason="onnx writes the detector")
-    from synthetic.training.detector.net import DetectorNet
-    from synthetic.training.onnx_file import save_onnx
+    from synthetic.training.detector.fit import DetectorNet
+    from synthetic.training.torch_fit import save_onnx
 
     torch.manual_seed(1)
     net, file = DetectorNet(), tmp_path / "detector.onnx"

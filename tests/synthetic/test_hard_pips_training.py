@@ -40,8 +40,8 @@ def test_doubtful_halves_are_sampled_more_often_and_illegible_ones_less() -> Non
 def test_opencv_and_torch_outputs_agree_for_any_number_of_halves(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
-    from synthetic.training.hard_pips.net import HardCaseNet
-    from synthetic.training.onnx_file import save_onnx
+    from synthetic.training.hard_pips.fit import HardCaseNet
+    from synthetic.training.torch_fit import save_onnx
 
     torch.manual_seed(1)
     net, file = HardCaseNet().eval(), tmp_path / "hard_cases.onnx"

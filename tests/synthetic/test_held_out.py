@@ -14,11 +14,10 @@ from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.paint import RenderedPicture, render
 from synthetic.render.scene import PlacedTile, Scene
 from synthetic.training.collect import load_networks
-from synthetic.training.legible import legible_halves
-from synthetic.training.pips import held_out
-from synthetic.training.pips.held_out import Halves, draw_usual, draw_usual_scene, misread_figures, true_halves
+from synthetic.training.pips import fit
+from synthetic.training.pips.fit import Halves, draw_usual, draw_usual_scene, misread_figures, true_halves
 from synthetic.training.processes import concatenated
-from synthetic.training.truth import true_pips, truth_poses
+from synthetic.training.truth import legible_halves, true_pips, truth_poses
 from tests.vision.tables import CAMERA, lay
 from vision.geometry.poses import half_centers, sides_px
 from vision.networks.pip_classifier import load_pip_classifier
@@ -38,8 +37,8 @@ def test_usual_tables_are_neither_small_nor_very_oblique() -> None:
 
 def test_detected_halves_are_labelled_with_their_own_pips(monkeypatch: pytest.MonkeyPatch) -> None:
     scene, rendered = scene_with([lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130)])
-    monkeypatch.setattr(held_out, "draw_usual_scene", lambda _: scene)
-    monkeypatch.setattr(held_out, "render", lambda *_: rendered)
+    monkeypatch.setattr(fit, "draw_usual_scene", lambda _: scene)
+    monkeypatch.setattr(fit, "render", lambda *_: rendered)
     halves_read = draw_usual(np.random.default_rng(0), load_networks(), head=load_pip_classifier())
     assert sorted(halves_read.pips.tolist()) == [0, 1, 5, 6]
     assert halves_read.legible.all()

@@ -39,8 +39,8 @@ def test_a_blank_half_has_less_contrast_than_one_with_many_pips() -> None:
 def test_opencv_and_torch_outputs_agree_for_any_number_of_halves(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
-    from synthetic.training.onnx_file import save_onnx
-    from synthetic.training.pip_features.net import PipFeatureNet
+    from synthetic.training.pip_features.fit import PipFeatureNet
+    from synthetic.training.torch_fit import save_onnx
 
     torch.manual_seed(1)
     net, file, grid = PipFeatureNet().eval(), tmp_path / "pip_features.onnx", half_grid(0)

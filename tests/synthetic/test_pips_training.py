@@ -14,9 +14,8 @@ from sklearn.neural_network import MLPClassifier
 from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.scene import Scene
 from synthetic.training.collect import load_networks
-from synthetic.training.pips import fit, samples
-from synthetic.training.pips.fit import calibrated, fit_head, train_pip_classifier
-from synthetic.training.pips.samples import PipSamples, draw_samples
+from synthetic.training.pips import fit
+from synthetic.training.pips.fit import PipSamples, calibrated, draw_samples, fit_head, train_pip_classifier
 from synthetic.training.processes import concatenated
 from synthetic.training.tables import table_of
 from tests.vision.tables import CAMERA, lay
@@ -71,7 +70,7 @@ def test_a_half_is_labelled_with_its_own_pips(monkeypatch: pytest.MonkeyPatch, m
     # Each sample must match the half with its label, rather than the other half of the tile.
     tiles = (lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130))
     table = table_of(Scene(tiles, CLASSIC, FELT, LAMP, CAMERA), np.random.default_rng(3))
-    monkeypatch.setattr(samples, "draw_learning_table", lambda *_, **__: table)
+    monkeypatch.setattr(fit, "draw_learning_table", lambda *_, **__: table)
     drawn_samples = draw_samples(np.random.default_rng(0), load_networks(), max_pips=max_pips)
     # Jittered true poses, more of them for large sets, plus the pose detected by the reader.
     assert sorted(drawn_samples.pips.tolist()) == sorted([0, 6, 5, 1] * (views + 1))

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from synthetic.render.scene import PlacedTile, Scene
 from synthetic.training.refiner import samples as refiner_samples
-from synthetic.training.refiner.samples import RefinerSamples, draw_refiner_samples, draw_refiner_table
-from synthetic.training.refiner.views import augment
+from synthetic.training.refiner.samples import RefinerSamples, augment, draw_refiner_samples, draw_refiner_table
 from synthetic.training.tables import LearningTable, table_of
 from synthetic.training.truth import corner_errors, near_any
 from tests.vision.tables import CAMERA, Looks, lay
@@ -232,7 +231,7 @@ def synthetic_samples(count: int) -> RefinerSamples:
 
 def test_the_network_has_an_output_for_each_class_and_correction() -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from synthetic.training.refiner.net import RefinerNet
+    from synthetic.training.refiner.fit import RefinerNet
 
     torch.manual_seed(1)
     net = RefinerNet().eval()
@@ -265,8 +264,7 @@ def test_batches_follow_from_seed_and_step_and_contain_the_targets() -> None:
 
 def test_the_loss_ignores_unknown_targets() -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from synthetic.training.refiner.fit import _loss
-    from synthetic.training.refiner.net import RefinerNet
+    from synthetic.training.refiner.fit import RefinerNet, _loss
 
     grid = tile_grid()
 
@@ -333,8 +331,7 @@ def test_the_network_learns_reproducibly(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_calibration_corrects_overconfidence() -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from synthetic.training.refiner.fit import _calibrate
-    from synthetic.training.refiner.net import RefinerNet
+    from synthetic.training.refiner.fit import RefinerNet, _calibrate
 
     torch.manual_seed(1)
     net, check = RefinerNet(), synthetic_samples(300)
@@ -359,8 +356,7 @@ def test_calibration_corrects_overconfidence() -> None:
 def test_opencv_and_torch_outputs_agree_for_any_number_of_tiles(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
-    from synthetic.training.refiner.fit import _save
-    from synthetic.training.refiner.net import RefinerNet
+    from synthetic.training.refiner.fit import RefinerNet, _save
 
     torch.manual_seed(1)
     net, file, grid = RefinerNet(), tmp_path / "refiner.onnx", tile_grid()

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from engine import BONES, NewHand, Redeal, Rules
-from synthetic.render.truth import truth_of
+from synthetic.render.cover import truth_of
 from synthetic.render.view import view_of
 from tallybone.session.touching import halves_of
 from tallybone.simulate.game_script import ScriptStep, play_out

@@ -9,7 +9,7 @@ import numpy as np
 from calibration.tiles.learning import FaceUpTiles
 from synthetic.render.looks import CLASSIC
 from synthetic.render.paint import RenderedPicture
-from synthetic.training.pips.held_out import true_halves
+from synthetic.training.pips.fit import true_halves
 from synthetic.training.truth import true_pips, truth_poses
 from vision.geometry.poses import half_centers
 from vision.networks.refiner import UP

@@ -9,17 +9,39 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
+from synthetic.render.patterns import MAX_PIPS
+from synthetic.training.detector.fit import Residual, layer
 from synthetic.training.hard_pips import doubtful
 from synthetic.training.hard_pips.doubtful import DoubtfulHalves, doubtful_grid, draw_doubtful
-from synthetic.training.hard_pips.net import HardCaseNet
-from synthetic.training.onnx_file import save_onnx
-from synthetic.training.pip_features.views import draw_warps, warp_patches
-from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch
+from synthetic.training.pip_features.fit import draw_warps, warp_patches
+from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch, save_onnx
 from vision.networks.hard_case_classifier import SIZE, SPAN
 from vision.networks.patches import contrasts
+
+# Channels at strides 2, 4 and 8.
+_WIDTHS = (32, 64, 96)
+_FEATURES = 128
+_DROPOUT = 0.15
+
+
+class HardCaseNet(nn.Sequential):
+    """Returns logits, (N, 19), for inputs from `vision.networks.patches.contrasts`, (N, 3, SIZE, SIZE)."""
+
+    def __init__(self) -> None:
+        """Initialise random weights."""
+        at2, at4, at8 = _WIDTHS
+        cells = (SIZE // 8) ** 2
+        super().__init__(
+            *(layer(3, at2, stride=2), Residual(at2)),
+            *(layer(at2, at4, stride=2), Residual(at4)),
+            *(layer(at4, at8, stride=2), Residual(at8)),
+            *(nn.Flatten(), nn.Linear(at8 * cells, _FEATURES), nn.ReLU()),
+            *(nn.Dropout(_DROPOUT), nn.Linear(_FEATURES, MAX_PIPS + 1)),
+        )
+
 
 _BATCH = 256
 _SCHEDULE = LearningSchedule(step_size=2e-3, decay=2e-2, warm_up_steps=300, mean_over_steps=300)

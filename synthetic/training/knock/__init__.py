@@ -1,1 +1,1 @@
-"""Train the sound classifier. Modules that need torch: `fit`, `net`."""
+"""Train the sound classifier. The module `fit` needs torch."""

@@ -1,8 +1,8 @@
-"""Examples for training: onsets in modelled recordings with their true sounds, and figures of a classifier on them."""
+"""Modelled recordings for training, their onsets with the true sounds, and figures of a classifier on them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,177 @@ from hardware.knock.classifier import SOUNDS, Classifier
 from hardware.knock.detector import SoundFinder, SuddenSound
 from hardware.knock.features import AFTER, BEFORE, measure
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
-from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.scenes import SoundScene
-from synthetic.training.knock.recordings import draw_recording
+from synthetic.sounds import impacts
+from synthetic.sounds.devices import recorded_by_chance
+from synthetic.sounds.everyday import EVERYDAY
+from synthetic.sounds.impacts import LENGTH, RATE_HZ, Impact
+from synthetic.sounds.scenes import LEAD, SoundEvent, SoundScene, contacts_of, hit, shuffle_of
+from synthetic.sounds.surroundings import COLLECTIONS, PlacedMicrophone, Waveform, draw_microphone, recorded_sound
+from synthetic.sounds.tables import TableModes, random_place, random_table
 from synthetic.training.processes import concatenated, draw_in_processes
+
+_EVENTS = 6
+# Relative frequency of hits and shuffles, and of each group of everyday sounds with the kind it is an example of.
+_HITS = {
+    Sound.KNOCK: 0.33,
+    Sound.FINGER: 0.07,
+    Sound.NAIL: 0.08,
+    Sound.NAIL_TIP: 0.07,
+    Sound.TILE: 0.12,
+    Sound.SLAM: 0.10,
+    Sound.SHUFFLE: 0.03,
+    Sound.GLASS: 0.03,
+}
+_EVERYDAY = {
+    "claps": (Sound.CLAP, 0.05),
+    "coughs": (Sound.COUGH, 0.04),
+    "speech": (Sound.SPEECH, 0.08),
+    "cups": (Sound.GLASS, 0.04),
+    "chairs": (Sound.CHAIR, 0.05),
+    "doors": (Sound.DOOR, 0.05),
+    "keys": (Sound.KEYS, 0.04),
+    "typing": (Sound.TYPING, 0.05),
+    "others": (Sound.NOTHING, 0.11),
+}
+# Ways to knock, with their shares. A hard knuckle has a ring, a tile or little skin: its contacts are shorter.
+_KNOCKS = {"knuckle": 0.63, "hard knuckle": 0.20, "fist": 0.12, "palm": 0.05}
+_HARD, _SHORTEST_S = (0.3, 0.7), 0.00025
+# Level of the sounds of one kind in a recording, relative to the loudest, and spreads of events and single hits.
+_LEVEL_DB, _EVENT_DB, _HIT_DB = (-14.0, 0.0), 3.0, 2.5
+_FIRST_S, _GAP_S, _REST_S = 0.7, (0.15, 0.9), 0.8
+# Share of other hits that are repeated, as by somebody who taps their fingers, and their distance.
+_REPEATED, _REPEAT_S = 0.3, (0.12, 0.6)
+# Share of series of a hand that strikes the same place with the same knuckles, and its movement relative to the table.
+_STAYS, _MOVES = 0.85, 0.01
+_TILE_HITS = (Sound.TILE, Sound.SLAM)
+# Share of series with three to six knocks, besides those drawn by `knock_times`.
+_LONG = 0.3
+# Share of microphones without a response of their own, which leaves it to the devices, and with pre-echo.
+_PLAIN, _SMEARED = 0.35, 0.2
+_AUDIBLE = 0.02
+# Shares of everyday sounds that are recorded ones, and of recordings with some in the background, and their level.
+_RECORDED, _ACCOMPANIED, _QUIET_DB = 0.5, 0.15, (-36.0, -8.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Timed:
+    """A sound and its event. The event starts *lead* samples after the first."""
+
+    event: SoundEvent
+    samples: Waveform
+    lead: int = 0
+
+
+def draw_recording(rng: np.random.Generator, library: Path | None = None) -> SoundScene:
+    """Return a random recording of six events, with series of knocks.
+
+    Args:
+        rng: Random generator.
+        library: Folder of recorded everyday sounds, or None to model all of them.
+    """
+    table, microphone = random_table(rng), draw_microphone(rng)
+    if rng.random() < _PLAIN:
+        microphone = replace(microphone, response=np.ones_like(microphone.response))
+    if rng.random() >= 2 * _SMEARED:
+        microphone = replace(microphone, smear_db=None)
+    kinds: list[Sound | str] = [*_HITS, *_EVERYDAY]
+    shares = np.array([*_HITS.values(), *(share for _, share in _EVERYDAY.values())])
+    levels_db = rng.uniform(*_LEVEL_DB, len(kinds))
+    sounding: list[_Timed] = []
+    t_s = _FIRST_S
+    for index in rng.choice(len(kinds), _EVENTS, p=shares / shares.sum()):
+        chosen, level_db = kinds[int(index)], levels_db[int(index)] + rng.normal(0, _EVENT_DB)
+        if isinstance(chosen, Sound):
+            sounding += _hits(rng, chosen, t_s, level_db, table, microphone)
+        else:
+            sound = _everyday(rng, chosen, library) * 10 ** (level_db / 20)
+            sounding.append(_sounding(_EVERYDAY[chosen][0], t_s, sound, 0))
+        t_s = sounding[-1].event.until_s + rng.uniform(*_GAP_S)
+    if library is not None and rng.random() < _ACCOMPANIED:
+        sounding = [*_accompaniment(rng, library, t_s), *sounding]
+    return SoundScene(
+        recorded_by_chance(rng, _mixed(sounding, t_s + _REST_S)), tuple(sound.event for sound in sounding)
+    )
+
+
+def _everyday(rng: np.random.Generator, group: str, library: Path | None) -> Waveform:
+    if library is not None and group in COLLECTIONS and rng.random() < _RECORDED:
+        return recorded_sound(rng, library, group)
+    return EVERYDAY[group](rng)
+
+
+def _accompaniment(rng: np.random.Generator, library: Path, until_s: float) -> list[_Timed]:
+    """Return speech or other recorded sounds that go on quietly from the beginning."""
+    group, level = str(rng.choice(["speech", "others"])), 10 ** (rng.uniform(*_QUIET_DB) / 20)
+    sounding: list[_Timed] = []
+    t_s = 0.0
+    while t_s < until_s:
+        sounding.append(_sounding(_EVERYDAY[group][0], t_s, recorded_sound(rng, library, group) * level, 0))
+        t_s = max(t_s + 0.1, sounding[-1].event.until_s)
+    return sounding
+
+
+def _hits(
+    rng: np.random.Generator,
+    kind: Sound,
+    t_s: float,
+    level_db: float,
+    table: TableModes,
+    microphone: PlacedMicrophone,
+) -> Iterator[_Timed]:
+    if kind is Sound.SHUFFLE:
+        sound = shuffle_of(rng, table, microphone)
+        yield _sounding(kind, t_s, sound / np.abs(sound).max() * 10 ** (level_db / 20), LEAD)
+        return
+    draw = _way_to_knock(rng) if kind is Sound.KNOCK else partial(contacts_of, kind=kind)
+    first, place = draw(rng), random_place(rng)
+    # Tiles land elsewhere each time. A hand that knocks or taps stays where it is.
+    stays = kind not in _TILE_HITS and rng.random() < _STAYS
+    for at_s in _times_s(rng, kind):
+        contacts = impacts.struck_again(rng, first) if stays else draw(rng)
+        near = np.clip(place + rng.normal(0, _MOVES, 2), 0, 1) if stays else None
+        sound = hit(rng, kind, table, microphone, contacts=contacts, place=near)
+        loud = 10 ** ((level_db + rng.normal(0, _HIT_DB)) / 20)
+        yield _sounding(kind, t_s + at_s, sound / (np.abs(sound).max() + 1e-12) * loud, LEAD)
+
+
+def _times_s(rng: np.random.Generator, kind: Sound) -> list[float]:
+    """Return the times of a series of hits, from 0 on."""
+    if kind is Sound.KNOCK:
+        return impacts.knock_times(rng, count=int(rng.integers(3, 7)) if rng.random() < _LONG else None)
+    if rng.random() >= _REPEATED:
+        return [0.0]
+    return [0.0, *(float(t_s) for t_s in np.cumsum(rng.uniform(*_REPEAT_S, int(rng.integers(1, 3)))))]
+
+
+def _way_to_knock(rng: np.random.Generator) -> Callable[[np.random.Generator], list[Impact]]:
+    match str(rng.choice(list(_KNOCKS), p=list(_KNOCKS.values()))):
+        case "fist":
+            return impacts.fist
+        case "palm":
+            return impacts.palm
+        case "hard knuckle":
+            shorter = rng.uniform(*_HARD)
+            return lambda own: [
+                replace(impact, lasts_s=max(_SHORTEST_S, impact.lasts_s * shorter)) for impact in impacts.knuckle(own)
+            ]
+        case _:
+            return impacts.knuckle
+
+
+def _sounding(kind: Sound, t_s: float, samples: Waveform, lead: int) -> _Timed:
+    last = np.flatnonzero(np.abs(samples) > _AUDIBLE * np.abs(samples).max())[-1] + 1
+    return _Timed(SoundEvent(kind, t_s, t_s + float(last - lead) / RATE_HZ), samples, lead)
+
+
+def _mixed(sounding: list[_Timed], lasts_s: float) -> NDArray[np.float64]:
+    count = round(lasts_s * RATE_HZ)
+    samples = np.zeros(count + LENGTH)
+    for sound in sounding:
+        first = round(sound.event.t_s * RATE_HZ) - sound.lead
+        samples[first : first + len(sound.samples)] += sound.samples[: len(samples) - first]
+    return samples[:count]
+
 
 # An onset within _NEAR_S of the start of a knock is the knock, and training ignores later ones, which are its echoes.
 # Onsets up to _EARLY_S before an event, or up to _LATE_S after its end, also belong to the event.

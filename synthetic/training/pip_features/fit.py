@@ -8,15 +8,81 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
+from torch import Tensor, nn
 from torch.nn import functional
 
-from synthetic.training.onnx_file import save_onnx
-from synthetic.training.pip_features.net import PipFeatureNet
+from synthetic.render.patterns import MAX_PIPS
 from synthetic.training.pip_features.patches import SPAN, HalfPatches, draw_halves, training_grid
-from synthetic.training.pip_features.views import draw_warps, warp_patches
-from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch
+from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch, save_onnx
 from vision.networks.patches import contrasts, half_grid
+from vision.networks.pip_features import FEATURES
+
+# Channels at strides 2, 4 and 8.
+_WIDTHS = (24, 32, 48, 64)
+_DROPOUT = 0.1
+
+
+class PipFeatureNet(nn.Module):
+    """Classifies pips from 0 to 18. Only `seeing`, all layers but the last, is exported to extract features."""
+
+    def __init__(self) -> None:
+        """Initialise random weights."""
+        super().__init__()
+        first, at2, at4, at8 = _WIDTHS
+        cells = (half_grid(0).rows // 8) * (half_grid(0).columns // 8)
+        self.seeing = nn.Sequential(
+            _layer(3, first, stride=2),
+            _layer(first, at2),
+            _layer(at2, at4, stride=2),
+            _layer(at4, at4),
+            _layer(at4, at8, stride=2),
+            _layer(at8, at8),
+            nn.Flatten(),
+            nn.Linear(at8 * cells, FEATURES),
+            nn.ReLU(),
+        )
+        self.saying = nn.Sequential(nn.Dropout(_DROPOUT), nn.Linear(FEATURES, MAX_PIPS + 1))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return logits, (N, 19), for inputs from `vision.networks.patches.contrasts`, (N, 3, 32, 32)."""
+        logits: Tensor = self.saying(self.seeing(inputs))
+        return logits
+
+
+def _layer(inputs: int, outputs: int, *, stride: int = 1) -> nn.Sequential:
+    convolution = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
+    return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
+
+
+# Spread of the augmentation, in addition to the pose errors of the samples.
+_SPREAD = 0.03
+
+
+def draw_warps(rng: np.random.Generator, count: int, shown: float) -> NDArray[np.float32]:
+    """Return random affine maps from network inputs to larger patches, shape (N, 2, 3), for `affine_grid`.
+
+    Args:
+        rng: Random generator.
+        count: Number of maps.
+        shown: Extent of an unstretched network input, as a share of the patch.
+    """
+    size, stretch = (np.exp(rng.normal(0, _SPREAD, count)) for _ in range(2))
+    turn_rad, slant = rng.normal(0, 1.3 * _SPREAD, count), rng.normal(0, _SPREAD, count)
+    shown_here, cos, sin = shown * size, np.cos(turn_rad), np.sin(turn_rad)
+    warps = np.empty((count, 2, 3), np.float32)
+    warps[:, 0, 0], warps[:, 0, 1] = shown_here * stretch * cos, shown_here * (slant - sin)
+    warps[:, 1, 0], warps[:, 1, 1] = shown_here * sin, shown_here / stretch * cos
+    warps[:, :, 2] = rng.normal(0, _SPREAD, (count, 2))
+    return warps
+
+
+def warp_patches(patches: Tensor, warps: Tensor, size: int) -> Tensor:
+    """Sample network inputs, (N, 3, size, size), from patches, (N, 3, S, S), through *warps*, (N, 2, 3)."""
+    grid = functional.affine_grid(warps, [len(patches), 3, size, size], align_corners=False)
+    inputs = functional.grid_sample(patches, grid, align_corners=False, padding_mode="border")
+    return inputs.contiguous(memory_format=torch.channels_last)
+
 
 _BATCH = 256
 _SCHEDULE = LearningSchedule(step_size=2e-3, decay=1e-3, warm_up_steps=100, mean_over_steps=300)

@@ -1,10 +1,10 @@
-"""Train the pip classifier with scikit-learn, from a seed to arrays: `tallybone train pips`."""
+"""Train the pip classifier with scikit-learn, from a seed to arrays, and measure it: `tallybone train pips`."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,13 +13,185 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
+from synthetic.render.layouts import random_scene
+from synthetic.render.paint import render
 from synthetic.render.patterns import MAX_PIPS
+from synthetic.render.scene import Scene
 from synthetic.training.collect import Networks, collect
-from synthetic.training.pips.held_out import draw_usual, misread_figures
-from synthetic.training.pips.samples import PipSamples, draw_samples
 from synthetic.training.processes import concatenated
-from synthetic.training.tables import draw_max_pips
+from synthetic.training.tables import draw_learning_table, draw_max_pips
+from synthetic.training.truth import corner_errors, legible_halves, true_pips, truth_poses, with_half_0_first
+from vision.arrays import Points
+from vision.geometry.poses import Poses, half_centers, jittered, sides_px
+from vision.image.pyramid import build_pyramid
 from vision.networks.pip_classifier import PipClassifier
+from vision.networks.refiner import UP
+from vision.reader.candidates import Candidates
+from vision.reader.reader import Reader
+
+# Spread of the pose errors of sampled halves, in sides. Halves are also sampled with the reader's own poses, whose
+# largest corner error has a median of 0.05 sides and a 99th percentile of 0.17.
+_PIP_SPREADS = (0.03, 0.1)
+# Halves of larger sets are sampled twice as often, because their numbers are rare.
+_COMMON_SETS = 9
+_WIDTH_PX = (640, 1400)
+# Range of the short side of tiles, relative to the width of the picture.
+_SIDES = (0.016, 0.085)
+_READER_ROUNDS = 2
+# Maximum corner error, in sides, of a refined pose that matches a true tile.
+_FOUND = 0.35
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PipSamples:
+    """Training samples of the pip classifier.
+
+    Attributes:
+        features: Pip features of each half, shape (N, F), float16.
+        pips: Number of pips of each half, shape (N,).
+    """
+
+    features: NDArray[np.float16]
+    pips: NDArray[np.int64]
+
+
+def draw_samples(rng: np.random.Generator, networks: Networks, *, max_pips: int) -> PipSamples:
+    """Render a random table and return its samples.
+
+    Args:
+        rng: Random generator.
+        networks: Networks that detect tiles and extract pip features.
+        max_pips: Highest number of the set.
+    """
+    width = int(rng.integers(*_WIDTH_PX))
+    sides_px = (width * _SIDES[0], width * _SIDES[1])
+    table = draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
+    levels = build_pyramid(table.image)
+    found = networks.detector.find(levels).poses
+    refined, _ = Candidates(networks.detector, networks.refiner).refined(levels, found, rounds=_READER_ROUNDS)
+    spreads = _PIP_SPREADS * (1 if max_pips <= _COMMON_SETS else 2)
+    poses, tiles = _draw_views(rng, table.poses[table.faces == UP], refined, spreads)
+    return PipSamples(networks.halves.describe(levels, poses).astype(np.float16), table.pips[tiles].T.ravel())
+
+
+def _draw_views(
+    rng: np.random.Generator, truth: Poses, refined: Poses, spreads: tuple[float, ...]
+) -> tuple[Poses, NDArray[np.intp]]:
+    """Return poses to sample true tiles with, shape (N, 6), and the index of the tile of each pose.
+
+    Each tile has a jittered pose for each of *spreads*, and one of the *refined* poses that match it, if any.
+    """
+    error, nearest, target = corner_errors(refined, truth)
+    found = rng.permutation(np.nonzero(error < _FOUND)[0])
+    found = found[np.unique(nearest[found], return_index=True)[1]]
+    matched = with_half_0_first(refined[found], target[found], truth[nearest[found]])
+    views = [jittered(rng, truth, spread) for spread in spreads]
+    tiles = np.arange(len(truth))
+    return np.concatenate([*views, matched]), np.concatenate([*[tiles] * len(spreads), nearest[found]])
+
+
+_SETS = (6, 9, 12, 15)
+_PX_PER_MM = (1.0, 3.0)
+_LARGEST_TILT_RAD = float(np.radians(25))
+# Range of the short side of tiles, wider than `_PX_PER_MM` allows. Random scenes outside `_PX_PER_MM` are discarded and
+# replaced.
+_SIDES_PX = (18.0, 85.0)
+# Maximum distance, in sides, of the halves of a reading from those of the true tile. Photos are judged with the same
+# limit.
+_MAX_DISTANCE = 0.35
+_SURE = 0.99
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Halves:
+    """Halves of true tiles that the reader detected.
+
+    Attributes:
+        predicted: Pips according to the reader, shape (N,).
+        confidence: Confidence of the reader, 0 to 1, shape (N,).
+        pips: True pips, shape (N,).
+        legible: True for halves whose pips a person could count, shape (N,).
+    """
+
+    predicted: NDArray[np.int64]
+    confidence: NDArray[np.float64]
+    pips: NDArray[np.int64]
+    legible: NDArray[np.bool_]
+
+
+def draw_usual_scene(rng: np.random.Generator) -> Scene:
+    """Return a random scene with a set up to double-15, 1 to 3 pixels per mm, and a tilt of at most 25 degrees.
+
+    Looks, light, blur and noise are as difficult as in training.
+    """
+    max_pips = int(rng.choice(_SETS))
+    while True:
+        width_px = int(rng.integers(640, 1400))
+        scene = random_scene(
+            rng,
+            max_pips=max_pips,
+            size_px=(width_px, width_px * 3 // 4),
+            tile_side_px=_SIDES_PX,
+            largest_tilt_rad=_LARGEST_TILT_RAD,
+        )
+        if _PX_PER_MM[0] <= scene.camera.px_per_mm <= _PX_PER_MM[1]:
+            return scene
+
+
+def draw_usual(rng: np.random.Generator, networks: Networks, *, head: PipClassifier) -> Halves:
+    """Render a usual table, read it with the complete reader, and return the halves of the detected true tiles."""
+    scene = draw_usual_scene(rng)
+    rendered = render(scene, rng)
+    truth, faces = truth_poses(rendered.truth)
+    reader = Reader(networks.detector, networks.refiner, networks.halves, head, networks.hard_cases)
+    reading = reader.read(rendered.image)
+    read = [half for tile in reading.tiles for half in tile.halves]
+    which = true_halves(np.array([half.center_px for half in read]).reshape(-1, 2, 2), truth[faces == UP])
+    found = which >= 0
+    return Halves(
+        np.array([half.pips for half in read], np.int64)[found],
+        np.array([half.confidence for half in read], np.float64)[found],
+        true_pips(rendered.truth).ravel()[which[found]],
+        legible_halves(scene, rendered).ravel()[which[found]],
+    )
+
+
+def true_halves(centers: Points, truth: Poses) -> NDArray[np.intp]:
+    """Match halves to true halves.
+
+    Args:
+        centers: Centres of the halves of each tile of a reading, shape (M, 2, 2).
+        truth: Poses of the true tiles, shape (N, 6).
+
+    Returns:
+        For each half the index 2 * tile + half of its true half, or -1 without a match, shape (2 * M,).
+    """
+    if not len(truth) or not len(centers):
+        return np.full(2 * len(centers), -1)
+    real = half_centers(truth)
+    orders = np.stack([real, real[:, ::-1]])  # both orders of the halves
+    gaps = np.linalg.norm(centers[:, None, None] - orders[None], axis=-1).max(axis=-1) / sides_px(truth)
+    turned, tile = np.divmod(gaps.reshape(len(centers), -1).argmin(axis=1), len(truth))
+    which = 2 * tile[:, None] + np.where(turned[:, None] == 0, [0, 1], [1, 0])
+    return np.where(gaps.reshape(len(centers), -1).min(axis=1)[:, None] < _MAX_DISTANCE, which, -1).ravel()
+
+
+def misread_figures(halves: Halves) -> dict[str, object]:
+    """Return misreading rates of all halves, of legible halves, and of halves read with high confidence."""
+    wrong, sure = halves.predicted != halves.pips, halves.confidence >= _SURE
+    return {
+        "usual_halves": len(wrong),
+        "usual_halves_misread": _share(wrong),
+        "usual_halves_legible": _share(halves.legible),
+        "usual_halves_misread_where_legible": _share(wrong[halves.legible]),
+        "usual_halves_sure": _share(sure),
+        "usual_halves_misread_where_sure": _share(wrong[sure]),
+    }
+
+
+def _share(which: NDArray[np.bool_]) -> float:
+    return round(float(which.mean()), 5) if len(which) else 0.0
+
 
 _BATCH = 256
 # Numbers of held-out tables and of held-out usual tables, relative to the training tables.

@@ -8,7 +8,7 @@ import pytest
 from hardware.knock.heard import NS_PER_S, SoundBlock
 from hardware.knock.signal_quality import SignalFault, SignalMonitor, SignalQuality, signal_quality
 from synthetic.sounds.devices import gate
-from synthetic.sounds.voices import speech
+from synthetic.sounds.scenes import speech
 from tests.hardware.knock.faulty_sounds import (
     KNOCKS_S,
     Signal,

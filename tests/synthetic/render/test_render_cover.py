@@ -9,12 +9,12 @@ import cv2
 import numpy as np
 import pytest
 
-from synthetic.render.heaps import pile, same_size
+from synthetic.render.cover import RenderedTile
+from synthetic.render.layouts import pile, same_size
 from synthetic.render.look_types import CameraLook, TileLook
 from synthetic.render.paint import RenderedPicture, render
 from synthetic.render.placements import Area, random_hand
 from synthetic.render.scene import Clutter, ClutterKind, PlacedTile, Reach, Scene
-from synthetic.render.truth import RenderedTile
 from synthetic.render.view import view_of
 from tests.synthetic.render.flat import EVEN, GREEN, RED
 

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from synthetic.render.chains import Arms, ScriptedPlay, lay_plays, starter
-from synthetic.render.heaps import two_sets, with_stacks
+from synthetic.render.clutter import draw_clutter, printed_border
+from synthetic.render.layouts import draw_reach, standing_hands, two_sets, with_stacks
 from synthetic.render.look_types import TileLook
 from synthetic.render.looks import CLASSIC, OVERHEAD, draw_seat_camera
 from synthetic.render.placements import Area, Arrangement, is_free, outline_mm, outlines_overlap
 from synthetic.render.reaching import bones_of, outlines_px
 from synthetic.render.scene import ClutterKind, PlacedTile, Reach
-from synthetic.render.seats import draw_reach, standing_hands
-from synthetic.render.things import draw_clutter, printed_border
 from synthetic.render.view import view_of
 from vision.reading import Join
 

@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from synthetic.render.lens import expose, take
 from synthetic.render.lighting import add_light
 from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.paint import render
 from synthetic.render.scene import Scene
-from synthetic.render.view import view_of
+from synthetic.render.view import expose, take, view_of
 from tests.vision.tables import CAMERA, lay
 from vision.arrays import Image
 

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
+from synthetic.render.clutter import EVERYDAY, draw_clutter
 from synthetic.render.floors import draw_floor
 from synthetic.render.layouts import Area, random_scene, visible_area
 from synthetic.render.look_types import CameraLook, TableKind
@@ -18,7 +19,6 @@ from synthetic.render.prints import PRINTS
 from synthetic.render.scene import ClutterKind, Floor, PlacedTile, Scene
 from synthetic.render.solids import rounded_outline
 from synthetic.render.tabletop import paint_table
-from synthetic.render.things import EVERYDAY, draw_clutter
 from synthetic.render.view import view_of
 from tests.synthetic.render.flat import EVEN, GREEN, RED
 from vision.arrays import Image

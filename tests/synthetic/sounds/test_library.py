@@ -11,13 +11,8 @@ import pytest
 from hardware.knock.heard import Sound
 from synthetic.library.packages import MissingPackagesError, files_of
 from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.library import (
-    COLLECTIONS,
-    read_sound,
-    recorded_sound,
-    require_library,
-)
-from synthetic.training.knock.recordings import draw_recording
+from synthetic.sounds.surroundings import COLLECTIONS, read_sound, recorded_sound, require_library
+from synthetic.training.knock.examples import draw_recording
 
 
 def write_tone(path: Path, *, rate_hz: int, hz: float = 440.0, lasts_s: float = 0.4) -> None:

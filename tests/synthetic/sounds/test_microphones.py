@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from synthetic.sounds.microphones import (
-    Response,
-    apply_response,
-    combined,
-    high_pass,
-    low_pass,
-    peaking,
-    tilted,
-)
+from synthetic.sounds.devices import Response, apply_response, combined, high_pass, low_pass, peaking, tilted
 
 HZ = np.array([125.0, 250.0, 1_000.0, 4_000.0])
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from synthetic.sounds.devices import Acoustics, draw_room, reverberate, room_response
 from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.rooms import Acoustics, draw_room, reverberate, room_response
 
 ROOM = Acoustics(distance_m=1.0, reverberation_s=0.6, volume_m3=60.0, treble=1.0, reflections=0)
 

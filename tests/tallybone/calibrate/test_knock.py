@@ -19,7 +19,7 @@ from hardware.knock.onsets import RATE_HZ
 from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.open_parts import PartOpener
 from hardware.virtual.panel import VirtualPanel
-from synthetic.sounds.microphones import apply_response, tilted
+from synthetic.sounds.devices import apply_response, tilted
 from tallybone.calibrate.knock import calibrate_knock
 from tallybone.calibrate.scenes import timetable
 from tallybone.calibrate.simulated import knock_sitting

@@ -11,7 +11,7 @@ import pytest
 
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.libraries.installing import install_command
-from synthetic.sounds.library import require_library
+from synthetic.sounds.surroundings import require_library
 from tallybone.cli.training import TRAININGS
 
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from synthetic.render.paint import render
-from synthetic.training.pips.held_out import draw_usual_scene
+from synthetic.training.pips.fit import draw_usual_scene
 from synthetic.training.truth import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, reader, table_with
 from vision.errors import ModelError
