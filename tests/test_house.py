@@ -118,7 +118,7 @@ def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
 # Product lines that a package or room may have; its parent counts the rest. A change that needs more room lowers
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
-    "engine": 9_811,
+    "engine": 9_760,
     "vision": 6_491,
     "hardware": 9_606,
     "calibration": 3_990,
@@ -137,7 +137,7 @@ MAX_LINES = {
     "tallybone/show": 1_921,
     "tallybone/simulate": 2_398,
     "tallybone/web": 5_933,
-    "tallybone": 5_569,
+    "tallybone": 5_620,
 }
 MAX_LINES_IN_SUM = 88_100
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling

@@ -45,10 +45,7 @@ def abandon_hand(game: Game, hand: Hand) -> GameUpdate:
     """Return the match ready for the next deal. Points already scored stay, and nobody wins the hand."""
     hand, lost = forfeit(hand)
     game = changed(game, phase=Phase.DEAL, hand=changed(hand, turn=None), hand_winner=None)
-    outcomes = (*lost, Abandoned(hand.number))
-    if game.rules.match_end is MatchEnd.IMMEDIATE:
-        return game, outcomes
-    return prepend(outcomes, leader_wins(game))
+    return game, (*lost, Abandoned(hand.number))
 
 
 def forfeit(hand: Hand) -> tuple[Hand, tuple[Outcome, ...]]:
@@ -63,25 +60,15 @@ def forfeit(hand: Hand) -> tuple[Hand, tuple[Outcome, ...]]:
 
 
 def count_hand(game: Game, hand: Hand) -> GameUpdate:
-    """Return the match after the hand is counted and its winner scores. Ends the match if the rules say so.
-
-    Without a target, the winner of the first hand wins the match. A hand without a winner does not end it.
-    """
+    """Return the match after the hand is counted and its winner scores."""
     holdings = tuple(holding for holding in hand.holdings if holding is not None)
     assert hand.ending is not None  # the phase is REVEAL
     result = settle(holdings, hand.out, game.rules.hand_points, partners_mode(game))
     game = changed(game, phase=Phase.DEAL, hand_winner=result.winner)
     outcomes: tuple[Outcome, ...] = (HandOver(hand.ending, result),)
-    if result.winner is not None:
-        game, paid = pay(game, result.winner, result.points, Reason.BONUS, result.arithmetic)
-        outcomes = (*outcomes, *paid)
-    if game.phase is Phase.MATCH_OVER:
+    if result.winner is None:
         return game, outcomes
-    if game.rules.target is None:
-        return prepend(outcomes, _win(game, result.winner)) if result.winner is not None else (game, outcomes)
-    if game.rules.match_end is MatchEnd.IMMEDIATE:
-        return game, outcomes
-    return prepend(outcomes, leader_wins(game))
+    return prepend(outcomes, pay(game, result.winner, result.points, Reason.BONUS, result.arithmetic))
 
 
 def partners_mode(game: Game) -> PartnersMode | None:
@@ -90,29 +77,50 @@ def partners_mode(game: Game) -> PartnersMode | None:
 
 
 def pay(game: Game, seat: Seat, points: int, reason: Reason, because: str) -> GameUpdate:
-    """Return the match after *seat* scores *points*. It ends at the target if the rules check totals immediately."""
+    """Return the match after *seat* scores *points*. `conclude` ends it."""
     if points == 0:
         return game, ()
     scores = tuple([(*old, points) if at == seat else old for at, old in enumerate(game.scores)])
     game = Game(game.rules, game.players, game.phase, scores, game.hand, game.hand_winner, game.winner)
-    outcomes = (Scored(seat, points, reason, because),)
-    if game.rules.match_end is MatchEnd.IMMEDIATE and _is_enough(game, game.side_total(seat)):
-        return prepend(outcomes, _win(game, seat))
-    return game, outcomes
+    return game, (Scored(seat, points, reason, because),)
 
 
-def leader_wins(game: Game) -> GameUpdate:
-    """Return the match, won by the side with the highest total if that meets the target. Unchanged after a tie."""
-    leaders = _leaders(game)
-    if len(leaders) != 1 or not _is_enough(game, game.side_total(leaders[0])):
-        return game, ()
-    return _win(game, leaders[0])
+def conclude(game: Game, outcomes: tuple[Outcome, ...]) -> GameUpdate:
+    """Return the match, won if its phase and totals say so, with *outcomes* up to the points that won it.
+
+    Without a target, the winner of a hand wins the match. A hand without a winner does not end it.
+    """
+    scored = [at for at, outcome in enumerate(outcomes) if isinstance(outcome, Scored)]
+    is_between_hands = game.phase is Phase.DEAL and game.hand is not None
+    winner = None
+    if game.rules.target is None:
+        winner = game.hand_winner if is_between_hands else None
+    elif is_between_hands or game.rules.match_end is MatchEnd.IMMEDIATE:
+        last = outcomes[scored[-1]] if scored else None
+        winner = winning_leader(game, last.seat if isinstance(last, Scored) else None)
+    if winner is None:
+        return game, outcomes
+    return prepend(outcomes[: scored[-1] + 1] if scored else outcomes, win(game, winner, goes_on=game))
+
+
+def winning_leader(game: Game, by: Seat | None = None) -> Seat | None:
+    """Return the player with the highest total if that meets the target. None after a tie.
+
+    Of partners it is *by*, otherwise the first.
+    """
+    target, leaders = game.rules.target, _leaders(game)
+    if target is None or len(leaders) != 1:
+        return None
+    total, is_reached = game.side_total(leaders[0]), game.rules.target_test is TargetTest.REACH
+    if total < target or (total == target and not is_reached):
+        return None
+    return by if any(by in side and leaders[0] in side for side in game.sides) else leaders[0]
 
 
 def close_match(game: Game) -> GameUpdate:
     """Return the match ended with the present totals. A tie has no winner."""
     leaders = _leaders(game)
-    return _win(game, leaders[0] if len(leaders) == 1 else None)
+    return win(game, leaders[0] if len(leaders) == 1 else None, goes_on=None)
 
 
 def _leaders(game: Game) -> list[Seat]:
@@ -121,23 +129,18 @@ def _leaders(game: Game) -> list[Seat]:
     return [side[0] for side, total in zip(game.sides, totals, strict=True) if total == max(totals)]
 
 
-def _win(game: Game, seat: Seat | None) -> GameUpdate:
-    """Return the match won by *seat* and its partner, or by nobody if *seat* is None."""
+def win(game: Game, seat: Seat | None, *, goes_on: Game | None) -> GameUpdate:
+    """Return the match won by *seat* and its partner, or by nobody if *seat* is None.
+
+    *goes_on* is the match if a correction takes back the win. None if nothing can.
+    """
     hand = None if game.hand is None else changed(game.hand, turn=None)
     partner = None
     for side in game.sides:
         if seat in side and len(side) > 1:
             partner = side[1] if side[0] == seat else side[0]
-    game = changed(game, phase=Phase.MATCH_OVER, hand=hand, winner=seat)
+    game = changed(game, phase=Phase.MATCH_OVER, hand=hand, winner=seat, other=goes_on)
     return game, (MatchOver(seat, game.totals, partner),)
-
-
-def _is_enough(game: Game, total: int) -> bool:
-    """Return True if *total* meets the target."""
-    target = game.rules.target
-    if target is None:
-        return False
-    return total >= target if game.rules.target_test is TargetTest.REACH else total > target
 
 
 def prepend(before: tuple[Outcome, ...], then: GameUpdate) -> GameUpdate:

@@ -12,31 +12,8 @@ from engine.game.seating import rename_problems, swap_problems
 from engine.game.turns import drawable
 from engine.phrases import phrase
 from engine.rules.rules import NoDouble, ProvableBlock, Rules, deal_problems
-from engine.state.events import (
-    Abandon,
-    Action,
-    Adjust,
-    Boneyard,
-    Call,
-    Decline,
-    Domino,
-    Draw,
-    HandEnd,
-    InHand,
-    Knock,
-    Lead,
-    MatchClose,
-    MatchStart,
-    NewHand,
-    Play,
-    Redeal,
-    RedealReason,
-    Rename,
-    Reveal,
-    RevealPips,
-    Stack,
-    Swap,
-)
+from engine.state import events
+from engine.state.events import Action, InHand, MatchStart, Play
 from engine.state.hand import Hand, LeadTile
 from engine.state.match import Game, Phase
 from engine.state.problems import (
@@ -52,7 +29,7 @@ from engine.state.problems import (
 )
 from engine.tiles import Tile
 
-_WITHOUT_SEAT = (Redeal, HandEnd, Abandon, Boneyard)
+_WITHOUT_SEAT = (events.Redeal, events.HandEnd, events.Abandon, events.Boneyard)
 """Actions that belong to no single player."""
 
 
@@ -77,17 +54,17 @@ def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
         return _judge_start(game, action)
     if game is None:
         return (impossible(ProblemKind.NOT_NOW, phrase("no match has been started")),)
-    if isinstance(action, NewHand):
+    if isinstance(action, events.NewHand):
         return _judge_new_hand(game, action)
-    if isinstance(action, MatchClose):
+    if isinstance(action, events.MatchClose):
         return _judge_close(game)
     if not isinstance(action, _WITHOUT_SEAT) and not 0 <= action.seat < len(game.players):
         return (impossible(ProblemKind.NO_SUCH_SEAT, phrase("nobody sits at seat {seat}", seat=action.seat)),)
-    if isinstance(action, Adjust):
+    if isinstance(action, events.Adjust):
         return ()
-    if isinstance(action, Rename):
+    if isinstance(action, events.Rename):
         return rename_problems(game, action)
-    if isinstance(action, Swap):
+    if isinstance(action, events.Swap):
         return swap_problems(game, action)
     if game.hand is None:
         return (not_now(game.phase),)
@@ -101,29 +78,29 @@ def _judge_in_hand(game: Game, hand: Hand, action: InHand) -> Iterable[Problem]:
     match action:
         case Play():
             return play_problems(game, hand, action)
-        case Stack():
+        case events.Stack():
             return stack_problems(game, hand, action)
-        case Draw():
+        case events.Draw():
             return draw_problems(game, hand, action)
-        case Boneyard():
+        case events.Boneyard():
             return boneyard_problems(game, hand, action)
-        case Knock():
+        case events.Knock():
             return knock_problems(game, hand, action)
-        case Decline():
+        case events.Decline():
             return decline_problems(game, hand, action)
-        case Call():
+        case events.Call():
             return call_problems(game, hand, action)
-        case Redeal():
+        case events.Redeal():
             return _judge_redeal(game, hand, action)
-        case Lead():
+        case events.Lead():
             return _judge_lead(game, hand, action)
-        case Domino():
+        case events.Domino():
             return _judge_domino(game, hand, action)
-        case HandEnd():
+        case events.HandEnd():
             return _judge_hand_end(game, hand)
-        case Abandon():
+        case events.Abandon():
             return () if game.phase in (Phase.LEAD, Phase.PLAY, Phase.REVEAL) else (not_now(game.phase),)
-        case Reveal() | RevealPips():
+        case events.Reveal() | events.RevealPips():
             return _judge_reveal(game, hand, action)
         case _:
             assert_never(action)
@@ -136,7 +113,7 @@ def _judge_start(game: Game | None, action: MatchStart) -> Iterator[Problem]:
         yield Problem(ProblemKind.NOT_NOW, Weight.DOUBTFUL, phrase("the match is not over"))
 
 
-def _judge_new_hand(game: Game, action: NewHand) -> Iterator[Problem]:
+def _judge_new_hand(game: Game, action: events.NewHand) -> Iterator[Problem]:
     rules, seats = game.rules, len(game.players)
     another = game.phase is Phase.MATCH_OVER and rules.target is None
     if game.phase is not Phase.DEAL and not another and rules.refereed:
@@ -172,18 +149,18 @@ def _judge_close(game: Game) -> Iterator[Problem]:
         yield not_now(game.phase)
 
 
-def _judge_redeal(game: Game, hand: Hand, action: Redeal) -> Iterator[Problem]:
+def _judge_redeal(game: Game, hand: Hand, action: events.Redeal) -> Iterator[Problem]:
     if game.phase not in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
         yield not_now(game.phase)
         return
     if hand.layout.nodes:
         words = phrase("{tiles} of this hand already on the table", tiles=tiles_text(len(hand.layout.nodes)))
         yield Problem(ProblemKind.NO_REDEAL, Weight.DOUBTFUL, words)
-    if action.reason is RedealReason.NO_DOUBLE and hand.lead is LeadTile.ANY:
+    if action.reason is events.RedealReason.NO_DOUBLE and hand.lead is LeadTile.ANY:
         yield illegal(ProblemKind.NO_REDEAL, phrase("any tile can lead this hand: no double is needed"))
-    elif action.reason is RedealReason.NO_DOUBLE:
+    elif action.reason is events.RedealReason.NO_DOUBLE:
         yield from _instead_of_redeal(game.rules, hand)
-    if action.reason is RedealReason.TOO_MANY_DOUBLES and game.rules.redeal_if_doubles_over is None:
+    if action.reason is events.RedealReason.TOO_MANY_DOUBLES and game.rules.redeal_if_doubles_over is None:
         yield illegal(ProblemKind.NO_REDEAL, phrase("{game} has no redeal for doubles", game=game.rules.name))
 
 
@@ -201,7 +178,7 @@ def _instead_of_redeal(rules: Rules, hand: Hand) -> Iterator[Problem]:
         )
 
 
-def _judge_lead(game: Game, hand: Hand, action: Lead) -> Iterator[Problem]:
+def _judge_lead(game: Game, hand: Hand, action: events.Lead) -> Iterator[Problem]:
     if game.phase is not Phase.LEAD:
         yield not_now(game.phase)
     elif hand.turn is not None and hand.turn != action.seat and hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
@@ -211,7 +188,7 @@ def _judge_lead(game: Game, hand: Hand, action: Lead) -> Iterator[Problem]:
         yield problem(ProblemKind.WRONG_SEAT, phrase("{name} leads this hand", name=game.players[hand.turn]))
 
 
-def _judge_domino(game: Game, hand: Hand, action: Domino) -> Iterator[Problem]:
+def _judge_domino(game: Game, hand: Hand, action: events.Domino) -> Iterator[Problem]:
     if game.phase is not Phase.PLAY:
         yield not_now(game.phase)
     elif hand.sizes[action.seat] > 0:
@@ -236,14 +213,14 @@ def _judge_hand_end(game: Game, hand: Hand) -> Iterator[Problem]:
         yield illegal(ProblemKind.NOT_BLOCKED, words)
 
 
-def _judge_reveal(game: Game, hand: Hand, action: Reveal | RevealPips) -> Iterator[Problem]:
+def _judge_reveal(game: Game, hand: Hand, action: events.Reveal | events.RevealPips) -> Iterator[Problem]:
     if game.phase is not Phase.REVEAL:
         yield not_now(game.phase)
         return
     name = game.players[action.seat]
     if action.seat == hand.out:
         yield impossible(ProblemKind.NOT_NOW, phrase("{name} is out and has nothing to show", name=name))
-    if isinstance(action, RevealPips):
+    if isinstance(action, events.RevealPips):
         return
     if len(action.tiles) != hand.sizes[action.seat]:
         shown, due = tiles_text(len(action.tiles)), hand.sizes[action.seat]
@@ -257,7 +234,7 @@ def _judge_reveal(game: Game, hand: Hand, action: Reveal | RevealPips) -> Iterat
     yield from broken_claims(hand.claims[action.seat], name, action.tiles)
 
 
-def _shown(hand: Hand, action: Reveal, tile: Tile) -> int:
+def _shown(hand: Hand, action: events.Reveal, tile: Tile) -> int:
     """Return the number of copies of *tile* that other seats have shown."""
     return sum(
         (holding.tiles or ()).count(tile)

@@ -1,7 +1,7 @@
 """Apply a play or a stack: update the layout, count, score, and end the hand."""
 
 from engine.game.claims import after_play, let_another_lead
-from engine.game.closing import GameUpdate, close_hand, forfeit, leader_wins, pay, prepend
+from engine.game.closing import GameUpdate, close_hand, forfeit, pay, prepend, win, winning_leader
 from engine.game.effects import force_draws, take_effect
 from engine.game.turns import drawable, pass_turn
 from engine.phrases import phrase
@@ -34,23 +34,19 @@ def play(game: Game, hand: Hand, seq: Seq, action: Play) -> GameUpdate:
         return changed(game, phase=Phase.PLAY, hand=changed(hand, layout=layout)), (placed,)
     hand, lost = _laid(game, hand, seat, action.tile, layout)
     game = _in_play(game, hand)
-    if rules.match_end is MatchEnd.AFTER_NEXT_PLAY:
-        game, over = leader_wins(game)
-        if over:
-            return game, (*lost, placed, *over)
+    winner = winning_leader(game) if rules.match_end is MatchEnd.AFTER_NEXT_PLAY else None
     if rules.unit is None:
-        return prepend((placed,), _after_tile(game, hand, seat))
-    counted = count(layout, rules.spinner_count)
-    outcomes: tuple[Outcome, ...] = (*lost, placed, Counted(counted))
-    points = points_for(counted.total, rules)
-    if points == 0:
-        return prepend(outcomes, _after_tile(game, hand, seat))
-    because = sum_of_play(counted, rules)
-    game, scored = _score(game, hand, Chance(seat, points, points, because, called=False))
-    outcomes = (*outcomes, *scored)
-    if game.phase is Phase.MATCH_OVER or game.hand is None:
-        return game, outcomes
-    return prepend(outcomes, _after_tile(game, game.hand, seat))
+        after, outcomes = prepend((placed,), _after_tile(game, hand, seat))
+    else:
+        counted = count(layout, rules.spinner_count)
+        points = points_for(counted.total, rules)
+        if points:
+            because = sum_of_play(counted, rules)
+            after, outcomes = _score(game, hand, Chance(seat, points, points, because, called=False))
+        else:
+            after, outcomes = _after_tile(game, hand, seat)
+        outcomes = (*lost, placed, Counted(counted), *outcomes)
+    return (after, outcomes) if winner is None else prepend((*lost, placed), win(game, winner, goes_on=after))
 
 
 def stack(game: Game, hand: Hand, action: Stack) -> GameUpdate:
@@ -69,11 +65,7 @@ def stack(game: Game, hand: Hand, action: Stack) -> GameUpdate:
     victim = None if chance is None or not chance.called else chance.seat
     because = sum_of_stack(counted, action.tile)
     taking = Chance(seat, points_for(counted.total, rules), gain, because, called=False, victim=victim, loss=worth)
-    game, scored = _score(_in_play(game, hand), hand, taking)
-    outcomes = (*outcomes, *scored)
-    if game.phase is Phase.MATCH_OVER or game.hand is None:
-        return game, outcomes
-    return prepend(outcomes, _after_tile(game, game.hand, seat))
+    return prepend(outcomes, _score(_in_play(game, hand), hand, taking))
 
 
 def sum_of_play(counted: Count, rules: Rules) -> str:
@@ -145,15 +137,18 @@ def _in_play(game: Game, hand: Hand) -> Game:
 
 
 def _score(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
-    """Return the match with the points of a tile scored, or waiting to be called."""
-    if chance.worth == 0:
-        return game, ()
-    if game.rules.call_required:
-        outcomes = (Claimable(chance.seat, chance.points, chance.because, chance.victim),)
-        return changed(game, hand=changed(hand, chance=chance)), outcomes
-    if game.rules.cutthroat:
-        return credit(game, hand, chance)
-    return pay(game, chance.seat, chance.points, Reason.PLAY, chance.because)
+    """Return the match after the tile of *chance*, with its points scored or waiting to be called."""
+    scored: tuple[Outcome, ...] = ()
+    if chance.worth and game.rules.call_required:
+        hand = changed(hand, chance=chance)
+        game = changed(game, hand=hand)
+        scored = (Claimable(chance.seat, chance.points, chance.because, chance.victim),)
+    elif chance.worth and game.rules.cutthroat:
+        game, scored = credit(game, hand, chance)
+        hand = game.hand or hand
+    elif chance.worth:
+        game, scored = pay(game, chance.seat, chance.points, Reason.PLAY, chance.because)
+    return prepend(scored, _after_tile(game, hand, chance.seat))
 
 
 def _after_lead(

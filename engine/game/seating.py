@@ -74,6 +74,7 @@ def swap(game: Game, action: Swap) -> GameUpdate:
             scores_before=exchanged(hand.scores_before, one, other),
             claims=exchanged(hand.claims, one, other),
             holdings=exchanged(hand.holdings, one, other),
+            chance=_moved_chance(hand.chance, seats),
             lapsed=_moved_chance(hand.lapsed, seats),
             turn=_moved(hand.turn, seats),
             out=_moved(hand.out, seats),

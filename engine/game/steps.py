@@ -6,38 +6,26 @@ Legality is checked in `engine.game.judge`, not here, because players may accept
 from typing import assert_never
 
 from engine.game.claims import kept_deal
-from engine.game.closing import GameUpdate, abandon_hand, close_hand, close_match, count_hand, pay, prepend, reveal
+from engine.game.closing import (
+    GameUpdate,
+    abandon_hand,
+    close_hand,
+    close_match,
+    conclude,
+    count_hand,
+    pay,
+    prepend,
+    reveal,
+    win,
+    winning_leader,
+)
 from engine.game.passing import decline, draw, knock, with_implied_pass
 from engine.game.plays import credit, grant, play, stack
 from engine.game.seating import rename, swap
 from engine.game.turns import turn
 from engine.rules.rules import LeadRule, Rules, Spinner
-from engine.state.events import (
-    Abandon,
-    Action,
-    Adjust,
-    Boneyard,
-    Call,
-    Decline,
-    Domino,
-    Draw,
-    HandEnd,
-    InHand,
-    Knock,
-    Lead,
-    MatchClose,
-    MatchStart,
-    NewHand,
-    Play,
-    Redeal,
-    Rename,
-    Reveal,
-    RevealPips,
-    Seat,
-    Seq,
-    Stack,
-    Swap,
-)
+from engine.state import events
+from engine.state.events import Action, Adjust, NewHand, Play, Rename, Seat, Seq, Swap
 from engine.state.hand import NO_COURSE, Hand, LeadTile
 from engine.state.layout import Layout
 from engine.state.match import Game, Phase
@@ -59,75 +47,106 @@ _LEAD_TILES = {
 def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
     """Return the match after *action* and the outcomes.
 
-    The last outcome is the next turn, if anyone is to move. `MatchStart`, `MatchClose`, `Adjust` and `Rename` never
-    report it.
+    The last outcome is the next turn, if anyone is to move. `MatchStart`, `MatchClose` and `Rename` never report it,
+    and `Adjust` only if it takes back the win.
     """
-    if isinstance(action, MatchStart):
+    if isinstance(action, events.MatchStart):
         return _start(action)
     assert game is not None  # the judge rejects other actions before a match
+    if isinstance(action, Adjust | Rename | Swap):
+        return _correct(game, action)
+    if game.other is not None:  # A win that was taken back only returns with the points.
+        game = changed(game, other=None)
     if isinstance(action, Play) and game.hand is not None and game.hand.turn == action.seat:
         after, outcomes = play(game, game.hand, seq, action)
     elif isinstance(action, NewHand):
         after, outcomes = _deal(game, 1 if game.hand is None else game.hand.number + 1, action)
-    elif isinstance(action, MatchClose):
+    elif isinstance(action, events.MatchClose):
         return close_match(game)
-    elif isinstance(action, Adjust):
-        return _adjust(game, action)
-    elif isinstance(action, Rename):
-        return rename(game, action)
-    elif isinstance(action, Swap):
-        after, outcomes = _swap(game, action)
     else:
         assert game.hand is not None  # the judge rejects other actions before a hand
         after, outcomes = _in_hand(game, game.hand, seq, action)
+    if after.phase is not Phase.MATCH_OVER and (after.scores is not game.scores or after.phase is Phase.DEAL):
+        after, outcomes = conclude(after, outcomes)
     next_turn = turn(after)
     return after, outcomes if next_turn is None else (*outcomes, next_turn)
 
 
-def _in_hand(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
+def _in_hand(game: Game, hand: Hand, seq: Seq, action: events.InHand) -> GameUpdate:
     """Return the match after an *action* during a hand. A pass that the action implies is applied first."""
     game, hand, implied = with_implied_pass(game, hand, action)
     return prepend(implied, _act(game, hand, seq, action))
 
 
-def _act(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
+def _act(game: Game, hand: Hand, seq: Seq, action: events.InHand) -> GameUpdate:
     """Return the match after *action*, without implied passes."""
     match action:
         case Play():
             return play(game, hand, seq, action)
-        case Stack():
+        case events.Stack():
             return stack(game, hand, action)
-        case Draw():
+        case events.Draw():
             return draw(game, hand, action)
-        case Boneyard(tiles=tiles):
+        case events.Boneyard(tiles=tiles):
             if tiles >= hand.boneyard or hand.turn is None:
                 return changed(game, hand=changed(hand, boneyard=tiles)), ()
-            return draw(game, hand, Draw(hand.turn, hand.boneyard - tiles))
-        case Knock(seat=seat):
+            return draw(game, hand, events.Draw(hand.turn, hand.boneyard - tiles))
+        case events.Knock(seat=seat):
             return knock(game, hand, seat)
-        case Decline():
+        case events.Decline():
             return decline(game, hand)
-        case Call(seat=seat):
+        case events.Call(seat=seat):
             return _call(game, hand, seat)
-        case Redeal(reason=reason):
+        case events.Redeal(reason=reason):
             after, outcomes = _deal(changed(game, scores=hand.scores_before), hand.number, NewHand())
             return after, (Redealt(reason), *outcomes)
-        case Lead(seat=seat):
+        case events.Lead(seat=seat):
             return changed(game, hand=changed(hand, turn=seat)), ()
-        case Domino(seat=seat):
+        case events.Domino(seat=seat):
             return close_hand(game, hand, Ending.DOMINO, seat)
-        case HandEnd():
+        case events.HandEnd():
             if game.phase is Phase.REVEAL:
                 return count_hand(game, hand)
             return close_hand(game, hand, Ending.BLOCKED_BY_PROOF if hand.locked else Ending.CALLED, None)
-        case Abandon():
+        case events.Abandon():
             return abandon_hand(game, hand)
-        case Reveal(seat=seat, tiles=tiles):
+        case events.Reveal(seat=seat, tiles=tiles):
             return reveal(game, hand, seat, Holding.of(tiles))
-        case RevealPips(seat=seat, pips=pips):
+        case events.RevealPips(seat=seat, pips=pips):
             return reveal(game, hand, seat, Holding(pips, size=hand.sizes[seat]))
         case _:
             assert_never(action)
+
+
+def _correct(game: Game, action: Adjust | Rename | Swap) -> GameUpdate:
+    """Return the match after a correction by hand. The new totals decide whether it is won, in both directions."""
+    after, outcomes = _revised(game, action)
+    other = None if game.other is None else _revised(game.other, action)[0]
+    won, goes_on = (after, other) if after.phase is Phase.MATCH_OVER else (other, after)
+    next_turn = None if isinstance(action, Rename) else turn(after)
+    if not isinstance(action, Adjust):
+        return changed(after, other=other), outcomes if next_turn is None else (*outcomes, next_turn)
+    if won is None:
+        return conclude(after, outcomes)
+    if goes_on is None:
+        return prepend(outcomes, close_match(won))
+    winner = won.winner if won.rules.target is None else winning_leader(won, won.winner)
+    if winner is not None:
+        return prepend(outcomes, win(won, winner, goes_on=changed(goes_on, other=None)))
+    next_turn = turn(goes_on) if won is after else None
+    goes_on = changed(goes_on, other=changed(won, other=None))
+    return goes_on, outcomes if next_turn is None else (*outcomes, next_turn)
+
+
+def _revised(game: Game, action: Adjust | Rename | Swap) -> GameUpdate:
+    """Return the match after a correction, without looking at the target."""
+    match action:
+        case Adjust():
+            return _adjust(game, action)
+        case Rename():
+            return rename(game, action)
+        case Swap():
+            return _swap(game, action)
 
 
 def _adjust(game: Game, action: Adjust) -> GameUpdate:
@@ -151,7 +170,7 @@ def _swap(game: Game, action: Swap) -> GameUpdate:
     return after, outcomes
 
 
-def _start(action: MatchStart) -> GameUpdate:
+def _start(action: events.MatchStart) -> GameUpdate:
     """Return a new match without scores."""
     scores: tuple[tuple[int, ...], ...] = ((),) * len(action.players)
     return Game(action.rules, action.players, Phase.DEAL, scores), (MatchStarted(action.players),)

@@ -3,19 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
+from engine.record import values as dgr
 from engine.record.opening import Opening
-from engine.record.values import (
-    STANDS,
-    BonusMove,
-    Move,
-    NoteMove,
-    Place,
-    RecordHand,
-    ShowMove,
-    ShowPipsMove,
-    TakenMove,
-    action_of,
-)
+from engine.record.values import STANDS, NoteMove, Place, action_of
 from engine.state.events import Adjust, Seat, Swap
 from engine.state.match import Game
 from engine.state.outcomes import Forfeited, HandOver, Outcome, Reason, Scored
@@ -38,14 +28,14 @@ class MadeMove:
     seat: Seat
     letter: str
     place: Place
-    move: Move
+    move: dgr.Move
     is_accepted: bool = False
 
     @property
     def gives_points(self) -> bool:
         """True if the move gives points that are not scored by a play."""
         move = self.move
-        return isinstance(move, BonusMove) or (
+        return isinstance(move, dgr.BonusMove) or (
             isinstance(move, NoteMove) and isinstance(action_of(move, self.seat), Adjust)
         )
 
@@ -67,7 +57,7 @@ class HandMoves:
     lead_stands: bool = False
 
     @classmethod
-    def of(cls, hand: RecordHand, opening: Opening) -> Self:
+    def of(cls, hand: dgr.RecordHand, opening: Opening) -> Self:
         """Return the moves of a hand.
 
         Raises:
@@ -86,9 +76,9 @@ class HandMoves:
                     found.append(MadeMove(len(found), seat, turn.seat, turn.place, move))
         shows, bonuses = [-1] * len(opening.players), [-1] * len(opening.players)
         for made in found:
-            if isinstance(made.move, ShowMove | ShowPipsMove):
+            if isinstance(made.move, dgr.ShowMove | dgr.ShowPipsMove):
                 shows[made.seat] = made.at
-            elif isinstance(made.move, BonusMove):
+            elif isinstance(made.move, dgr.BonusMove):
                 bonuses[made.seat] = made.at
         return cls(tuple(found), tuple(shows), tuple(bonuses), lead_stands)
 
@@ -198,7 +188,7 @@ class HandFacts:
             return f"~{points} is written, but {game.players[seat]} forfeits nothing"
         return None if lost[1] == points else f"~{points} is written, but {lost[1]} are forfeited"
 
-    def taken_problem(self, game: Game, seat: Seat, victim: Seat, move: TakenMove) -> str | None:
+    def taken_problem(self, game: Game, seat: Seat, victim: Seat, move: dgr.TakenMove) -> str | None:
         """Return the problem with `xC10`, or None. *seat* took the points from *victim*."""
         loss = self.loss if self.player == seat and self.victim == victim else 0
         chance = None if game.hand is None else game.hand.chance

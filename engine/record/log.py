@@ -7,64 +7,13 @@ from engine.errors import EngineError
 from engine.game.fold import entries
 from engine.game.judge import problems_with
 from engine.game.steps import step
+from engine.record import values as dgr
 from engine.record.opening import tags_of
 from engine.record.ports import port_of_play, port_of_stack
-from engine.record.values import (
-    MAX_NUMBER,
-    SEATS,
-    STANDS,
-    VERSION,
-    BonusMove,
-    CalledMove,
-    DeclineMove,
-    DrawMove,
-    ForfeitedMove,
-    KnockMove,
-    Move,
-    NoteMove,
-    Record,
-    RecordHand,
-    RecordTile,
-    RecordTurn,
-    RedealMove,
-    ShowMove,
-    ShowPipsMove,
-    StackMove,
-    Tag,
-    TakenMove,
-    TileMove,
-    action_of,
-    note_of,
-)
+from engine.record.values import MAX_NUMBER, SEATS, STANDS, Move
 from engine.rules.rules import Policy
-from engine.state.events import (
-    Abandon,
-    Action,
-    Adjust,
-    Boneyard,
-    Call,
-    Decline,
-    Domino,
-    Draw,
-    Event,
-    HandEnd,
-    ItStands,
-    Knock,
-    Lead,
-    MatchClose,
-    MatchStart,
-    NewHand,
-    Play,
-    Redeal,
-    Rename,
-    Reveal,
-    RevealPips,
-    Seat,
-    Seq,
-    Stack,
-    Swap,
-    Undo,
-)
+from engine.state import events
+from engine.state.events import Action, Event, MatchStart, NewHand, Seat, Seq
 from engine.state.match import Game, Phase, State
 from engine.state.outcomes import Drew, Forfeited, HandOver, Outcome, Reason, Scored
 from engine.state.problems import ProblemKind, Weight
@@ -76,7 +25,7 @@ _WRITTEN = (Weight.DOUBTFUL,)
 SHOWN = (Weight.DOUBTFUL, Weight.ILLEGAL)
 """Weights tolerated for the end of a hand, because players have shown their tiles."""
 
-_SHOWS = (ShowMove, ShowPipsMove)
+_SHOWS = (dgr.ShowMove, dgr.ShowPipsMove)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +89,7 @@ class RecordTable:
         is_trusted = worst in trusted and problems[0].kind is not ProblemKind.LATE_CALL
         stands = is_tolerated or is_trusted or (is_accepted and worst is not Weight.IMPOSSIBLE)
         if problems and stands and (is_accepted or not is_tolerated):
-            self.log.append(ItStands(seq))
+            self.log.append(events.ItStands(seq))
         words = () if is_accepted and stands else tuple(problem.words for problem in problems)
         if not stands:
             return ActionOutcome((), words, stands=False)
@@ -150,7 +99,7 @@ class RecordTable:
     def undo(self, game: Game, actions: int) -> None:
         """Restore *game*, the match when the first *actions* actions were in force."""
         if len(self._in_force) > actions:
-            self.log.append(Undo(self._in_force[actions]))
+            self.log.append(events.Undo(self._in_force[actions]))
             del self._in_force[actions:]
         self.game = game
 
@@ -161,7 +110,7 @@ class RecordTable:
         return (Weight.NOTED,)
 
 
-def record_of(state: State) -> Record:
+def record_of(state: State) -> dgr.Record:
     """Return the last match of *state* as a record that leads to the same points.
 
     Undone and rejected actions are omitted.
@@ -179,7 +128,7 @@ def record_of(state: State) -> Record:
             writing.write(before, table.game, entry.action, taken.outcomes, is_accepted=entry.accepted)
     if writing.waiting and not writing.hands:  # The match was closed before the first deal.
         writing.hands.append(_Hand(1, moves=writing.waiting))
-    return Record(writing.tags, tuple(hand.closed() for hand in writing.hands))
+    return dgr.Record(writing.tags, tuple(hand.closed() for hand in writing.hands))
 
 
 @dataclass(slots=True)
@@ -220,21 +169,21 @@ class _Hand:
         kept: list[tuple[Seat, Move]] = []
         is_left_out = False
         for who, move in self.moves:
-            counted = action_of(move, who) if isinstance(move, NoteMove) else None
-            is_left_out = isinstance(move, KnockMove) or (is_left_out and move == STANDS)
-            if isinstance(counted, Boneyard) and not kept:
+            counted = dgr.action_of(move, who) if isinstance(move, dgr.NoteMove) else None
+            is_left_out = isinstance(move, dgr.KnockMove) or (is_left_out and move == STANDS)
+            if isinstance(counted, events.Boneyard) and not kept:
                 self.boneyard, is_left_out = counted.tiles, True
             if not is_left_out:
                 kept.append((who, move))
-        passed = any(isinstance(move, KnockMove) for _, move in self.moves)
+        passed = any(isinstance(move, dgr.KnockMove) for _, move in self.moves)
         self.lead, self.lead_stands = seat, self.lead_stands or is_accepted or passed
         self.moves = kept
 
     def forfeit(self, seat: Seat, points: int) -> None:
         """Add points that *seat* forfeited, after the tile that scored them."""
-        self.moves.insert(self.after_tile, (seat, ForfeitedMove(points)))
+        self.moves.insert(self.after_tile, (seat, dgr.ForfeitedMove(points)))
 
-    def closed(self) -> RecordHand:
+    def closed(self) -> dgr.RecordHand:
         """Return the hand, with its moves grouped into turns."""
         turns: list[tuple[Seat, list[Move]]] = []
         if self.lead is not None and self.lead_stands:
@@ -247,14 +196,14 @@ class _Hand:
             turns[-1][1].append(move)
         keys = [("deal", ",".join(map(str, self.dealt))), ("yard", str(self.boneyard))] if self.dealt else []
         keys += [] if self.lead is None else [("lead", SEATS[self.lead])]
-        written = tuple(RecordTurn(SEATS[seat], tuple(moves)) for seat, moves in turns)
-        return RecordHand(self.number, tuple(keys), written, closed=self.end is not None, end=self.end or "")
+        written = tuple(dgr.RecordTurn(SEATS[seat], tuple(moves)) for seat, moves in turns)
+        return dgr.RecordHand(self.number, tuple(keys), written, closed=self.end is not None, end=self.end or "")
 
     def _is_redundant(self, at: int) -> bool:
         """Return True if the move at index *at* is a note "out" or "end" that the hands shown after it imply."""
         seat, move = self.moves[at]
         after = self.moves[at + 1 :]
-        if not isinstance(move, NoteMove) or move.text not in ("out", "end"):
+        if not isinstance(move, dgr.NoteMove) or move.text not in ("out", "end"):
             return False
         if (
             not after
@@ -276,7 +225,7 @@ class _Writing:
         waiting: Moves before the first deal, each with its seat.
     """
 
-    tags: tuple[Tag, ...] = (Tag("DGR", VERSION),)
+    tags: tuple[dgr.Tag, ...] = (dgr.Tag("DGR", dgr.VERSION),)
     hands: list[_Hand] = field(default_factory=list)
     waiting: list[tuple[Seat, Move]] = field(default_factory=list)
 
@@ -290,7 +239,7 @@ class _Writing:
         if isinstance(action, NewHand):
             hand = game.hand
             assert hand is not None  # it was dealt by the action
-            waiting = [(seat, move) for seat, move in self.waiting if move != note_of(MatchClose())]
+            waiting = [(seat, move) for seat, move in self.waiting if move != dgr.note_of(events.MatchClose())]
             self.hands.append(_Hand(hand.number, hand.sizes, hand.boneyard, moves=waiting))
             self.waiting = []
             return
@@ -302,9 +251,9 @@ class _Writing:
         if not self.hands:
             self.waiting += ((seat, move) for move in moves)
             return
-        if isinstance(action, Lead):
+        if isinstance(action, events.Lead):
             self.hands[-1].name_lead(action.seat, is_accepted=is_accepted)
-        if isinstance(action, Swap) and self.hands[-1].lead is not None and game.phase is Phase.LEAD:
+        if isinstance(action, events.Swap) and self.hands[-1].lead is not None and game.phase is Phase.LEAD:
             assert game.hand is not None  # the phase is LEAD
             self.hands[-1].lead = game.hand.turn  # A record exchanges places before the lead.
         self._write_in_hand(self.hands[-1], seat, action, moves, outcomes)
@@ -315,10 +264,10 @@ class _Writing:
         for outcome in outcomes:
             if isinstance(outcome, Forfeited):
                 hand.forfeit(outcome.seat, outcome.points)
-        if isinstance(action, Redeal):
+        if isinstance(action, events.Redeal):
             hand.lead, hand.lead_stands = None, False
         hand.add(seat, *moves)
-        if isinstance(action, Play | Stack):
+        if isinstance(action, events.Play | events.Stack):
             hand.after_tile = len(hand.moves)
         hand.add(seat, *_points(action, outcomes))
         for outcome in outcomes:
@@ -327,16 +276,19 @@ class _Writing:
             winner, points = outcome.result.winner, outcome.result.points
             hand.end = "nobody" if winner is None else f"{SEATS[winner]}{points:+}"
             if winner is not None and 0 <= points <= MAX_NUMBER:
-                hand.add(winner, BonusMove(points))
+                hand.add(winner, dgr.BonusMove(points))
 
 
 def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Seat:
     """Return the seat of an action. If it belongs to no seat, return the seat to move, or 0 if there is none."""
-    if isinstance(action, Boneyard):
+    if isinstance(action, events.Boneyard):
         drew = [outcome.seat for outcome in outcomes if isinstance(outcome, Drew)]
         if drew:
             return drew[0]
-    if not isinstance(action, Abandon | Boneyard | HandEnd | MatchClose | MatchStart | NewHand | Redeal):
+    if not isinstance(
+        action,
+        events.Abandon | events.Boneyard | events.HandEnd | events.MatchClose | MatchStart | NewHand | events.Redeal,
+    ):
         return action.seat
     return Seat(0) if before.hand is None or before.hand.turn is None else before.hand.turn
 
@@ -344,41 +296,43 @@ def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Sea
 def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
     """Return the moves that represent an action. Empty if the tags or the first line of a hand imply it."""
     match action:
-        case Play():
+        case events.Play():
             return (_tile_move(before, game, action),)
-        case Stack(tile=tile, on=on):
+        case events.Stack(tile=tile, on=on):
             port = port_of_stack(before.layout, tile, on)
-            return (StackMove(tile.high, tile.low, port, second=_is_second(before, tile)),)
-        case Draw(tiles=tiles, forced=forced, faces=faces):
-            known = tuple(RecordTile(face.high, face.low) for face in faces)
-            return (DrawMove(tiles, known or None, forced=forced),)
-        case Boneyard():
-            drawn = tuple(DrawMove(outcome.tiles) for outcome in outcomes if isinstance(outcome, Drew))
+            return (dgr.StackMove(tile.high, tile.low, port, second=_is_second(before, tile)),)
+        case events.Draw(tiles=tiles, forced=forced, faces=faces):
+            known = tuple(dgr.RecordTile(face.high, face.low) for face in faces)
+            return (dgr.DrawMove(tiles, known or None, forced=forced),)
+        case events.Boneyard():
+            drawn = tuple(dgr.DrawMove(outcome.tiles) for outcome in outcomes if isinstance(outcome, Drew))
             return drawn or _notes(action if before.hand and before.hand.boneyard != action.tiles else None)
-        case Knock():
-            return (KnockMove(),)
-        case Decline():
-            return (DeclineMove(),)
-        case Redeal():
-            return (RedealMove(),)
-        case Reveal(tiles=tiles):
-            return (ShowMove(tuple(RecordTile(tile.high, tile.low) for tile in tiles)),)
-        case RevealPips(pips=pips):
-            return (ShowPipsMove(min(pips, MAX_NUMBER)),)
-        case Call():
-            return tuple(CalledMove(outcome.points) for outcome in _paid(outcomes) if outcome.points > 0)
-        case Adjust() | Domino() | HandEnd() | MatchClose() | Rename() | Swap():
+        case events.Knock():
+            return (dgr.KnockMove(),)
+        case events.Decline():
+            return (dgr.DeclineMove(),)
+        case events.Redeal():
+            return (dgr.RedealMove(),)
+        case events.Reveal(tiles=tiles):
+            return (dgr.ShowMove(tuple(dgr.RecordTile(tile.high, tile.low) for tile in tiles)),)
+        case events.RevealPips(pips=pips):
+            return (dgr.ShowPipsMove(min(pips, MAX_NUMBER)),)
+        case events.Call():
+            return tuple(dgr.CalledMove(outcome.points) for outcome in _paid(outcomes) if outcome.points > 0)
+        case (
+            events.Adjust() | events.Domino() | events.HandEnd() | events.MatchClose() | events.Rename() | events.Swap()
+        ):
             return _notes(action)
-        case Abandon() | Lead() | MatchStart() | NewHand():
+        case events.Abandon() | events.Lead() | MatchStart() | NewHand():
             return ()  # Implied by the tags or by the first line of a hand.
         case _:
             assert_never(action)
 
 
-def _tile_move(before: Game, game: Game, play: Play) -> TileMove:
+def _tile_move(before: Game, game: Game, play: events.Play) -> dgr.TileMove:
     laid = game.layout.nodes[-1]
     port = port_of_play(before.layout, before.rules, play, laid.inner)
-    return TileMove(laid.inner, laid.outer, port, second=_is_second(before, play.tile))
+    return dgr.TileMove(laid.inner, laid.outer, port, second=_is_second(before, play.tile))
 
 
 def _is_second(before: Game, tile: Tile) -> bool:
@@ -386,7 +340,7 @@ def _is_second(before: Game, tile: Tile) -> bool:
 
 
 def _notes(action: Action | None) -> tuple[Move, ...]:
-    note = None if action is None else note_of(action)
+    note = None if action is None else dgr.note_of(action)
     return () if note is None else (note,)
 
 
@@ -398,8 +352,12 @@ def _paid(outcomes: tuple[Outcome, ...]) -> list[Scored]:
 
 def _points(action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
     """Return the moves that repeat the points scored and taken by a tile or a call."""
-    if not isinstance(action, Play | Stack | Call):
+    if not isinstance(action, events.Play | events.Stack | events.Call):
         return ()
     paid = _paid(outcomes)
-    gains = () if isinstance(action, Call) else tuple(CalledMove(gain.points) for gain in paid if gain.points > 0)
-    return (*gains, *(TakenMove(SEATS[loss.seat], -loss.points) for loss in paid if loss.points < 0))
+    gains = (
+        ()
+        if isinstance(action, events.Call)
+        else tuple(dgr.CalledMove(gain.points) for gain in paid if gain.points > 0)
+    )
+    return (*gains, *(dgr.TakenMove(SEATS[loss.seat], -loss.points) for loss in paid if loss.points < 0))

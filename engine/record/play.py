@@ -3,52 +3,16 @@
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from engine.record import values as dgr
 from engine.record.facts import HandFacts, HandMoves, MadeMove
 from engine.record.log import SHOWN, ActionOutcome, RecordTable
 from engine.record.opening import Opening, deal_of, lead_of, opening_of
 from engine.record.ports import find_spot, find_stacked
 from engine.record.text import format_move
-from engine.record.values import (
-    BonusMove,
-    CalledMove,
-    DeclineMove,
-    DrawMove,
-    ForfeitedMove,
-    KnockMove,
-    NoteMove,
-    Record,
-    RecordError,
-    RecordHand,
-    RedealMove,
-    ShowMove,
-    ShowPipsMove,
-    StackMove,
-    TakenMove,
-    TileMove,
-    UndoMove,
-    action_of,
-)
+from engine.record.values import Record, RecordError, RecordHand, action_of
+from engine.state import events
 from engine.state.counting import Count
-from engine.state.events import (
-    Abandon,
-    Action,
-    Adjust,
-    Call,
-    Decline,
-    Domino,
-    Draw,
-    Event,
-    HandEnd,
-    Knock,
-    Lead,
-    Play,
-    Redeal,
-    RedealReason,
-    Reveal,
-    RevealPips,
-    Seat,
-    Stack,
-)
+from engine.state.events import Action, Event, Seat
 from engine.state.match import Game, Phase
 from engine.state.outcomes import MatchOver, Outcome, Swapped
 from engine.state.words import describe
@@ -242,7 +206,7 @@ class _Playing:
     def _line(self, made: MadeMove) -> None:
         """Play a move and add its line."""
         before = _Before(self.game, self.table.actions, self.facts)
-        if not isinstance(made.move, UndoMove):
+        if not isinstance(made.move, dgr.UndoMove):
             self.undoable.append(before)
         taken = self._move(made)
         self.facts = self.facts.after(taken.outcomes, made, self.moves)
@@ -270,37 +234,37 @@ class _Playing:
         """Play a move."""
         seat, move = made.seat, made.move
         match move:
-            case TileMove() | StackMove():
+            case dgr.TileMove() | dgr.StackMove():
                 return self._lay(made, move)
-            case DrawMove(count=count, forced=forced, tiles=tiles):
+            case dgr.DrawMove(count=count, forced=forced, tiles=tiles):
                 faces = tuple(tile.tile for tile in tiles or ())
-                return self._take(made, Draw(seat, count, forced, faces if len(faces) == count else ()))
-            case KnockMove():
-                return self._take(made, Knock(seat))
-            case DeclineMove():
-                return self._take(made, Decline(seat))
-            case CalledMove(points=points) if self.game.rules.call_required:
-                return self._take(made, Call(seat, points))
-            case CalledMove(points=points):
+                return self._take(made, events.Draw(seat, count, forced, faces if len(faces) == count else ()))
+            case dgr.KnockMove():
+                return self._take(made, events.Knock(seat))
+            case dgr.DeclineMove():
+                return self._take(made, events.Decline(seat))
+            case dgr.CalledMove(points=points) if self.game.rules.call_required:
+                return self._take(made, events.Call(seat, points))
+            case dgr.CalledMove(points=points):
                 return _checked(self.facts.called_problem(seat, points))
-            case ForfeitedMove(points=points):
+            case dgr.ForfeitedMove(points=points):
                 return _checked(self.facts.forfeited_problem(self.game, seat, points))
-            case TakenMove():
+            case dgr.TakenMove():
                 victim = self.opening.seat(move.seat, move.place)
                 return _checked(self.facts.taken_problem(self.game, seat, victim, move))
-            case ShowMove(tiles=tiles):
-                return self._lay_open(made, Reveal(seat, tuple(tile.tile for tile in tiles)))
-            case ShowPipsMove(pips=pips):
-                return self._lay_open(made, RevealPips(seat, pips))
-            case BonusMove(points=points):
+            case dgr.ShowMove(tiles=tiles):
+                return self._lay_open(made, events.Reveal(seat, tuple(tile.tile for tile in tiles)))
+            case dgr.ShowPipsMove(pips=pips):
+                return self._lay_open(made, events.RevealPips(seat, pips))
+            case dgr.BonusMove(points=points):
                 return self._take_bonus(made, points)
-            case RedealMove():
-                taken = self._take(made, Redeal(RedealReason.MISDEAL))
+            case dgr.RedealMove():
+                taken = self._take(made, events.Redeal(events.RedealReason.MISDEAL))
                 lead = self._say_lead() if taken.stands else ActionOutcome()
                 return replace(taken, problems=(*taken.problems, *lead.problems))
-            case UndoMove(count=count):
+            case dgr.UndoMove(count=count):
                 return self._undo(count)
-            case NoteMove():
+            case dgr.NoteMove():
                 action = action_of(move, seat, self.opening.letters)
                 return ActionOutcome() if action is None else self._take(made, action)
             case _:
@@ -309,7 +273,7 @@ class _Playing:
     def _take(self, made: MadeMove, action: Action) -> ActionOutcome:
         return self.table.take(action, is_accepted=made.is_accepted)
 
-    def _lay(self, made: MadeMove, move: TileMove | StackMove) -> ActionOutcome:
+    def _lay(self, made: MadeMove, move: dgr.TileMove | dgr.StackMove) -> ActionOutcome:
         """Lay or stack a tile."""
         rules, layout = self.game.rules, self.game.layout
         self.ends += len(layout.ends)
@@ -321,17 +285,17 @@ class _Playing:
         if move.second and rules.copies == 1:
             remarks.append(f"{move.tile_text} is written, but there is only one set")
         action: Action
-        if isinstance(move, StackMove):
-            action = Stack(made.seat, move.tile, find_stacked(layout, move))
+        if isinstance(move, dgr.StackMove):
+            action = events.Stack(made.seat, move.tile, find_stacked(layout, move))
         else:
             found = find_spot(layout, rules, move)
             remarks += [] if found.remark is None else [found.remark]
-            action = Play(made.seat, move.tile, found.spot, move.inner)
+            action = events.Play(made.seat, move.tile, found.spot, move.inner)
         taken = self._take(made, action)
         self.facts = self.facts.with_play(made.seat)
         return replace(taken, problems=(*remarks, *taken.problems))
 
-    def _lay_open(self, made: MadeMove, action: Reveal | RevealPips) -> ActionOutcome:
+    def _lay_open(self, made: MadeMove, action: events.Reveal | events.RevealPips) -> ActionOutcome:
         """Show a player's tiles.
 
         Showing tiles ends a hand that is still in play. If exactly one player shows nothing in this or a later move,
@@ -341,7 +305,7 @@ class _Playing:
         if hand is not None and game.phase is Phase.PLAY:
             shown = self.moves.shown_from(made)
             hidden = [Seat(seat) for seat in range(len(game.players)) if seat not in shown]
-            before = self.table.take(Domino(hidden[0]) if len(hidden) == 1 else HandEnd(), trusted=SHOWN)
+            before = self.table.take(events.Domino(hidden[0]) if len(hidden) == 1 else events.HandEnd(), trusted=SHOWN)
         elif hand is not None and hand.out == action.seat and not _shows_something(action):
             return ActionOutcome()  # A player who is out may show an empty hand.
         taken = self._take(made, action)
@@ -369,7 +333,7 @@ class _Playing:
         if self.moves.shows_follow(made):
             self.facts = replace(self.facts, promised=(*self.facts.promised, (seat, points)))
             return ActionOutcome()
-        paid = self.table.take(Adjust(seat, points, "points of the hand, as written"))
+        paid = self.table.take(events.Adjust(seat, points, "points of the hand, as written"))
         words = f"+{points} is taken as written: the hand cannot be counted from what is shown"
         return ActionOutcome((*outcomes, *paid.outcomes), (words,))
 
@@ -381,14 +345,14 @@ class _Playing:
             return outcomes
         for seat, (holding, size) in enumerate(zip(hand.holdings, hand.sizes, strict=True)):
             if holding is None and size == 0:
-                outcomes = self.table.take(Reveal(Seat(seat), ())).outcomes
+                outcomes = self.table.take(events.Reveal(Seat(seat), ())).outcomes
         return outcomes
 
     def _say_lead(self) -> ActionOutcome:
         """Apply the lead that the record names, if any."""
         if self.lead is None:
             return ActionOutcome()
-        return self.table.take(Lead(self.lead), is_accepted=self.moves.lead_stands)
+        return self.table.take(events.Lead(self.lead), is_accepted=self.moves.lead_stands)
 
     def _undo(self, count: int) -> ActionOutcome:
         """Undo the last *count* moves of the hand."""
@@ -405,7 +369,7 @@ class _Playing:
         """Count a hand with a tie once all players have shown their tiles. Nobody wins it."""
         hand = self.game.hand
         if hand is not None and self.game.phase is Phase.REVEAL and None not in hand.holdings:
-            self.table.take(HandEnd())
+            self.table.take(events.HandEnd())
 
     def _leave_hand(self) -> None:
         """Abandon a hand that was not counted before the next deal. Its plays keep their points."""
@@ -413,7 +377,7 @@ class _Playing:
         if game.hand is None or not game.rules.refereed:
             return
         if game.phase in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
-            self.table.take(Abandon())
+            self.table.take(events.Abandon())
             self.pending.append(f"hand {self.number} was not finished")
 
 
@@ -422,9 +386,9 @@ def _checked(problem: str | None) -> ActionOutcome:
     return ActionOutcome((), () if problem is None else (problem,))
 
 
-def _shows_something(action: Reveal | RevealPips) -> bool:
+def _shows_something(action: events.Reveal | events.RevealPips) -> bool:
     """Return True if *action* shows a tile or pips."""
-    return action.pips > 0 if isinstance(action, RevealPips) else bool(action.tiles)
+    return action.pips > 0 if isinstance(action, events.RevealPips) else bool(action.tiles)
 
 
 def _standing(game: Game, number: int) -> str:

@@ -1,5 +1,6 @@
 """State of a match, as frozen values. `engine.game.questions` derives turns and legal actions from it."""
 
+from dataclasses import field
 from enum import StrEnum
 from typing import assert_never
 
@@ -34,6 +35,8 @@ class Game:
         hand: The current hand, or the last one if none is in progress. None before the first.
         hand_winner: Winner of the last counted hand. None before the first, and after an unbroken tie.
         winner: Winner of the match. None until it is over, and if nobody was ahead.
+        other: While the match is won, the match as it goes on if a correction takes back the win. After such a
+            correction, the match as it was won. Otherwise None. Ignored in comparisons.
     """
 
     rules: Rules
@@ -43,6 +46,7 @@ class Game:
     hand: Hand | None = None
     hand_winner: Seat | None = None
     winner: Seat | None = None
+    other: "Game | None" = field(default=None, compare=False, repr=False)
 
     @property
     def totals(self) -> tuple[int, ...]:

@@ -113,9 +113,10 @@ def _points(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
 
 
 def _ended(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
-    if after.match.over and not before.match.over:
+    winner, earlier = after.match.winner, before.match.winner
+    is_same = winner == earlier or _name(after, winner) == _name(before, earlier)  # renamed, or changed places
+    if after.match.over and not (before.match.over and is_same):
         totals: list[Json] = [player.total for player in after.players]
-        winner = after.match.winner
         said: dict[str, Json] = {"seat": winner, "name": _name(after, winner), "totals": totals}
         yield TableEvent(EventKind.MATCH_OVER, {**said, "provisional": after.match.provisional})
 

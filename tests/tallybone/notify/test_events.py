@@ -96,6 +96,17 @@ def test_the_start_and_end_of_a_match_are_events() -> None:
     assert kinds(over, lobby(150, 40)) == []
 
 
+def test_a_correction_that_takes_back_or_moves_a_win_is_reported() -> None:
+    over = shown(150, 140, match=match(over=True, winner=0))
+    moved = shown(150, 160, match=match(over=True, winner=1))
+    assert kinds(over, moved) == [EventKind.POINTS, EventKind.MATCH_OVER]
+    reopened = shown(140, 140)
+    assert kinds(over, reopened) == [EventKind.POINTS]
+    assert kinds(reopened, over) == [EventKind.POINTS, EventKind.MATCH_OVER]
+    swapped = replace(moved, players=players(160, 150, names=("Ben", "Ann")), match=match(over=True, winner=0))
+    assert kinds(moved, swapped) == []
+
+
 def test_the_next_match_starts_without_points() -> None:
     over = shown(150, 40, match=match(over=True, winner=0))
     assert kinds(over, shown(), is_same_match=False) == [EventKind.MATCH_BEGAN]
