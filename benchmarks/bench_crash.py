@@ -1,11 +1,15 @@
 """Check that no score is lost when the process dies, at 500 or more random moments in whole matches of all games.
 
     python benchmarks/bench_crash.py [--points 500] [--games bones,super] [--seed 1] [--folder DIR]
+    python benchmarks/bench_crash.py --faults 5000
 
 A process follows a match with the real recorder and is killed: at any moment, during a disk operation, or by a power
 failure that loses or corrupts unsynced data. The next process resumes the match like `tallybone play --resume`, with
 another wrong wall clock, until the match ends. Only the reader is fake: it is perfect. The exit code is 1 if a
 displayed score is lost, changed or counted twice.
+
+With --faults, so many short matches are played on a disk whose calls fail for a while, reads included, and 100 end
+in order within 5 s after a failure. The exit code is 1 if a score is lost, or an older one resumed, without a warning.
 """
 
 from __future__ import annotations
@@ -15,9 +19,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from itertools import count
+from itertools import count as numbers
 from pathlib import Path
 
+from tests.tallybone.crash.faults import FaultTally, end_after_fault, follow_with_faults
 from tests.tallybone.crash.game import GAMES, match_of
 from tests.tallybone.crash.points import Tally, Way, follow
 
@@ -32,12 +37,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--games", default=",".join(GAMES))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="folder for temporary recordings")
+    parser.add_argument("--faults", type=int, default=0, help="number of short matches with a failing disk")
     args = parser.parse_args(argv)
+    if args.faults:
+        return _with_faults(args.faults, args.seed, args.folder)
     games, tally = args.games.split(","), Tally()
     matches = {name: match_of(name, args.seed + number) for number, name in enumerate(games)}
     began_s = time.monotonic()
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
-        for number in count():
+        for number in numbers():
             name = games[number % len(games)]
             keep_bytes = _LITTLE_BYTES if number // len(games) % 2 else _MUCH_BYTES
             before, known = tally.points.total(), len(tally.problems)
@@ -49,6 +57,21 @@ def main(argv: Sequence[str] | None = None) -> int:
                 break
     _say(tally, time.monotonic() - began_s)
     return 1 if tally.problems else 0
+
+
+def _with_faults(matches: int, seed: int, folder: Path | None) -> int:
+    """Play matches with faults of the disk, print the results, and return the exit code."""
+    problems = 0
+    for play, count, name in ((follow_with_faults, matches, "random faults"), (end_after_fault, 100, "ended early")):
+        tally = FaultTally()
+        for number in range(seed, seed + count):
+            with tempfile.TemporaryDirectory(dir=folder) as recordings:
+                play(Path(recordings), number, tally)
+        problems += len(tally.silent)
+        print(f"{name}: {count} matches, {tally.lives} lives, {tally.resumed} resumed right")
+        print(f"{tally.warned:6} scores lost with a warning, {len(tally.silent)} without")
+        print("\n".join(tally.silent[:20]))
+    return 1 if problems else 0
 
 
 def _say(tally: Tally, took_s: float) -> None:

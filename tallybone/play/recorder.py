@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from engine import MatchStart
+from engine import Event, MatchStart
 from engine.phrases import phrase
+from tallybone.json_values import to_json
 from tallybone.recording.evidence import Crops, Evidence, write_evidence
-from tallybone.recording.folder import prune
+from tallybone.recording.folder import journal_path, journals_in, next_number, prune
+from tallybone.recording.format import SittingStart, Topic
 from tallybone.recording.messages import write_input, write_step, write_table
-from tallybone.recording.resume import Left
+from tallybone.recording.resume import Left, write_left
 from tallybone.recording.writer import RecordingWriter
+from tallybone.session.referee import Places
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
 from vision.reader.custom_set import RecordedSet
@@ -32,6 +35,7 @@ NOT_RECORDED = phrase("RECORDING STOPPED")
 """Status of a recorder that cannot write any more."""
 
 _RETRY_NS = 5_000_000_000
+_MAX_JOURNALS = 3  # the newest may be damaged
 # Minimum free space for a new recording. With less, writing would fail at once.
 _MIN_FREE_BYTES = 8_000_000
 # With less free space than this, the match continues in a new file, without crops in its head, and the previous file is
@@ -199,15 +203,71 @@ class FileRecorder(Recorder):
             self._complain(f"old recordings cannot be deleted: {error}")
 
 
-BeginRecording: TypeAlias = Callable[[Left | None, str | None, int], FileRecorder]
-"""Function that starts a recording, given its head, the name of the recording before, and the time."""
+BeginRecording: TypeAlias = Callable[[SittingStart, Left | None, int], FileRecorder]
+"""Function that starts a recording, given its metadata, its head, and the time."""
+
+
+class Journal:
+    """Log of the match in a small file of its own, apart from the pictures.
+
+    It is read if its recording cannot be, or has fewer events. Its number in its name, and the number in its metadata,
+    make it newer than the recording.
+    """
+
+    def __init__(self, folder: Path, complain: Callable[[str], None]) -> None:
+        """Prepare to write to *folder*. *complain* receives error messages."""
+        self._folder, self._complain = folder, complain
+        self._writer: RecordingWriter | None = None
+        self._has_failed = False
+
+    def begin(self, left: Left, t_ns: int) -> None:
+        """Start a file with the state of the match, by the number in its metadata. Earlier files are deleted later."""
+        self.close()
+        with self._reporting():
+            self._writer = RecordingWriter(journal_path(self._folder, left.start.number), left.start)
+            write_left(self._writer, replace(left, empty=None, last=None, tiles=(), evidence=()), t_ns)
+            self._has_failed = False
+            for old in journals_in(self._folder)[:-_MAX_JOURNALS]:
+                old.unlink()
+
+    @property
+    def is_open(self) -> bool:
+        """True if no write to the current file has failed."""
+        return self._writer is not None
+
+    def happened(self, step: Step) -> None:
+        """Write the events of an input, and sync them to the disk before this returns."""
+        if self._writer is None or not step.events:
+            return
+        with self._reporting():
+            for event in step.events:
+                self._writer.write(Topic.EVENT, step.t_ns, to_json(event, Event), is_waited_for=False)
+            self._writer.write(Topic.TABLE, step.t_ns, {"places": to_json(step.session.places, Places)})
+
+    def close(self) -> None:
+        """Close the file, if any."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with contextlib.suppress(OSError):
+                writer.close()
+
+    @contextlib.contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Close the file after an error. Only the first error in succession is reported."""
+        try:
+            yield
+        except OSError as error:
+            self.close()
+            if not self._has_failed:
+                self._complain(f"{error}; the score is not copied to a journal")
+            self._has_failed = True
 
 
 class LastingRecorder(Recorder):
-    """A recorder that starts another file after an error."""
+    """A recorder with a journal. After an error it starts other files."""
 
     def __init__(
-        self, begin: BeginRecording, folder: Path, left: Left, complain: Callable[[str], None], *, goes_on: bool
+        self, begin: BeginRecording, folder: Path, left: Left, complain: Callable[[str], None], *, is_resumed: bool
     ) -> None:
         """Record to files in *folder*. Nothing is written before `open`.
 
@@ -216,21 +276,23 @@ class LastingRecorder(Recorder):
             folder: Folder of the recordings.
             left: State of the game at the start.
             complain: Receives error messages.
-            goes_on: Whether the match is resumed, so the first file needs a head.
+            is_resumed: Whether the match is resumed, so the first file needs a head.
         """
         self._begin, self._folder, self._complain = begin, folder, complain
-        self._left, self._goes_on, self._crops = left, goes_on, Crops(left.evidence)
+        self._left, self._needs_head, self._crops = left, is_resumed, Crops(left.evidence)
+        # Without a recording, the players have been warned already.
+        self._journal = Journal(folder, lambda error: complain(error) if self.is_whole else None)
         self._file: FileRecorder | None = None
         self._session: Session | None = None
         self._jpeg: bytes | None = None
+        self._t_ns = 0
         self._tried_ns: int | None = None
         self._frames = 0
 
     def open(self, t_ns: int) -> None:
-        """Start the first file. If that fails, report the error and retry later."""
-        self._tried_ns = t_ns
+        """Start the first files. If that fails, report the error and retry later."""
         try:
-            self._file = self._begin(self._left if self._goes_on else None, self._left.start.continues, t_ns)
+            self._start_recording(t_ns)
         except OSError as error:
             self._complain(f"{error}; the game goes on WITHOUT a recording")
 
@@ -266,8 +328,9 @@ class LastingRecorder(Recorder):
         """Record the effects of an input. If recording works, its events are synced to the disk before this returns."""
         if self._file is not None:
             self._file.happened(step)
+        self._journal.happened(step)
         self._note(step)
-        self._retry(step.t_ns)
+        self._retry(step.t_ns, is_due=bool(step.events))
 
     def evidence(self, evidence: Evidence) -> None:
         """Record a crop."""
@@ -276,9 +339,11 @@ class LastingRecorder(Recorder):
             self._file.evidence(evidence)
 
     def close(self) -> None:
-        """Close the current file, if any."""
+        """Close the current files. If recording has failed, retry before."""
+        self._retry(self._t_ns, is_due=True)
         if self._file is not None:
             self._file.close()
+        self._journal.close()
 
     def _note(self, step: Step) -> None:
         """Remember the state of the game, for the head of another file."""
@@ -290,12 +355,15 @@ class LastingRecorder(Recorder):
         empty = self._jpeg if is_first else left.empty
         self._left = replace(left, tiles=view.tiles, empty=empty, last=self._jpeg, aim=view.aim)
 
-    def _retry(self, t_ns: int) -> None:
-        """If recording has failed and a retry is due, start another file. Frees a nearly full disk if possible."""
-        is_due = self._tried_ns is None or t_ns - self._tried_ns >= _RETRY_NS
-        if self.is_whole or not is_due:
+    def _retry(self, t_ns: int, *, is_due: bool = False) -> None:
+        """If recording has failed and a retry is due, start other files. Frees a nearly full disk if possible."""
+        self._t_ns = t_ns
+        is_due = is_due or self._tried_ns is None or t_ns - self._tried_ns >= _RETRY_NS
+        if not is_due or (self.is_whole and self._journal.is_open):
             return
-        if self._free_bytes() < _MIN_FREE_BYTES:
+        if self.is_whole:
+            self._start_journal(t_ns)
+        elif self._free_bytes() < _MIN_FREE_BYTES:
             self._replace_large_file(t_ns)
         elif self._begin_again(t_ns):
             self._complain(phrase("recording again, with all scores"))
@@ -311,13 +379,50 @@ class LastingRecorder(Recorder):
 
     def _begin_again(self, t_ns: int) -> bool:
         """Start another file with the whole game in its head. Return False if that fails."""
-        self._tried_ns = t_ns
-        before = "" if self._file is None else self._file.name
+        self._needs_head = True
         try:
-            self._file = self._begin(self._now(), before, t_ns)
-        except OSError:
-            return False  # the original error has been reported
+            self._start_recording(t_ns)
+        except OSError:  # the original error has been reported
+            return False
         return True
+
+    def _start_recording(self, t_ns: int) -> None:
+        """Start a recording of the game so far, and its journal.
+
+        Raises:
+            OSError: If the recording cannot be started. The journal is then started without it, if possible.
+        """
+        self._tried_ns = t_ns
+        before = self._file
+        try:
+            start = self._numbered()
+            if before is not None:
+                start = replace(start, continues=before.name)
+            self._file = self._begin(start, self._now() if self._needs_head else None, t_ns)
+        finally:
+            if self._file is not before or not self._journal.is_open:
+                self._start_journal(t_ns)
+
+    def _start_journal(self, t_ns: int) -> None:
+        """Start a journal of the game so far. An error is reported to *complain*."""
+        self._tried_ns = t_ns
+        try:
+            start = replace(self._numbered(), continues=None if self._file is None else self._file.name)
+        except OSError:
+            return  # without the folder, the recording has failed too
+        self._journal.begin(replace(self._now(), start=start), t_ns)
+
+    def _numbered(self) -> SittingStart:
+        """Return the metadata of the next file. Numbers only rise, whatever can be read of the folder.
+
+        Raises:
+            OSError: If the folder cannot be read or created.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        start = self._left.start
+        number = max(next_number(self._folder), start.number + 1)
+        self._left = replace(self._left, start=replace(start, number=number))
+        return self._left.start
 
     def _free_bytes(self) -> int:
         """Return the free space on the disk, 0 if it cannot be determined."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 
@@ -15,13 +17,14 @@ from engine import EngineError, MatchStart, Phase, Rules, State, changed_options
 from hardware.camera.open_device import is_device
 from hardware.clock import Clock
 from tallybone.choices import TileSet
+from tallybone.files import reason_of
 from tallybone.play.counts import Counts, MeasuredSitting
 from tallybone.play.recorder import FileRecorder, LastingRecorder, Recorder, RecordingQuota
-from tallybone.recording.folder import SUFFIX, age_key, next_number
-from tallybone.recording.format import Damage, Pictures, RecordingError, SittingStart
+from tallybone.recording.folder import SUFFIX, age_key, journals_in
+from tallybone.recording.format import Pictures, RecordingError, SittingStart
 from tallybone.recording.own_tiles import as_recorded
 from tallybone.recording.reader import RecordingFile, read_recording
-from tallybone.recording.resume import Left, left_in, write_left
+from tallybone.recording.resume import CutHeadError, Left, left_in, left_with_journal, write_left
 from tallybone.recording.survey import is_running
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Announcement, Session
@@ -123,7 +126,7 @@ def resumed_game(recording: Path | None, folder: Path, *, began: datetime, softw
         RecordingError: If there is no such match, or the recording is too damaged to be resumed.
         EngineError: If this version does not have the game, or rejects one of its options.
     """
-    path, left = newest_left(folder) if recording is None else (recording, left_in(read_recording(recording)))
+    path, left = newest_left(folder) if recording is None else (recording, left_at(recording))
     start = replace(left.start, started_at=began, software=software, pictures=Pictures.MOVING, continues=path.name)
     return MatchPlan(start, rules_of(start), left)
 
@@ -178,21 +181,19 @@ def recorder_of(
     if room is None:
         return Recorder()
 
-    def begin(left: Left | None, continues: str | None, at_ns: int) -> FileRecorder:
-        room.folder.mkdir(parents=True, exist_ok=True)
+    def begin(start: SittingStart, head: Left | None, at_ns: int) -> FileRecorder:
         path = _new_path(room.folder, game.start)
-        begun = game.start if left is None else left.start
-        start = replace(begun, continues=continues, number=next_number(room.folder))
         writer = RecordingWriter(path, start)
         try:
-            settled = None if left is None else write_left(writer, left, at_ns)
+            settled = None if head is None else write_left(writer, head, at_ns)
         except BaseException:
             writer.abandon()
             raise
         return FileRecorder(path, writer, room, complain, settled=settled)
 
     left = Left(game.start) if game.left is None else replace(game.left, start=game.start)
-    recorder = LastingRecorder(begin, room.folder, left, complain, goes_on=game.left is not None)
+    left = replace(left, start=replace(left.start, match=left.start.match or uuid4().hex))
+    recorder = LastingRecorder(begin, room.folder, left, complain, is_resumed=game.left is not None)
     recorder.open(t_ns)
     return recorder
 
@@ -250,8 +251,8 @@ def perception_of(left: Left, reader: Reader) -> Perception:
 def newest_left(folder: Path, *, most: int | None = None) -> tuple[Path, Left]:
     """Return the newest recording in a folder whose match is not over, and its last state.
 
-    Recordings that are continued by another or still being written are ignored. Newer recordings that cannot be read
-    are listed in `Left.passed_over`.
+    Recordings that are continued by another or still being written are ignored. If another recording may be newer,
+    `Left.passed_over` says so.
 
     Args:
         folder: Folder of the recordings.
@@ -261,35 +262,106 @@ def newest_left(folder: Path, *, most: int | None = None) -> tuple[Path, Left]:
         RecordingError: If there is no such recording.
         OSError: If the folder cannot be read.
     """
-    recordings: list[RecordingFile] = []
-    unread: dict[Path, str] = {}
-    for path in sorted(folder.glob(f"*{SUFFIX}")):
-        try:
-            recordings += _idle(path)
-        except OSError as error:
-            unread[path] = str(error)
-    unread |= {old.path: f"{old.path}: {_NO_START}" for old in recordings if old.start is None}
-    continued: set[str | None] = set()
-    for recording in sorted(recordings, key=lambda old: age_key(old.path, old.start), reverse=True)[:most]:
-        if recording.path.name not in continued:
+    files, unread = _listed(folder)
+    continues = {file.path.name: file.start.continues for file in files}
+    done: set[str | None] = set()  # names and matches that a newer recording has continued
+    for at, file in enumerate(ordered := sorted(files, key=lambda file: _age(file, continues), reverse=True)[:most]):
+        if not {file.path.name, file.start.match} & done:
             try:
-                left = left_in(recording)
-            except RecordingError as error:
-                # If this recording was only cut off too early, the recording that it continues has the same content.
-                if any(isinstance(piece, Damage) and not piece.is_cut for piece in recording):
-                    unread[recording.path] = str(error)
+                left = left_with_journal(file.recording, file.journal)
+            except CutHeadError:
+                continue
+            except OSError as error:
+                unread[file.path] = _reason(file.path, error)
                 continue
             game = state_of(left).game if left.start.players else None
             if game is not None and game.phase is not Phase.MATCH_OVER:
-                left_s = recording.path.stat().st_mtime
-                newer = (why for path, why in unread.items() if path.exists() and path.stat().st_mtime >= left_s)
-                return recording.path, replace(left, passed_over=tuple(newer))
-        if recording.start is not None:
-            continued.add(recording.start.continues)
-    raise RecordingError(f"{folder}: there is no recording of an unfinished match")
+                rivals = (other for other in ordered[at + 1 :] if not {other.path.name, other.start.match} & done)
+                return file.path, replace(left, passed_over=(*_newer(unread, file.path), *_ties(file, rivals)))
+        done |= {file.start.continues, file.start.match or None}
+    why = "".join(f"; {reason}" for reason in unread.values())
+    raise RecordingError(f"{folder}: there is no recording of an unfinished match{why}")
 
 
-def _idle(path: Path) -> list[RecordingFile]:
-    """Return the recording at *path* in a list. Empty if it is still being written."""
-    with path.open("rb") as file:
-        return [] if is_running(file) else [read_recording(path)]
+def left_at(path: Path) -> Left:
+    """Return the state at the end of a recording, or in its journal if that has more events.
+
+    Raises:
+        RecordingError: If there is no such recording, or it is too damaged.
+    """
+    with suppress(OSError):
+        for file in _listed(path.parent)[0]:
+            if file.path == path:
+                return left_with_journal(file.recording, file.journal)
+    return left_in(read_recording(path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A recording or its journal, or both, with the metadata of one of them. None for what cannot be read."""
+
+    path: Path
+    start: SittingStart
+    recording: RecordingFile | None
+    journal: RecordingFile | None
+
+
+def _listed(folder: Path) -> tuple[list[_Listed], dict[Path, str]]:
+    """Return the recordings in a folder that are not being written, and the reasons why others cannot be read.
+
+    Raises:
+        OSError: If the folder cannot be read.
+    """
+    recordings: dict[Path, RecordingFile] = {}
+    journals: dict[Path, RecordingFile] = {}
+    unread: dict[Path, str] = {}
+    for path in (*(paths := sorted(folder.glob(f"*{SUFFIX}"))), *journals_in(folder)):
+        try:
+            with path.open("rb") as file:
+                if is_running(file):
+                    continue
+            recording = read_recording(path)
+        except OSError as error:
+            unread[path] = _reason(path, error)
+            continue
+        if recording.start is None:
+            unread[path] = f"{path}: {_NO_START}"
+        elif path.suffix == SUFFIX:
+            recordings[path] = recording
+        elif (name := recording.start.continues) is None or folder / name in paths:  # else the user has deleted it
+            journals[path if name is None else folder / name] = recording
+    files: list[_Listed] = []
+    for path in sorted({*recordings, *journals}):
+        recorded, journal = recordings.get(path), journals.get(path)
+        known = recorded or journal
+        if known is not None and known.start is not None:
+            files.append(_Listed(path, known.start, recorded, journal))
+    return files, {path: reason for path, reason in unread.items() if path not in journals}
+
+
+def _age(file: _Listed, continues: Mapping[str, str | None]) -> tuple[int, int, float, str]:
+    """Return a key that sorts recordings by age. By older versions, a recording may have its predecessor's number."""
+    depth, name = 0, file.start.continues
+    while name is not None and depth < len(continues):
+        depth, name = depth + 1, continues.get(name)
+    number, started_s, _ = age_key(file.path, file.start)
+    return number, depth, started_s, file.path.name
+
+
+def _reason(path: Path, error: OSError) -> str:
+    return str(error) if isinstance(error, RecordingError) else f"{path}: it cannot be read: {reason_of(error)}"
+
+
+def _newer(unread: Mapping[Path, str], path: Path) -> Iterator[str]:
+    """Yield a warning for each unread recording that was written after *path*."""
+    for other, reason in unread.items():
+        with suppress(FileNotFoundError):
+            if not path.exists() or other.stat().st_mtime >= path.stat().st_mtime:
+                yield f"a newer recording cannot be read, so an older match is resumed: {reason}"
+
+
+def _ties(file: _Listed, rivals: Iterable[_Listed]) -> Iterator[str]:
+    """Yield a warning for each recording that may be as new as *file*."""
+    for rival in rivals:
+        if rival.start.number == file.start.number > 0 and rival.path.name != file.start.continues:
+            yield f"two matches may be the newest: {file.path.name} is resumed, not {rival.path.name}; check the score"

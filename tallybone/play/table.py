@@ -126,7 +126,7 @@ class LiveTable:
         for damage in () if game.left is None else game.left.damage:
             listener.note(f"the resumed recording is damaged: {damage}; check the score")
         for why in () if game.left is None else game.left.passed_over:
-            listener.note(f"a newer recording cannot be read, so an older match is resumed: {why}")
+            listener.note(why)
         recorder = recorder_of(game, around.room, listener.note, t_ns=self.session.t_ns)
         try:
             live = LiveGame(

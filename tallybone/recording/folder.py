@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from tallybone.recording.survey import Survey, is_running, survey
 KEEP_BYTES = 20 * 10**9
 """Default limit for the total size of all recordings."""
 SUFFIX = ".mcap"
+JOURNAL_SUFFIX = ".journal"
 FOLDER = "deleted"
 """Folder for deleted recordings, inside the folder of recordings."""
 KEPT_S = 7 * 24 * 3600
@@ -100,12 +102,38 @@ def age_key(path: Path, start: SittingStart | None) -> tuple[int, float, str]:
 
 
 def next_number(folder: Path) -> int:
-    """Return the number of the next recording: one more than the largest in the folder, including deleted ones.
+    """Return the number of the next file: one more than the largest in the folder, including deleted recordings.
+
+    Journals have their numbers in their names, so they count even while no file can be read.
 
     Raises:
         OSError: If the folder does not exist.
     """
-    return 1 + max([0, *(recording.start.number for recording in _with_deleted(folder) if recording.start is not None)])
+    recorded = (recording.start.number for recording in _with_deleted(folder) if recording.start is not None)
+    return 1 + max([0, *recorded, *map(_journal_number, journals_in(folder))])
+
+
+def journals_in(folder: Path) -> list[Path]:
+    """Return the journals in a folder, oldest first.
+
+    Raises:
+        OSError: If the folder does not exist.
+    """
+    return sorted((path for path in folder.iterdir() if _journal_number(path)), key=_journal_number)
+
+
+def journal_path(folder: Path, number: int) -> Path:
+    """Return the path of the journal with a number.
+
+    >>> journal_path(Path("sessions"), 12).name
+    'match-12.journal'
+    """
+    return folder / f"match-{number}{JOURNAL_SUFFIX}"
+
+
+def _journal_number(path: Path) -> int:
+    named = re.fullmatch(rf"match-([1-9]\d*){JOURNAL_SUFFIX}", path.name)
+    return int(named[1]) if named else 0
 
 
 def _with_deleted(folder: Path) -> Iterator[RecordingFile]:

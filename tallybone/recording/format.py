@@ -131,7 +131,8 @@ class SittingStart:
         continues: Name of the recording that this one continues, or None. Its head contains the state at the end of
             that recording.
         own_set: Custom tile set that is used for reading, or None.
-        number: Sequence number among the recordings of its folder, from 1. 0 if unknown.
+        number: Sequence number among the recordings and journals of its folder, from 1. 0 if unknown.
+        match: Random id of the match, the same in all its recordings. "" if unknown.
     """
 
     started_at: datetime
@@ -147,6 +148,7 @@ class SittingStart:
     continues: str | None = None
     own_set: RecordedSet | None = None
     number: int = 0
+    match: str = ""
 
     def __post_init__(self) -> None:
         """Reject a time without a time zone."""
@@ -172,6 +174,7 @@ class SittingStart:
             "in_play": "yes" if self.in_play else None,
             "continues": self.continues,
             "number": str(self.number) if self.number else None,
+            "match": self.match or None,
         }
         fields |= {name: value for name, value in later.items() if value is not None}
         return fields | {_CRC: _checksum(fields)}
@@ -210,6 +213,7 @@ class SittingStart:
             continues=rest.get("continues"),
             own_set=from_json(json.loads(rest["own_set"]), RecordedSet) if "own_set" in rest else None,
             number=int(rest.get("number", "0")),
+            match=rest.get("match", ""),
         )
 
 

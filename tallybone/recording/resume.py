@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -36,7 +37,7 @@ class Left:
         damage: Damage in the recording, other than an early end.
         t_ns: Time of the last record.
         aim: Last alignment of the camera.
-        passed_over: Reasons why newer recordings were not used.
+        passed_over: Warnings that another recording may be newer, each as a sentence.
         evidence: Crops of the pictures from which plays and questions were read, oldest first, as limited by `Crops`.
     """
 
@@ -53,18 +54,52 @@ class Left:
     evidence: tuple[Evidence, ...] = ()
 
 
+class CutHeadError(RecordingError):
+    """A recording ends within its head, so the recording that it continues has the same content."""
+
+
 def left_in(recording: RecordingFile) -> Left:
     """Return the state at the end of a recording, which may have been cut off anywhere.
 
     Raises:
+        CutHeadError: If it ends within its head, and has no other damage.
         RecordingError: If its metadata or head is damaged, or a record cannot be parsed.
+        OSError: If it cannot be read.
     """
     if recording.start is None:
         raise RecordingError(f"{recording.path}: it cannot be continued: its match data is damaged")
     gathered = _gathered(recording.start, recording, recording.path)
     if recording.start.continues is not None and not gathered.has_head:
-        raise RecordingError(f"{recording.path}: it cannot be continued: it ends before the match was resumed")
+        error = RecordingError if gathered.damage else CutHeadError
+        raise error(f"{recording.path}: it cannot be continued: it ends before the match was resumed")
     return _with_pictures(gathered, recording)
+
+
+def left_with_journal(recording: RecordingFile | None, journal: RecordingFile | None) -> Left:
+    """Return the state at the end of a recording, or in its journal if that has more events.
+
+    Args:
+        recording: The recording. None if it cannot be read.
+        journal: Its journal, which has no pictures. None if there is none.
+
+    Raises:
+        OSError: If neither can be used.
+    """
+    left = kept = None
+    with suppress(OSError):  # the recording usually has the same events
+        kept = None if journal is None else left_in(journal)
+    try:
+        left = None if recording is None else left_in(recording)
+    except OSError:
+        if kept is None:
+            raise
+    if left is None:
+        if kept is None:
+            raise RecordingError("neither the recording nor its journal can be read")
+        return replace(kept, start=replace(kept.start, in_play=True))  # without pictures, all tiles are read anew
+    if kept is None or len(kept.events) <= len(left.events):
+        return left
+    return replace(left, events=kept.events, places=kept.places)
 
 
 def left_in_head(start: SittingStart, records: Iterator[RecordedMessage | Damage], path: Path) -> Left:

@@ -115,7 +115,7 @@ def test_a_replay_prints_the_output_of_the_live_game_byte_for_byte(tmp_path: Pat
         PlayOptions(camera=str(source), players="Ann,Ben", record=str(folder), speed=0, as_json=True)
     )
     assert code == 0, err
-    (recording,) = folder.iterdir()
+    (recording,) = folder.glob("*.mcap")
     out = StringIO()
     assert replay(recording, as_json=True, out=out) == 0
     *announced, _ = live.splitlines()
@@ -143,7 +143,7 @@ def test_a_signal_closes_the_recording_and_restores_the_terminal(tmp_path: Path,
     assert termios.tcgetattr(program) == before
     os.close(program)
     os.close(person)
-    (recording,) = (tmp_path / "sessions").iterdir()
+    (recording,) = (tmp_path / "sessions").glob("*.mcap")
     found = survey(recording)
     assert not found.is_running
     assert found.facts.damage == ()

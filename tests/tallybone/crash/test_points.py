@@ -11,6 +11,7 @@ import pytest
 
 from engine import Adjust, MatchStart, Seat, State, profile, replay
 from tests.tallybone.crash.disk import Tail, torn
+from tests.tallybone.crash.faults import FaultTally, end_after_fault, follow_with_faults
 from tests.tallybone.crash.game import Match, match_of, number_in, picture_of, scored, scored_on
 from tests.tallybone.crash.life import Plan, run_match
 from tests.tallybone.crash.points import is_over, state_in, wrong_with
@@ -40,6 +41,27 @@ def test_a_match_is_the_same_despite_kills(tmp_path: Path) -> None:
     out = run_bench(tmp_path, "--points", "8", "--games", "allfives", "--seed", "3")
     assert "0 scores lost, changed or doubled" in out
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_older_score_comes_back_unnoticed_after_faults_of_the_disk(tmp_path: Path) -> None:
+    tally = FaultTally()
+    for seed in (*range(1, 41), 613, 804, 892, 901, 915, 957):  # the last were wrong without the journal
+        follow_with_faults(_empty(tmp_path / f"random-{seed}"), seed, tally)
+    assert tally.silent == []
+    assert tally.resumed > tally.warned > 0
+
+
+def test_a_score_given_while_recording_failed_is_kept_at_an_orderly_end(tmp_path: Path) -> None:
+    tally = FaultTally()
+    for seed in range(1, 21):
+        end_after_fault(_empty(tmp_path / str(seed)), seed, tally)
+    assert tally.silent == []
+    assert tally.resumed == 20
+
+
+def _empty(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def test_lost_changed_and_doubled_scores_are_found() -> None:

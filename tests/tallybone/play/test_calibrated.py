@@ -127,7 +127,7 @@ def test_a_game_records_the_zones_of_its_calibration(tmp_path: Path) -> None:
     )
     assert code == 0, err
     assert "c.json: the zones of 2 seats and the boneyard" in (out + err).replace("\n", " ")
-    (recording,) = folder.iterdir()
+    (recording,) = folder.glob("*.mcap")
     start = read_recording(recording).start
     assert start is not None
     expected = zones_in_picture(load_calibration(path), 2)
@@ -169,7 +169,7 @@ def test_a_learned_set_is_used_in_a_game_and_its_replay(tmp_path: Path) -> None:
     code, out, err = run_play(options, b" ")
     assert code == 0, err
     path.unlink()
-    (recording,) = folder.iterdir()
+    (recording,) = folder.glob("*.mcap")
     replayed = StringIO()
     assert replay(recording, as_json=True, out=replayed) == 0
     for lines in (out, replayed.getvalue()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shutil
 from dataclasses import dataclass, field
@@ -12,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from engine import Adjust, Event, Seat
+from engine import Adjust, Event, MatchClose, Seat
 from tallybone.choices import TileSet
 from tallybone.play.recorder import Recorder, RecordingQuota
 from tallybone.play.start import MatchPlan, new_game, newest_left, recorder_of, resumed_game, state_of
 from tallybone.recording.evidence import Evidence
+from tallybone.recording.format import RecordingError, SittingStart
 from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.session.session import Session
@@ -78,9 +80,12 @@ class Table:
             self.recorder.frame(t_ns, jpeg_of(image), None)
             self.recorder.happened(self.sitting.feed(Frame(image, t_ns), t_ns))
         if points:
-            event: Event = Adjust(Seat(0), points, "given")
-            self.recorder.input(event, t_ns)
-            self.recorder.happened(self.sitting.feed(event, t_ns))
+            self.give(Adjust(Seat(0), points, "given"))
+
+    def give(self, event: Event) -> None:
+        t_ns = self.t_s * SECOND
+        self.recorder.input(event, t_ns)
+        self.recorder.happened(self.sitting.feed(event, t_ns))
 
     def is_whole(self) -> bool:
         return self.recorder.is_whole
@@ -96,6 +101,12 @@ class Table:
     @property
     def files(self) -> list[str]:
         return sorted(path.name for path in self.folder.glob("*.mcap"))
+
+
+def start_of(path: Path) -> SittingStart:
+    start = read_recording(path).start
+    assert start is not None
+    return start
 
 
 @pytest.mark.parametrize("problem", [errno.EIO, errno.EROFS, errno.ENOSPC])
@@ -173,6 +184,90 @@ def test_a_game_on_a_read_only_disk_is_recorded_once_it_is_writable(
     table.go_on(6, points=10)
     assert table.notes[1:] == [AGAIN]
     assert table.kept == (15, 0)
+
+
+def test_the_newer_of_two_recordings_is_resumed_although_the_older_was_unreadable_in_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, reading = Disk(), Disk()
+    disk.fail_with(monkeypatch, "write")
+    table = Table(tmp_path)
+    table.go_on(1, points=5)
+    disk.problem = errno.EIO
+    table.go_on(1)
+    disk.problem, reading.problem = None, errno.EIO
+    with monkeypatch.context() as patch:
+        patch.setattr(io, "open", reading._faulty(io.open))
+        table.go_on(6, points=60)
+    assert table.kept == (65, 0)
+    starts = [start_of(tmp_path / name) for name in table.files]
+    assert [start.number for start in starts] == [3, 1], "recordings and journals are numbered together"
+    assert len({start.match for start in starts}) == 1
+
+
+def test_a_score_given_after_a_failure_is_recorded_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Disk()
+    disk.fail_with(monkeypatch, "write")
+    table = Table(tmp_path)
+    table.go_on(1, points=5)
+    disk.problem = errno.EIO
+    table.go_on(1, points=10)
+    disk.problem = None
+    table.go_on(1, points=20)
+    assert table.notes[-1] == AGAIN, "without waiting for five seconds"
+    assert table.is_whole()
+
+
+def test_an_orderly_end_retries_the_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Disk()
+    disk.fail_with(monkeypatch, "write", "open")
+    table = Table(tmp_path)
+    table.go_on(1, points=5)
+    disk.problem = errno.EIO
+    table.go_on(1, points=10)
+    disk.problem = None
+    assert table.kept == (15, 0)
+
+
+@pytest.mark.parametrize("damage", ["unreadable", "without the last score"])
+def test_the_journal_replaces_a_damaged_recording(tmp_path: Path, damage: str) -> None:
+    table = Table(tmp_path)
+    table.go_on(2, points=5)
+    (recording,) = tmp_path.glob("*.mcap")
+    before_bytes = recording.stat().st_size
+    table.go_on(1, points=10)
+    table.recorder.close()
+    (journal,) = tmp_path.glob("*.journal")
+    whole = recording.read_bytes()
+    recording.write_bytes(bytes(len(whole)) if damage == "unreadable" else whole[:before_bytes])
+    game = resumed_game(None, tmp_path, began=BEGAN, software="tallybone")
+    assert game.left is not None
+    assert game.start.continues == recording.name
+    assert game.left.start.in_play == (damage == "unreadable"), "without a picture, all tiles are read anew"
+    again = Table(tmp_path, game)
+    again.go_on(1, points=20)
+    assert again.kept == (35, 0)
+    recording.unlink()
+    assert newest_left(tmp_path)[1].start.match == game.left.start.match
+    for path in tmp_path.glob("*.mcap"):
+        path.unlink()
+    with pytest.raises(RecordingError, match="no recording of an unfinished match"):
+        newest_left(tmp_path)
+    assert journal.stat().st_size < 100_000
+
+
+def test_a_finished_match_does_not_come_back_without_its_last_recording(tmp_path: Path) -> None:
+    first = Table(tmp_path)
+    first.go_on(1, points=5)
+    first.recorder.close()
+    second = Table(tmp_path, resumed_game(None, tmp_path, began=BEGAN, software="tallybone"))
+    second.go_on(1, points=10)
+    second.give(MatchClose())
+    second.recorder.close()
+    newest = max(tmp_path.glob("*.mcap"), key=lambda path: start_of(path).number)
+    newest.write_bytes(bytes(1000))
+    with pytest.raises(RecordingError, match="no recording of an unfinished match"):
+        newest_left(tmp_path)
 
 
 def test_a_removed_folder_is_recreated(tmp_path: Path) -> None:

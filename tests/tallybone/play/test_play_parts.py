@@ -115,7 +115,7 @@ def test_a_game_with_an_unplugged_display_continues_and_replays_identically(tmp_
     assert err.count("hardware.displays: the display on") == 1
     assert "hardware.displays works again" in err
     *announced, _ = live.splitlines()
-    (recording,) = folder.iterdir()
+    (recording,) = folder.glob("*.mcap")
     out = StringIO()
     assert replay(recording, as_json=True, out=out) == 0
     assert any(json.loads(line)["event"] == "scored" for line in announced)

@@ -34,9 +34,9 @@ from vision.tracking.watch import Frame
 START = SittingStart(started_at=datetime(2026, 11, 1, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
 
 
-def write(path: Path, day: int, *, over: bool = False, continues: str | None = None) -> Path:
-    """Write a recording of that day with only the log of its match."""
-    start = replace(START, started_at=datetime(2026, 11, day, tzinfo=UTC), continues=continues)
+def write(path: Path, day: int, *, over: bool = False, **fields: Any) -> Path:
+    """Write a recording of that day with only the log of its match, and other *fields* of its metadata."""
+    start = replace(START, started_at=datetime(2026, 11, day, tzinfo=UTC), **fields)
     with RecordingWriter(path, start) as writer:
         events = (NewHand(), MatchClose()) if over else (NewHand(),)
         write_left(writer, Left(start, events), 0)
@@ -77,13 +77,36 @@ def test_a_later_unreadable_recording_is_named(tmp_path: Path) -> None:
         path, left = newest_left(tmp_path)
         assert path == older
         (message,) = left.passed_over
-        assert message.startswith(f"{later}: ")
+        assert message.startswith(f"a newer recording cannot be read, so an older match is resumed: {later}: ")
         assert why in message
     later.write_bytes(whole)
     os.utime(later, (0, 0))
     older.write_bytes(b"no recording")
     os.utime(older, (-9, -9))
     assert newest_left(tmp_path)[1].passed_over == ()
+
+
+def test_of_two_recordings_with_one_number_the_continuation_is_resumed(tmp_path: Path) -> None:
+    """Version 0.3.0 gave a recording this number if its predecessor could not be read at that moment."""
+    first = write(tmp_path / "2026-ann-ben.mcap", 1, number=7)
+    second = write(tmp_path / "2026-ann-ben-2.mcap", 1, number=7, continues=first.name)
+    path, left = newest_left(tmp_path)
+    assert (path, left.passed_over) == (second, ())
+
+
+def test_of_two_matches_with_one_number_none_is_resumed_silently(tmp_path: Path) -> None:
+    write(tmp_path / "a.mcap", 1, number=7)
+    resumed = write(tmp_path / "b.mcap", 2, number=7)
+    path, left = newest_left(tmp_path)
+    assert path == resumed
+    assert left.passed_over == ("two matches may be the newest: b.mcap is resumed, not a.mcap; check the score",)
+
+
+def test_a_finished_match_hides_its_other_recordings_even_if_one_is_missing(tmp_path: Path) -> None:
+    write(tmp_path / "a.mcap", 1, number=1, match="m")
+    write(tmp_path / "c.mcap", 1, number=5, match="m", continues="b.mcap", over=True)
+    with pytest.raises(RecordingError, match="unfinished match"):
+        newest_left(tmp_path)
 
 
 def test_a_recording_in_progress_is_not_resumed(tmp_path: Path) -> None:
@@ -126,7 +149,8 @@ def test_a_resumed_match_shows_the_crops_of_its_recording() -> None:
 
 
 @pytest.mark.slow
-def test_a_tile_laid_while_off_is_found_after_resuming(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_readable", [True, False], ids=["from the recording", "from the journal"])
+def test_a_tile_laid_while_off_is_found_after_resuming(tmp_path: Path, *, is_readable: bool) -> None:
     items, truth = game_clip(4, 4)
     frames = [at for at, item in enumerate(items) if isinstance(item, Frame)]
     # The program ends after the second play, and the third tile is laid before it starts again.
@@ -134,17 +158,20 @@ def test_a_tile_laid_while_off_is_found_after_resuming(tmp_path: Path) -> None:
     folder = tmp_path / "sessions"
     first = _play(tmp_path, items[:off], PlayOptions(players="Ann,Ben", record=str(folder)))
     assert [line["words"] for line in first if line.get("event") == "played"] == ["Ann plays 4-4", "Ben plays 4-3"]
+    if not is_readable:
+        (recording,) = folder.glob("*.mcap")
+        recording.write_bytes(bytes(recording.stat().st_size))
     second = _play(tmp_path, items[on:], PlayOptions(resume=True, record=str(folder)))
     assert second[0]["event"] == "resumed"
     assert [line["words"] for line in second if line.get("event") == "played"] == ["Ann plays 3-2", "Ben plays 5-4"]
-    newest = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)[-1]
+    newest = sorted(folder.glob("*.mcap"), key=lambda path: path.stat().st_mtime_ns)[-1]
     left = left_in(read_recording(newest))
     assert state_of(left).game == truth.game
     plays = [seq for seq, event in enumerate(state_of(left).log) if isinstance(event, Play)]
-    assert [evidence.of for evidence in left.evidence] == plays
+    assert [evidence.of for evidence in left.evidence] == plays[0 if is_readable else 2 :]
     assert len(plays) == 4
     assert _replayed(newest) == [line for line in second[1:] if "event" in line]
-    for recording in folder.iterdir():
+    for recording in folder.glob("*.mcap") if is_readable else [newest]:
         out = StringIO()
         assert compare(recording, out=out) == 0
         assert out.getvalue().startswith("equal")

@@ -130,7 +130,7 @@ def test_a_replay_and_a_resumed_match_know_what_was_learned(
     taught: Table, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taught.recorder.close()
-    (recording,) = taught.recordings.iterdir()
+    (recording,) = taught.recordings.glob("*.mcap")
     monkeypatch.setattr(vision.reader.reader, "load_reader", lambda _: reader)
     complaints = list[str]()
     with opened_replay(recording, ReplaySettings(), complaints.append) as replayed:

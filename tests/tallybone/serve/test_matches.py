@@ -69,7 +69,7 @@ def test_a_match_is_started_from_the_page_and_recorded(table: Served) -> None:
         shown = client.get("/state").json()
         assert (shown["match"]["game"], shown["match"]["target"]) == ("bones", 50)
         assert [player["name"] for player in shown["players"]] == ["Ann", "Ben"]
-        (recording,) = (table.state_folder / "sessions").iterdir()
+        (recording,) = (table.state_folder / "sessions").glob("*.mcap")
         start = survey(recording).start
         assert start is not None
         assert (start.players, start.options) == (("Ann", "Ben"), (("target", "50"),))
@@ -337,7 +337,7 @@ def test_hostile_names_are_shortened_and_kept_out_of_file_names(table: Served) -
         wait_for_match(client)
         shown = [player["name"] for player in client.get("/state").json()["players"]]
         assert shown == [names[0], "x" * 39 + "…"]
-        (recording,) = (table.state_folder / "sessions").iterdir()
+        (recording,) = (table.state_folder / "sessions").glob("*.mcap")
         assert "/" not in recording.name.removeprefix(str(table.state_folder))
 
 
