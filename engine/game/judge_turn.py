@@ -101,19 +101,19 @@ def decline_problems(game: Game, hand: Hand, action: Decline) -> Iterator[Proble
 
 def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
     """Yield the problems with a call. See docs/reference/rules.md A3-5."""
-    if game.phase not in (Phase.PLAY, Phase.REVEAL):
-        yield not_now(game.phase)
-        return
-    if not game.rules.call_required:
-        yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("points count without a call in this game"))
-        return
-    name = game.players[action.seat]
     chance = None if hand.chance is None or hand.chance.called else hand.chance
-    lapsed = hand.lapsed
-    if lapsed is not None and lapsed.seat == action.seat and (chance is None or chance.seat != action.seat):
+    lapsed, name = hand.lapsed, game.players[action.seat]
+    is_late = lapsed is not None and lapsed.seat == action.seat and (chance is None or chance.seat != action.seat)
+    if not is_late and game.phase not in (Phase.PLAY, Phase.REVEAL):
+        yield not_now(game.phase)
+    elif not game.rules.call_required:
+        yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("points count without a call in this game"))
+    elif is_late and lapsed is not None:
         lost = {"points": lapsed.points, "name": name}
         words = phrase("too late: {name} forfeited the {points} points when the next tile was played", **lost)
-        yield doubtful(ProblemKind.LATE_CALL, words)
+        if game.phase is not Phase.PLAY:
+            words = phrase("too late: {name} forfeited the {points} points", **lost)
+        yield (impossible if game.phase is Phase.MATCH_OVER else doubtful)(ProblemKind.LATE_CALL, words)
     elif chance is None:
         yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("{name} has no points to call", name=name))
     elif chance.seat != action.seat:

@@ -48,8 +48,14 @@ def same_name(one: str, other: str) -> bool:
 
 
 def name_key(name: str) -> str:
-    """Return a name without differences in case and spaces."""
-    return " ".join(name.casefold().split())
+    """Return a name without differences in case and spaces, and without invisible characters."""
+    return " ".join("".join(sign for sign in name.casefold() if sign.isprintable() or sign.isspace()).split())
+
+
+def name_problems(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the problem with the names of a match, if two of them are the same. Empty otherwise."""
+    are_unique = len({name_key(name) for name in names}) == len(names)
+    return () if are_unique else (phrase("two players have the same name"),)
 
 
 def rename(game: Game, action: Rename) -> GameUpdate:

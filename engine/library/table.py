@@ -12,6 +12,7 @@ from random import Random
 from engine.errors import EngineError
 from engine.game.fold import apply, problem_with
 from engine.game.questions import highest_leader, unseen
+from engine.game.seating import name_problems
 from engine.game.turns import drawable, turn
 from engine.library.moves import LegalMove, legal_moves
 from engine.rules.rules import NoDouble, Rules, deal_problems
@@ -108,9 +109,9 @@ class Table:
         """Return a match before its first deal. *players* are the names by seat, clockwise.
 
         Raises:
-            EngineError: If *rules* do not allow this number of players.
+            EngineError: If *rules* do not allow this number of players, or two have the same name.
         """
-        problems: tuple[str, ...] = deal_problems(rules, len(players))
+        problems = (*deal_problems(rules, len(players)), *name_problems(players))
         if not rules.refereed:
             problems = (f"{rules.name} has no hands to deal",)
         if problems:

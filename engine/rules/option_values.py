@@ -179,7 +179,7 @@ def allowed_text(option: Option) -> Phrase:
             numbers = range_text(SMALLEST_SET, HIGHEST_PIPS)
             return phrase("{numbers}, or a name such as double-nine", numbers=numbers)
         case Players():
-            return Phrase(f'1 to {MOST_SEATS}, a range such as "2-4", or "2+" for as many as the set allows')
+            return Phrase(f'2 to {MOST_SEATS}, a range such as "2-4", or "2+" for as many as the set allows')
         case Deal():
             return Phrase('1 or more, or by the number of players, such as "2:7,3:5,4:5"')
         case _:

@@ -209,6 +209,13 @@ def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict
         else:
             faults.append(_unknown(key))
     choices = preset | explicit
+    if "play_divisor" in preset or (rules.play_divisor == rules.unit != 1 and "unit" in choices):
+        chosen = choices.get("unit")
+        unit, key = (written(rules, option_named("unit")), "scoring") if chosen is None else (chosen.text, chosen.key)
+        if unit.isdigit():  # A cribbage board is pegged in units.
+            choices["play_divisor"] = explicit.get(
+                "play_divisor", _ChosenValue(option_named("play_divisor"), key, unit)
+            )
     for consequence in CONSEQUENCES:
         cause = choices.get(consequence.key)
         if cause and _applies(consequence, rules, cause.text):

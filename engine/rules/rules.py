@@ -359,7 +359,7 @@ def _range_faults(rules: Rules) -> tuple[str, ...]:
     checks = (
         ("set", rules.max_pips, SMALLEST_SET, HIGHEST_PIPS),
         ("copies", rules.copies, 1, MOST_COPIES),
-        ("players, fewest", rules.seats_min, 1, MOST_SEATS),
+        ("players, fewest", rules.seats_min, 2 if rules.refereed else 1, MOST_SEATS),
         ("players, most", rules.seats_max, rules.seats_min, MOST_SEATS),
         ("hand", rules.hand, 1, None),
         *((f"hand of {seats}", tiles, 1, None) for seats, tiles in rules.hand_for),
@@ -383,6 +383,7 @@ def _sense_faults(rules: Rules) -> tuple[str, ...]:
     points = rules.hand_points
     fives_only = rules.unit in (None, 5) and rules.play_divisor == 1 and points.bonus_divisor == 1
     numbers = () if rules.effects is None else _effect_numbers(rules.effects)
+    remainder = phrase("{unit} cannot be divided by {divisor}", unit=rules.unit, divisor=rules.play_divisor)
     checks = (
         (
             rules.tally is not TallyStyle.HOUSE or (fives_only and points.round_to == 5),
@@ -399,6 +400,7 @@ def _sense_faults(rules: Rules) -> tuple[str, ...]:
             "lead_first",
             phrase("nobody has won before the first hand, got {value}", value=rules.lead_first),
         ),
+        (not rules.unit or rules.unit % (rules.play_divisor or 1) == 0, "play_divisor", remainder),
         (
             rules.unit is not None or not rules.cutthroat,
             "cutthroat",

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
+from engine.game.seating import name_key
 from tallybone.hub.heard import Scores, scores_of
 
 log = logging.getLogger(__name__)
@@ -81,12 +82,12 @@ def key_of(table: str, match: str) -> str:
 
 
 def standings(results: Iterable[MatchResult]) -> dict[str | None, tuple[Standing, ...]]:
-    """Return the standings of each tournament, best first. Players whose names differ only in case are the same."""
+    """Return the standings of each tournament, best first. Names that differ only in case and spaces are the same."""
     sums: dict[str | None, dict[str, list[int]]] = defaultdict(dict)
     names: dict[str, str] = {}
     for result in results:
         for player in result.players:
-            key = player.name.casefold()
+            key = name_key(player.name)
             names.setdefault(key, player.name)
             row = sums[result.tournament].setdefault(key, [0, 0, 0])
             for at, more in enumerate((1, int(player.won), player.total)):

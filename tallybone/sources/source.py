@@ -24,6 +24,7 @@ from engine import (
     profile,
     with_options,
 )
+from engine.game.seating import name_key
 from tallybone.choices import TileSet
 from tallybone.clock import software
 from tallybone.recording.folder import SUFFIX
@@ -242,7 +243,8 @@ def parse_players(text: str) -> tuple[str, ...]:
         OptionsError: If a name occurs twice.
     """
     names = tuple(name for part in text.split(",") if (name := part.strip()))
-    repeated = next((name for name in names if names.count(name) > 1), None)
+    keys = [name_key(name) for name in names]
+    repeated = next((name for name, key in zip(names, keys, strict=True) if keys.count(key) > 1), None)
     if repeated is not None:
         raise OptionsError([f"two players are called {repeated}: give each player a different name"])
     return names

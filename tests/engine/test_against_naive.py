@@ -150,7 +150,7 @@ def any_line(rng: random.Random) -> Deal:
         branch_order=rng.choice(list(BranchOrder)),
         spinner_count=rng.choice(list(SpinnerCount)),
         unit=unit,
-        play_divisor=rng.choice((1, 1, 5)),
+        play_divisor=rng.choice((1, 1, unit or 5)),
         draw=rng.choice((Drawing.NONE, Drawing.UNTIL_PLAYABLE)),
         boneyard_reserve=rng.choice((0, 0, 2)),
         on_provable_block=rng.choice(list(ProvableBlock)),

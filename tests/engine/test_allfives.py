@@ -31,6 +31,7 @@ from engine import (
     ends,
 )
 from engine.rules.options import with_options
+from engine.state.counting import points_for
 from tests.engine.table import MIRROR, SAME, Table, kinds, out_of
 
 A, B = Seat(0), Seat(1)
@@ -185,6 +186,15 @@ def test_cribbage_scoring_pegs_a_fifth_of_each_play_up_to_61() -> None:
     rules = chosen(scoring="cribbage")
     assert scores(rules, *A_TO_C, *D) == [2, 2, 0, 3, 0, 0, 0, 4]
     assert rules.target == 61
+
+
+@pytest.mark.parametrize("options", [{"variation": "all_threes"}, {"unit": "3"}])
+def test_cribbage_scoring_of_all_threes_pegs_a_third(options: dict[str, str]) -> None:
+    rules = chosen(scoring="cribbage", **options)
+    assert [points_for(count, rules) for count in (3, 9, 10, 12)] == [1, 3, 0, 4]
+    assert with_options(chosen(scoring="cribbage"), "unit=3") == chosen(scoring="cribbage", unit="3")
+    assert chosen(scoring="cribbage", unit="3", play_divisor="1").play_divisor == 1
+    assert chosen(scoring="cribbage", unit="none").target == 61
 
 
 def test_cribbage_scoring_does_not_divide_the_bonus_twice() -> None:

@@ -305,7 +305,7 @@ def test_all_faults_are_reported_at_once() -> None:
         'scoring: expected points or cribbage, got "pegs"',
         'target: expected 1 or more, or none, got "0"',
         'hand: expected 1 or more, or by the number of players, such as "2:7,3:5,4:5", got "x"',
-        'players: expected 1 to 16, a range such as "2-4", or "2+" for as many as the set allows, got "4-2"',
+        'players: expected 2 to 16, a range such as "2-4", or "2+" for as many as the set allows, got "4-2"',
         'set: expected 6 to 18, or a name such as double-nine, got "5"',
         'must_play: expected yes or no, got "perhaps"',
         'spinner: expected none, first, all or starter6, got "second"',

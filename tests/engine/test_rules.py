@@ -16,6 +16,7 @@ from engine import (
     LeadRule,
     MatchEnd,
     MatchStart,
+    OptionsError,
     Policy,
     Rules,
     Spinner,
@@ -101,6 +102,20 @@ def test_a_match_that_cannot_be_dealt_is_a_problem() -> None:
     assert problem.weight is Weight.IMPOSSIBLE
 
 
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ("players=1-4", "players, fewest: expected 2 to 16, got 1"),
+        ("unit=3 play_divisor=5", "play_divisor: 3 cannot be divided by 5"),
+        ("unit=5 play_divisor=2", "play_divisor: 5 cannot be divided by 2"),
+    ],
+)
+def test_rules_that_lose_points_or_lack_an_opponent_are_refused(options: str, fault: str) -> None:
+    with pytest.raises(OptionsError) as refused:
+        with_options(ALLFIVES, options)
+    assert refused.value.faults == (fault,)
+
+
 def test_all_faults_of_rules_are_reported_at_once() -> None:
     with pytest.raises(EngineError) as refused:
         Rules(
@@ -118,7 +133,7 @@ def test_all_faults_of_rules_are_reported_at_once() -> None:
     for fault in (
         "rules odd: set: expected 6 to 18, got 5",
         "copies: expected 1 to 2, got 0",
-        "players, fewest: expected 1 to 16, got 0",
+        "players, fewest: expected 2 to 16, got 0",
         "players, most: expected 0 to 16, got -1",
         "hand: expected 1 or more, got 0",
         "unit: expected 1 or more, got 0",

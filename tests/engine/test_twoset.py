@@ -20,6 +20,7 @@ from engine import (
     MatchOver,
     Must,
     NewHand,
+    Phase,
     Policy,
     ProblemKind,
     Reason,
@@ -207,6 +208,23 @@ def test_a_call_is_late_after_a_scoring_play(called: bool) -> None:
     assert table.feed(ItStands(late.seq)).totals == (10, before[1], 0, 0)
     if not called:
         assert table.call(seat=1).totals == (10, 10, 0, 0)
+
+
+def test_a_call_after_the_hands_are_shown_is_late() -> None:
+    # A3-5: the window closes at the reveal, which forfeits the points
+    table = Table(replace(table_of().game.rules, hand=1), FOUR).play("5-5")
+    for seat in (1, 2, 3):
+        table.reveal(seat, 5)
+        assert words(table.call(seat=0)) == ["too late: Ann forfeited the 10 points"]
+    (late,) = out_of(table, Irregular)
+    assert isinstance(late, Irregular)
+    assert (table.game.phase, late.problem.kind, late.problem.weight) == (
+        Phase.DEAL,
+        ProblemKind.LATE_CALL,
+        Weight.DOUBTFUL,
+    )
+    assert table.feed(ItStands(late.seq)).totals == (25, 0, 0, 0)
+    assert words(table.call(seat=1)) == ["the next hand has not been dealt"]
 
 
 def test_a_late_call_cannot_be_accepted_after_another_tile() -> None:

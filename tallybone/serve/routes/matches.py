@@ -13,6 +13,7 @@ from fastapi import APIRouter, Body, Depends, Query, Response
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from engine import EngineError
+from engine.game.seating import name_problems
 from engine.phrases import either, fault_of, listed, phrase
 from tallybone.choices import TileSet
 from tallybone.clock import software, wall_time
@@ -204,8 +205,7 @@ def _faults_of(said: NewMatch, players: tuple[str, ...]) -> tuple[FaultShown, ..
     faults = list(checked(said.game, said.options, len(players)).faults)
     if not all(players):
         faults.append(FaultShown("players", phrase("each player needs a name")))
-    if len(set(players)) < len(players):
-        faults.append(FaultShown("players", phrase("two players have the same name")))
+    faults += (FaultShown("players", words) for words in name_problems(players))
     if said.set not in {tile_set.value for tile_set in TileSet}:
         faults.append(FaultShown("set", phrase("expected {allowed}", allowed=either(TileSet))))
     return tuple(faults)

@@ -49,6 +49,7 @@ def run_play(options: PlayOptions, keys: bytes = b"") -> tuple[int, str, str]:
         (PlayOptions(options=["target=none", "colour=red"]), 2, "colour"),
         (PlayOptions(players="Ann,Ben,Cleo,Dora,Eve,Fay"), 2, "x 6 players"),
         (PlayOptions(players="Ann,Ben, Ann"), 2, "two players are called Ann"),
+        (PlayOptions(players="Ann Lee,Ben,ann  lee"), 2, "two players are called Ann Lee"),
         (PlayOptions(players="Ann"), 2, "bones is for 2 to 4 players, got 1"),
         (PlayOptions(resume=True, rules="draw"), 2, "keeps its rules"),
         (PlayOptions(camera="absent.avi"), 1, "absent.avi"),

@@ -136,7 +136,7 @@ def test_standings_count_each_match_once_by_wins_then_points() -> None:
     results.take("t1", over(150, 40, winner=0))
     results.take("t1", over(150, 40, winner=0))
     results.take("t1", over(150, 40, winner=0, playing=False))
-    results.take("t2", over(100, 150, winner=1, names=("ANN", "Cid")))
+    results.take("t2", over(100, 150, winner=1, names=("ANN ", "Cid")))
     assert standings(results) == {
         None: (
             Standing(1, "Ann", 2, 1, 250),

@@ -220,6 +220,7 @@ def test_between_matches_the_camera_stays_open_with_free_exposure(table: Served)
         ({"players": ["Ann", "Ben", "Cleo", "Dora", "Eve", "Fay"]}, ["players"]),
         ({"players": ["Ann", " \u202e "]}, ["players"]),
         ({"players": ["Ann", "Ann"]}, ["players"]),
+        ({"players": ["Ann Lee", "ann  lee"]}, ["players"]),
         ({"game": "chess"}, [""]),
         ({"game": "free"}, [""]),
         ({"set": "double-7"}, ["set"]),
