@@ -23,6 +23,8 @@ from typing import BinaryIO, TypeAlias
 from tallybone.files import sync_folder
 from tallybone.recording.folder import SUFFIX
 from tallybone.recording.survey import is_running
+from tallybone.store.house import OWNER_NAME
+from tallybone.store.last_table import LAST_TABLE
 
 FORMAT, VERSION = "tallybone-backup", 1
 CONTENTS = "tallybone-backup.json"
@@ -42,6 +44,7 @@ _MOST_MTIME_S = 8**11 - 1
 # Restored files have at least the first and at most the second permissions: the owner may read and write, others may
 # read at most.
 _LEAST_MODE, _MOST_MODE = 0o600, 0o644
+_PRIVATE = (OWNER_NAME, LAST_TABLE)  # They may hold secrets, so only the owner may read them.
 
 _UNPACKING, _RESTORING, _PLACING = ".unpacking", ".restoring", ".placing"
 _BEFORE = "before-restore-"
@@ -173,7 +176,8 @@ def _headers(archive: BinaryIO) -> Iterator[Member]:
         name = found.name if long_name is None else long_name
         long_name = None
         name = name if name == CONTENTS else _checked(name)
-        yield Member(name, found.size, int(found.mtime), _LEAST_MODE | (found.mode & _MOST_MODE))
+        mode = 0 if name.rpartition("/")[2] in _PRIVATE else found.mode & _MOST_MODE
+        yield Member(name, found.size, int(found.mtime), _LEAST_MODE | mode)
 
 
 def _content(archive: BinaryIO, size_bytes: int) -> Iterator[bytes]:

@@ -45,7 +45,7 @@ from tallybone.serve.table import ServedTable, Setup
 from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import default_path, name_of_camera
 from tallybone.store.house import HOUSE_NAME, OWNER_NAME, HouseFile
-from tallybone.store.last_table import load_valid_table
+from tallybone.store.last_table import LAST_TABLE, load_valid_table
 from tallybone.store.learned_file import TableKnocks
 from tallybone.store.table_file import USUAL_CAMERA
 from tallybone.web.access import Access
@@ -59,8 +59,6 @@ log = logging.getLogger(__name__)
 
 # Number of seats with virtual LEDs and buttons, regardless of the number of players.
 _VIRTUAL_SEATS = 4
-# Copy of the last valid table.toml, in the state folder.
-_LAST_TABLE = "last_table.toml"
 
 
 @contextmanager
@@ -72,7 +70,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
             created.
     """
     state = default_folder(world.environment, world.home).parent
-    at_table, faults = load_valid_table(options.config, state / _LAST_TABLE)
+    at_table, faults = load_valid_table(options.config, state / LAST_TABLE)
     hardware = with_panel(at_table.hardware, _VIRTUAL_SEATS) if options.panel else at_table.hardware
     source = options.camera or at_table.camera or USUAL_CAMERA
     unrestored, invalid = _finish_restore(state), _invalid(faults)

@@ -9,6 +9,9 @@ from hardware.config.errors import ConfigError
 from tallybone.files import sentence_of, write_durably
 from tallybone.store.table_file import USUAL_PATH, TableFile, load_table
 
+LAST_TABLE = "last_table.toml"
+"""Name of the copy of the last valid table.toml in the state folder."""
+
 
 def load_valid_table(path: Path | None, last: Path, *, usual: Path = USUAL_PATH) -> tuple[TableFile, tuple[str, ...]]:
     """Load table.toml as `load_table`, or the last valid version if it cannot be used.

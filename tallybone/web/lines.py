@@ -31,12 +31,26 @@ def websocket_of(crowd: Crowd) -> type[asyncio.Protocol]:
     return cast(type[asyncio.Protocol], partial(WebSocketLine, crowd))
 
 
+class _StrictConnection(h11.Connection):
+    """Rejects requests with two lengths. A proxy may use the other one, and see another request in the body."""
+
+    def next_event(self) -> Any:
+        """Return the next event."""
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if {b"content-length", b"transfer-encoding"} <= names:
+                raise h11.RemoteProtocolError("expected Content-Length or Transfer-Encoding, got both")
+        return event
+
+
 class HttpLine(H11Protocol):
     """An HTTP connection."""
 
     def __init__(self, crowd: Crowd, **given: Any) -> None:
         """Report to *crowd*. Other arguments are for uvicorn."""
         super().__init__(**given)
+        self.conn = _StrictConnection(h11.SERVER)
         self._crowd = crowd
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's

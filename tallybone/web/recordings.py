@@ -55,6 +55,8 @@ _FILE: dict[int | str, dict[str, Any]] = {200: {"content": {kind: {} for kind in
 
 # Time after which a request for statistics starts no further recording. The next request continues.
 _WORKS_NS = 1_500_000_000
+# Shorter matches without points were begun by mistake. Statistics leave them out.
+_MIN_MATCH_NS = 60_000_000_000
 _PLACES = 2
 
 _HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
@@ -364,10 +366,13 @@ class Counting:
         return StatisticsShown(players, people.pairs, len(games), len(wanted) - len(known))
 
     def _counted(self, name: str) -> GameFigures | None:
+        """Return the figures of a recording. None if it has no game, or only a short one without points."""
         try:
-            return self.one(name)
+            found, steps = self.one(name), self._shelf.opened(name).game.steps
         except (EngineError, NoRecordingError, OSError):
             return None
+        is_short = not steps or steps[-1].since_ns < _MIN_MATCH_NS
+        return None if is_short and not any(any(hand.points) for hand in found.hands) else found
 
 
 def statistics_routes(shelf: Shelf, work: OneAtATime, clock: Callable[[], int]) -> APIRouter:

@@ -92,6 +92,17 @@ def test_a_file_is_restored_with_its_mode(table: Table, other: Table, tmp_path: 
     assert stat.S_IMODE((other.place.state / "house.json").stat().st_mode) == mode
 
 
+@pytest.mark.parametrize("name", ["owner.json", "last_table.toml"])
+def test_files_with_secrets_are_restored_for_the_owner_only(
+    table: Table, other: Table, tmp_path: Path, name: str
+) -> None:
+    (table.place.state / name).write_text("{}")
+    (table.place.state / name).chmod(0o644)
+    table.backup(tmp_path / "b.tar")
+    assert other.restore(tmp_path / "b.tar") == 0
+    assert stat.S_IMODE((other.place.state / name).stat().st_mode) == 0o600
+
+
 def test_restored_files_are_readable_and_not_executable(table: Table, other: Table, tmp_path: Path) -> None:
     (table.place.state / "house.json").chmod(0o4711)
     table.backup(tmp_path / "b.tar")

@@ -184,6 +184,29 @@ def test_a_bad_chunk_closes_the_connection_without_a_traceback(
     ]
 
 
+@pytest.mark.parametrize("first", [b"Content-Length: 4", b"Transfer-Encoding: chunked"])
+def test_a_request_with_two_lengths_is_refused(first: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    second = b"Content-Length: 4" if first.startswith(b"T") else b"Transfer-Encoding: chunked"
+    smuggled = b"0\r\n\r\nGET /api/v1/me HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    sent = (
+        b"POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        + first
+        + b"\r\n"
+        + second
+        + b"\r\n\r\n"
+        + smuggled
+    )
+    answers = b""
+    with served(Limits(most=10)) as url, connection_from("127.0.0.2", url, sent) as line, suppress(ConnectionError):
+        while piece := line.recv(65536):
+            answers += piece
+    assert answers.startswith(b"HTTP/1.1 400 ")
+    assert answers.count(b"HTTP/1.1 ") == 1
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
+        "Invalid HTTP request received."
+    ]
+
+
 def stalled_connection(stack: ExitStack, address: str, url: str, path: bytes = b"/", times: int = 500) -> socket.socket:
     """Return a connection that requests a file repeatedly and reads nothing."""
     line = stack.enter_context(socket.socket())

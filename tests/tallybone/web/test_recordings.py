@@ -15,7 +15,8 @@ import anyio
 import httpx
 import pytest
 
-from engine import profile
+from engine import Adjust, Event, MatchClose, NewHand, Seat, profile
+from tallybone.json_values import to_json
 from tallybone.recording.folder import FOLDER, KEPT_S, prune
 from tallybone.recording.format import Topic
 from tallybone.recording.writer import RecordingWriter
@@ -249,6 +250,19 @@ def test_statistics_of_one_game_and_of_all_games(folder: Path, bones: tuple[Path
     assert [player["name"] for player in everything["players"]] == ["Ann", "Ben"]
     assert everything["players"][0]["points"] == 2 * game["paid"][-1]["totals"][0]
     assert guest.get("/recordings/none.mcap/statistics").status_code == 404
+
+
+@pytest.mark.parametrize(("is_scored", "seconds", "games"), [(False, 59, 0), (False, 60, 1), (True, 5, 1)])
+def test_a_match_of_seconds_without_points_does_not_count(
+    tmp_path: Path, is_scored: bool, seconds: int, games: int
+) -> None:
+    events: list[Event] = [NewHand(), *([Adjust(Seat(0), 5, "")] if is_scored else []), MatchClose()]
+    with RecordingWriter(tmp_path / "short.mcap", start_of()) as writer:
+        for at, event in enumerate(events):
+            t_ns = 1 + (seconds * 10**9 if at + 1 == len(events) else 0)
+            writer.write(Topic.EVENT, t_ns, to_json(event, Event))
+    everything = Visitor(tmp_path).get("/statistics").json()
+    assert (everything["games"], len(everything["players"])) == (games, 2 * games)
 
 
 def test_a_continued_game_is_counted_once(folder: Path) -> None:
