@@ -118,6 +118,7 @@ class HandFacts:
         bonus: Winner of the hand and the points won. None until the hand is counted.
         held: Winner and points of a counted hand, left out of the lines' totals until the record states them.
         promised: Seats, and points for the hand, that the record states before the hand is counted.
+        is_sheet: Whether the record has points for the hand, but no plays.
     """
 
     player: Seat | None = None
@@ -128,6 +129,7 @@ class HandFacts:
     bonus: tuple[Seat | None, int] | None = None
     held: tuple[Seat, int] | None = None
     promised: tuple[tuple[Seat, int], ...] = ()
+    is_sheet: bool = False
 
     def with_play(self, seat: Seat) -> Self:
         """Return the facts after *seat* lays a tile, before its outcomes are known."""

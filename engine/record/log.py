@@ -16,11 +16,8 @@ from engine.state import events
 from engine.state.events import Action, Event, MatchStart, NewHand, Seat, Seq
 from engine.state.match import Game, Phase, State
 from engine.state.outcomes import Drew, Forfeited, HandOver, Outcome, Reason, Scored
-from engine.state.problems import ProblemKind, Weight
+from engine.state.problems import Weight
 from engine.tiles import Tile
-
-_WRITTEN = (Weight.DOUBTFUL,)
-"""Weights tolerated in a record. A sensor may be wrong, but the author of a record saw the move."""
 
 SHOWN = (Weight.DOUBTFUL, Weight.ILLEGAL)
 """Weights tolerated for the end of a hand, because players have shown their tiles."""
@@ -69,7 +66,7 @@ class RecordTable:
         action: Action,
         *,
         is_accepted: bool = False,
-        trusted: tuple[Weight, ...] = _WRITTEN,
+        trusted: tuple[Weight, ...] = (),
         seq: Seq | None = None,
     ) -> ActionOutcome:
         """Apply *action* unless its problems prevent it.
@@ -77,7 +74,7 @@ class RecordTable:
         Args:
             action: The action.
             is_accepted: Whether the players accepted it. Its problems are then not reported.
-            trusted: Weights of problems despite which the action counts and is reported. They never excuse a late call.
+            trusted: Weights of problems despite which the action counts and is reported.
             seq: Number by which later actions refer to this one. None for its index in *log*.
         """
         seq = Seq(len(self.log)) if seq is None else seq
@@ -86,8 +83,7 @@ class RecordTable:
         problems = problems_with(self.game, action)
         worst = problems[0].weight if problems else Weight.NOTED
         is_tolerated = worst in self._tolerated()
-        is_trusted = worst in trusted and problems[0].kind is not ProblemKind.LATE_CALL
-        stands = is_tolerated or is_trusted or (is_accepted and worst is not Weight.IMPOSSIBLE)
+        stands = is_tolerated or worst in trusted or (is_accepted and worst is not Weight.IMPOSSIBLE)
         if problems and stands and (is_accepted or not is_tolerated):
             self.log.append(events.ItStands(seq))
         words = () if is_accepted and stands else tuple(problem.words for problem in problems)
@@ -123,7 +119,7 @@ def record_of(state: State) -> dgr.Record:
     table, writing = RecordTable(), _Writing()
     for entry in entries(state):
         before = table.game
-        taken = table.take(entry.action, is_accepted=entry.accepted, trusted=(), seq=entry.seq)
+        taken = table.take(entry.action, is_accepted=entry.accepted, seq=entry.seq)
         if taken.stands and table.game is not None:
             writing.write(before, table.game, entry.action, taken.outcomes, is_accepted=entry.accepted)
     if writing.waiting and not writing.hands:  # The match was closed before the first deal.

@@ -5,7 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from engine.errors import EngineError
+from engine.game.seating import name_problems
+from engine.record import values as dgr
 from engine.record.values import (
+    BIDI_MARKS,
     NOWHERE,
     SEATS,
     UNPRINTABLE,
@@ -15,7 +18,6 @@ from engine.record.values import (
     RecordError,
     RecordHand,
     Tag,
-    TakenMove,
 )
 from engine.rules.options import changed_options, option_named, parse_options, value_text, with_options
 from engine.rules.profiles import PROFILES, profile
@@ -71,7 +73,7 @@ def opening_of(record: Record, *, strict: bool) -> Opening:
     if strict:
         rules = replace(rules, policy=Policy.STRICT)
     letters, players = _seats(record, rules)
-    for problem in deal_problems(rules, len(players)):
+    for problem in (*deal_problems(rules, len(players)), *name_problems(players)):
         raise RecordError(_place_of(record, "Seats"), problem)
     return Opening(rules, letters, players)
 
@@ -121,7 +123,7 @@ def tags_of(start: MatchStart) -> tuple[Tag, ...]:
 
 def _seat_name(player: str) -> str:
     """Return the name of a player without characters that the tag Seats cannot hold."""
-    return _SEAT_NAME.sub(r"\1.", " ".join(_UNWRITABLE.sub(" ", player).split()))
+    return _SEAT_NAME.sub(r"\1.", " ".join(_UNWRITABLE.sub(" ", BIDI_MARKS.sub("", player)).split()))
 
 
 def _place_of(record: Record, name: str) -> Place:
@@ -197,7 +199,7 @@ def _seats_used(record: Record) -> Iterator[int]:
             yield SEATS.find(lead) + 1
         for turn in hand.turns:
             yield SEATS.index(turn.seat) + 1
-            yield from (SEATS.index(move.seat) + 1 for move in turn.moves if isinstance(move, TakenMove))
+            yield from (SEATS.index(move.seat) + 1 for move in turn.moves if isinstance(move, dgr.TakenMove))
 
 
 def _numbers(hand: RecordHand, key: str, most: int) -> tuple[int, ...] | None:

@@ -24,6 +24,7 @@ MAX_ON_TABLE = 400  # Two double-eighteen sets have 380 tiles.
 # branching reach 800,000.
 MAX_ENDS = 1_000_000
 MAX_GIVEN = 2_000  # Bonuses and adjustments. Each later `Game` holds all earlier scores.
+_TIE = ": its tie is decided by tiles of which only the pips are known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Line:
         hand: Number of the hand, as in the record.
         seat: Letter of the seat.
         seat_at: Index of the seat.
+        place: Place of the move in the record. Line 0 if it was not parsed from a text.
         action: The move in canonical form.
         summed: Count after the move. None before the first tile.
         points: Points that the seat scored by the move, negative for a loss.
@@ -46,6 +48,7 @@ class Line:
     hand: int
     seat: str
     seat_at: Seat
+    place: dgr.Place
     action: str
     summed: Count | None
     points: int
@@ -169,6 +172,11 @@ class _Playing:
         assert self.table.game is not None  # the opening was validated, so the match has started
         return self.table.game
 
+    @property
+    def _needs_tiles(self) -> bool:
+        """True if the hand has a tie that is decided by tiles of which only the pips are known."""
+        return self.game.phase is Phase.REVEAL and self.game.hand is not None and None not in self.game.hand.holdings
+
     def play_hand(self, hand: RecordHand, *, is_last: bool) -> None:
         """Play a hand."""
         dealt, self.lead = deal_of(self.opening, hand), lead_of(self.opening, hand)
@@ -190,8 +198,10 @@ class _Playing:
         self.pending += self._say_lead().problems
         for made in self.moves.made[early:]:
             self._line(made)
-        if hand.closed or not is_last:
-            self._finish_hand()
+        if hand.closed and self.facts.is_sheet:
+            self._leave_hand()
+        elif hand.closed and is_last and self._needs_tiles:
+            self.pending.append(f"hand {self.number} is not counted{_TIE}")
 
     def result(self, hands: int) -> PlayedRecord:
         """Return the played record."""
@@ -220,6 +230,7 @@ class _Playing:
                 self.number,
                 made.letter,
                 made.seat,
+                made.move.place,
                 format_move(made.move),
                 self.game.count if self.game.layout.nodes else None,
                 0 if is_swap else totals[made.seat] - totals_before[made.seat],
@@ -326,10 +337,10 @@ class _Playing:
         if self.facts.bonus is not None:
             problem = self.facts.bonus_problem(seat, points, self.game.players)
             return replace(_checked(problem), outcomes=outcomes)
-        if self.game.phase not in (Phase.PLAY, Phase.REVEAL):
-            is_over = self.game.phase is Phase.MATCH_OVER
-            why = "the match is over" if is_over else "no tile of this hand has been played"
-            return _checked(f"+{points} is written, but {why}")
+        is_sheet = self.game.phase is Phase.LEAD or self.facts.is_sheet  # a score sheet without plays
+        if self.game.phase not in (Phase.PLAY, Phase.REVEAL) and not is_sheet:
+            return _checked(f"+{points} is written, but the match is over")
+        self.facts = replace(self.facts, is_sheet=is_sheet)
         if self.moves.shows_follow(made):
             self.facts = replace(self.facts, promised=(*self.facts.promised, (seat, points)))
             return ActionOutcome()
@@ -365,20 +376,16 @@ class _Playing:
             del self.undoable[made - undone :]
         return _checked(None if undone == count else f"{count} moves to undo, but this hand has only {made}")
 
-    def _finish_hand(self) -> None:
-        """Count a hand with a tie once all players have shown their tiles. Nobody wins it."""
-        hand = self.game.hand
-        if hand is not None and self.game.phase is Phase.REVEAL and None not in hand.holdings:
-            self.table.take(events.HandEnd())
-
     def _leave_hand(self) -> None:
         """Abandon a hand that was not counted before the next deal. Its plays keep their points."""
         game = self.game
         if game.hand is None or not game.rules.refereed:
             return
         if game.phase in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
+            is_tie = self._needs_tiles
             self.table.take(events.Abandon())
-            self.pending.append(f"hand {self.number} was not finished")
+            if not self.facts.is_sheet:
+                self.pending.append(f"hand {self.number} was not finished{_TIE if is_tie else ''}")
 
 
 def _checked(problem: str | None) -> ActionOutcome:

@@ -18,10 +18,11 @@ _WORD = re.compile(rf"\t|[^ \t\n]{{1,{EXCERPT_WIDTH + 1}}}")
 _QUOTED = re.compile(rf'(?:[^"\\{dgr.UNPRINTABLE}]++|\\["\\])*+')
 _ESCAPED = re.compile(r'\\(["\\])')
 _HAND = re.compile(r"#(?!end)")
+_NEXT_MATCH = re.compile(r"\[DGR\b")
 _KEY = re.compile(rf"({dgr.NAME.pattern})=({dgr.KEY_VALUE.pattern})")
 _SEAT = re.compile(r"([A-P]):")
 _SEAT_LETTER = re.compile(r"[A-P]")
-_TURN_STOP = re.compile(r"[A-P]:|#|\Z")
+_TURN_STOP = re.compile(r"[A-P]:|#|\[DGR\b|\Z")
 _END = re.compile(r"#end(?=[ \t\n;]|\Z)")
 _MOVE_START = re.compile(r"(?=[0-9])|redeal(?![a-z])|[dknuhx](?![a-z])|H<|[=~+(]")
 _DIGIT_NEXT = re.compile(r"(?=[0-9])")
@@ -135,15 +136,30 @@ def parse_record(text: str) -> Record:
     Raises:
         RecordError: If *text* is not a valid record. The error gives the place, the expected token and the text found.
     """
+    first, *more = parse_records(text)
+    if more:
+        raise RecordError(more[0].tags[0].place, "expected one match, found another")
+    return first
+
+
+def parse_records(text: str) -> tuple[Record, ...]:
+    """Parse a file of one or more matches. The tags of each begin with `DGR`.
+
+    Raises:
+        RecordError: As for `parse_record`.
+    """
     if len(text) > MAX_CHARACTERS:
         raise RecordError(Place(1, 1), f"expected at most {MAX_CHARACTERS} characters, found {len(text)}")
     cursor = _Cursor(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
     cursor.skip_gap()
-    tags = _parse_tags(cursor)
-    hands: list[RecordHand] = []
-    while not cursor.at_end:
-        hands.append(_parse_hand(cursor))
-    return Record(tags, tuple(hands))
+    records: list[Record] = []
+    while not records or not cursor.at_end:
+        tags = _parse_tags(cursor)
+        hands: list[RecordHand] = []
+        while not cursor.at_end and not (hands and cursor.sees(_NEXT_MATCH)):
+            hands.append(_parse_hand(cursor))
+        records.append(Record(tags, tuple(hands)))
+    return tuple(records)
 
 
 def _parse_tags(cursor: _Cursor) -> tuple[Tag, ...]:

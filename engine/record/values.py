@@ -24,6 +24,7 @@ END_TEXT = re.compile(rf"[^;#{UNPRINTABLE}]*+")
 NOTE_TEXT = re.compile(rf"[^(){UNPRINTABLE}]*+")
 PORT = re.compile(rf"(?:{PIPS}-{PIPS}'?:[WENS]|[WENS1-6*])")
 
+BIDI_MARKS = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # They turn the text around them.
 _TAG_TEXT = re.compile(rf"[^{UNPRINTABLE}]*+")
 _UNWRITABLE_IN_NOTE = re.compile(rf"[(){UNPRINTABLE}]")
 _NOTE_OF_POINTS = re.compile(r"points=([+-]?[0-9]{1,6})(?: (.*))?")
@@ -332,6 +333,11 @@ class Record:
         return next((tag.text for tag in self.tags if tag.name == name), None)
 
 
+def _writable(text: str) -> str:
+    """Return *text* without characters that a note cannot hold."""
+    return _UNWRITABLE_IN_NOTE.sub(" ", BIDI_MARKS.sub("", text))
+
+
 def _tag_rank(tag: Tag) -> int:
     return TAG_ORDER.index(tag.name) if tag.name in TAG_ORDER else len(TAG_ORDER)
 
@@ -407,11 +413,11 @@ def note_of(action: Action) -> NoteMove | None:
     """
     match action:
         case Adjust(points=points, why=why) if abs(points) <= MAX_NUMBER:
-            return NoteMove(f"points={points} {_UNWRITABLE_IN_NOTE.sub(' ', why)}".strip(" "))
+            return NoteMove(f"points={points} {_writable(why)}".strip(" "))
         case Boneyard(tiles=tiles):
             return NoteMove(f"yard={tiles}")
         case Rename(name=name):
-            return NoteMove(f"name={_UNWRITABLE_IN_NOTE.sub(' ', name).strip() or '?'}")
+            return NoteMove(f"name={_writable(name).strip() or '?'}")
         case Swap(other=other):
             return NoteMove(f"swap={SEATS[other]}")
         case Domino():

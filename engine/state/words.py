@@ -4,39 +4,19 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from engine.phrases import Phrase, both, listed, phrase
+from engine.state import outcomes
 from engine.state.events import RedealReason, Seat
 from engine.state.layout import Port
 from engine.state.outcomes import (
     Abandoned,
-    Blocked,
-    Claimable,
-    Counted,
-    Declined,
-    Drew,
-    Ending,
-    ForcedDraw,
-    Forfeited,
     HandOver,
     HandStarted,
-    Irregular,
     MatchOver,
     MatchStarted,
     Must,
     Outcome,
-    Passed,
-    Placed,
-    Reason,
     Redealt,
-    Renamed,
-    Revised,
-    Scored,
     ShowHands,
-    Skipped,
-    Spelled,
-    Stacked,
-    Swapped,
-    Turn,
-    Turned,
 )
 from engine.state.problems import tiles_text
 
@@ -64,9 +44,9 @@ _REDEAL = {
 }
 
 _ENDING = {
-    Ending.BLOCKED_BY_PROOF: phrase("the hand is blocked: no tile fits"),
-    Ending.BLOCKED_BY_KNOCKS: phrase("the hand is blocked: everybody knocked"),
-    Ending.CALLED: phrase("the hand was ended"),
+    outcomes.Ending.BLOCKED_BY_PROOF: phrase("the hand is blocked: no tile fits"),
+    outcomes.Ending.BLOCKED_BY_KNOCKS: phrase("the hand is blocked: everybody knocked"),
+    outcomes.Ending.CALLED: phrase("the hand was ended"),
 }
 
 _LEADER = {
@@ -81,46 +61,46 @@ def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
     match outcome:
         case MatchStarted() | HandStarted() | Redealt() | ShowHands() | Abandoned() | HandOver() | MatchOver():
             return _of_the_match(outcome, players)
-        case Renamed() | Swapped():
+        case outcomes.Renamed() | outcomes.Swapped():
             return _of_players(outcome, players)
-        case Turn():
+        case outcomes.Turn():
             return _to_do(outcome, players)
-        case Placed():
+        case outcomes.Placed():
             return phrase("{name} plays {tile}", name=players[outcome.seat], tile=outcome.tile)
-        case Stacked():
+        case outcomes.Stacked():
             return phrase("{name} stacks {tile}", name=players[outcome.seat], tile=outcome.tile)
-        case Counted():
+        case outcomes.Counted():
             return phrase("count {sum}", sum=outcome.count)
-        case Scored():
+        case outcomes.Scored():
             return _paid(outcome, players)
-        case Claimable():
+        case outcomes.Claimable():
             return _to_call(outcome, players)
-        case Forfeited():
+        case outcomes.Forfeited():
             name = players[outcome.seat]
             return phrase("{name} did not call {points}: forfeited", name=name, points=outcome.points)
-        case Drew() | ForcedDraw():
+        case outcomes.Drew() | outcomes.ForcedDraw():
             taken = {"name": players[outcome.seat], "tiles": tiles_text(outcome.tiles), "left": outcome.left}
-            if isinstance(outcome, ForcedDraw):
+            if isinstance(outcome, outcomes.ForcedDraw):
                 return phrase("{name} must take {tiles}, {left} left", **taken)
             return phrase("{name} draws {tiles}, {left} left", **taken)
-        case Spelled():
+        case outcomes.Spelled():
             return _spell(outcome.arm, players[outcome.caster], is_on=outcome.is_on)
-        case Turned():
+        case outcomes.Turned():
             return phrase("play reverses: to the left") if outcome.clockwise else phrase("play reverses: to the right")
-        case Skipped():
+        case outcomes.Skipped():
             return phrase("{name} loses a turn", name=players[outcome.seat])
-        case Declined():
+        case outcomes.Declined():
             return phrase("{name} does not play again", name=players[outcome.seat])
-        case Passed():
+        case outcomes.Passed():
             if outcome.instead_of_leading:
                 return phrase("{name} has no double to lead", name=players[outcome.seat])
             return phrase("{name} knocks", name=players[outcome.seat])
-        case Blocked():
+        case outcomes.Blocked():
             return phrase("blocked: no tile fits, {tiles} in the boneyard", tiles=tiles_text(outcome.boneyard))
-        case Revised():
+        case outcomes.Revised():
             totals = (listed((name, str(total)), " ") for name, total in zip(players, outcome.after, strict=False))
             return phrase("corrected: {totals}", totals=listed(totals))
-        case Irregular():
+        case outcomes.Irregular():
             words = outcome.problem.words
             return listed([words]) if outcome.stands else phrase("{words} (does not count)", words=words)
         case _:
@@ -165,14 +145,14 @@ def _of_the_match(
             assert_never(outcome)
 
 
-def _of_players(outcome: Renamed | Swapped, players: Sequence[str]) -> Phrase:
+def _of_players(outcome: outcomes.Renamed | outcomes.Swapped, players: Sequence[str]) -> Phrase:
     """Describe a new name, or two players who change places."""
-    if isinstance(outcome, Renamed):
+    if isinstance(outcome, outcomes.Renamed):
         return phrase("{before} is now {after}", before=outcome.before, after=outcome.after)
     return phrase("{names} change places", names=both((players[outcome.seat], players[outcome.other])))
 
 
-def _to_do(turn: Turn, players: Sequence[str]) -> Phrase:
+def _to_do(turn: outcomes.Turn, players: Sequence[str]) -> Phrase:
     """Describe the task of the player to move, or how the leader is decided."""
     name = _LEADER.get(turn.must, phrase("all players")) if turn.seat is None else players[turn.seat]
     if turn.must is Must.DRAW_A_DOUBLE and turn.extra:
@@ -180,10 +160,10 @@ def _to_do(turn: Turn, players: Sequence[str]) -> Phrase:
     return phrase("{name}: {what}", name=name, what=_MUST[turn.must])
 
 
-def _paid(scored: Scored, players: Sequence[str]) -> Phrase:
+def _paid(scored: outcomes.Scored, players: Sequence[str]) -> Phrase:
     """Describe points scored or lost."""
     values = {"name": players[scored.seat], "points": abs(scored.points), "why": scored.because}
-    if scored.reason is Reason.ADJUST:
+    if scored.reason is outcomes.Reason.ADJUST:
         if scored.points < 0:
             return phrase("{name} loses {points} by hand ({why})", **values)
         return phrase("{name} gets {points} by hand ({why})", **values)
@@ -192,7 +172,7 @@ def _paid(scored: Scored, players: Sequence[str]) -> Phrase:
     return phrase("{name} scores {points} ({why})", **values)
 
 
-def _to_call(chance: Claimable, players: Sequence[str]) -> Phrase:
+def _to_call(chance: outcomes.Claimable, players: Sequence[str]) -> Phrase:
     """Describe points that a player can call."""
     values = {"name": players[chance.seat], "points": chance.points, "sum": chance.because}
     if chance.steals_from is None:
@@ -209,6 +189,6 @@ def _spell(arm: Port | None, caster: str, *, is_on: bool) -> Phrase:
     return phrase("{name} casts a spell: the next tile must go on arm {arm}", name=caster, arm=arm)
 
 
-def _ended(ending: Ending, out: Seat | None, players: Sequence[str]) -> Phrase:
+def _ended(ending: outcomes.Ending, out: Seat | None, players: Sequence[str]) -> Phrase:
     """Describe why a hand ended."""
     return _ENDING[ending] if out is None else phrase("{name} is out", name=players[out])

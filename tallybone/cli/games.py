@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -88,28 +89,34 @@ def score_record(
     Returns:
         The exit code: 0, or 1 if the record could not be read or, with *strict*, breaks the rules.
     """
-    from engine.record.text import parse_record
+    from engine.record.text import parse_records
     from tallybone.show.score_sheet import print_sheet
     from tallybone.terminal import Output
 
     output = Output.of("score", out, err)
     name = "stdin" if str(path) == _STDIN else str(path)
     try:
-        played = play_record(parse_record(_read(path)), strict=strict)
+        matches = [play_record(record, strict=strict) for record in parse_records(_read(path))]
     except (OSError, EngineError, UnicodeDecodeError) as error:
         return output.complain(f"{name}: {_why(error)}")
-    if not as_json:
+    for number, played in enumerate(matches, 1):
+        match = {"match": number} if len(matches) > 1 else {}
+        if as_json:
+            for line in played.lines:
+                output.write(format_line(line, played, match))
+            output.write(json.dumps({**match, "result": _result(played.result, played)}))
+            continue
+        if match:
+            output.write(("\n" if number > 1 else "") + f"Match {number} of {len(matches)}")
         print_sheet(output.console, played, show=show)
-        return 0
-    for line in played.lines:
-        output.write(format_line(line, played))
-    output.write(json.dumps({"result": _result(played.result, played)}))
-    return 0
+    return int(strict and any(played.result.problems for played in matches))
 
 
-def format_line(line: Line, played: PlayedRecord) -> str:
-    """Return a move as one line of JSON, without a newline."""
+def format_line(line: Line, played: PlayedRecord, match: Mapping[str, int]) -> str:
+    """Return one line of JSON for a move, without a newline. *match* is the number of one of several matches."""
+    place = {"line": line.place.line, "column": line.place.column} if line.problem else {}
     said = {
+        **match,
         "hand": line.hand,
         "seat": line.seat,
         "action": line.action,
@@ -117,6 +124,7 @@ def format_line(line: Line, played: PlayedRecord) -> str:
         "points": line.points,
         "totals": _by_letter(line.totals, played),
         "problem": line.problem,
+        **place,
     }
     return json.dumps(said)
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine import EngineError, MatchStart, State, apply
+from engine.game.seating import name_key
 from engine.record.play import play_record
 from engine.record.text import parse_record
 from tallybone.evaluate.hands import HandJudged, HandScored, JudgedTile, ReaderFigures, judge_hand
@@ -189,8 +190,7 @@ def _require_same(sheet: Path, start: MatchStart, match: MatchStart) -> None:
         raise SheetMismatchError(
             f"{sheet}: expected the game {match.rules.name} with the options of the recording, got {start.rules.name}"
         )
-    names = [name.casefold() for name in start.players]
-    played = [name.casefold() for name in match.players]
+    names, played = ([name_key(name) for name in players] for players in (start.players, match.players))
     if len(names) != len(played) or (sorted(names) == sorted(played) and names != played):
         raise SheetMismatchError(
             f"{sheet}: expected the players {', '.join(match.players)} in this order, got {', '.join(start.players)}"
@@ -222,6 +222,8 @@ def _hands(truth: Truth, results: ReplayResults) -> Iterator[HandJudged]:
     nothing = HandScored((), (), None)
     for at, (true, closed) in enumerate(zip_longest(true_hands(truth), results.closed)):
         seen, is_flagged, t_ns = closed or (None, False, results.t_ns)
+        if true is not None and not true.laid and seen is not None:  # a sheet with only the points of each hand
+            seen = replace(seen, laid=(), over=None)
         candidates = (
             judge_hand(at + 1, oriented, seen, closed_ns=t_ns, is_flagged=is_flagged)
             for oriented in _orientations(true or nothing)

@@ -13,42 +13,26 @@ from rich.text import Text
 
 from engine.record.play import Line, PlayedRecord
 from engine.rules.options import changed_options
-from engine.state.outcomes import (
-    Blocked,
-    Declined,
-    ForcedDraw,
-    Forfeited,
-    HandOver,
-    MatchOver,
-    Outcome,
-    Placed,
-    Redealt,
-    Renamed,
-    ShowHands,
-    Skipped,
-    Spelled,
-    Stacked,
-    Swapped,
-    Turned,
-)
+from engine.state import outcomes
+from engine.state.outcomes import Outcome
 from engine.state.words import describe
 from tallybone.show.layout import draw_text
 from tallybone.terminal import printable
 
 # Outcomes that need a remark, because the row of their move does not show them.
 _REMARKED = (
-    Blocked,
-    Declined,
-    ForcedDraw,
-    Forfeited,
-    HandOver,
-    MatchOver,
-    Redealt,
-    Renamed,
-    Skipped,
-    Spelled,
-    Swapped,
-    Turned,
+    outcomes.Blocked,
+    outcomes.Declined,
+    outcomes.ForcedDraw,
+    outcomes.Forfeited,
+    outcomes.HandOver,
+    outcomes.MatchOver,
+    outcomes.Redealt,
+    outcomes.Renamed,
+    outcomes.Skipped,
+    outcomes.Spelled,
+    outcomes.Swapped,
+    outcomes.Turned,
 )
 _FOLLOW_UPS = ("=", "~", "x")  # first characters of moves that repeat or correct the score of the previous tile
 _INDENT = 2
@@ -79,7 +63,7 @@ class _Row:
     @property
     def is_play(self) -> bool:
         """True if a tile was played or stacked."""
-        return any(isinstance(outcome, Placed | Stacked) for outcome in self.outcomes)
+        return any(isinstance(outcome, outcomes.Placed | outcomes.Stacked) for outcome in self.outcomes)
 
 
 def print_sheet(console: Console, played: PlayedRecord, *, show: bool = False) -> None:
@@ -257,10 +241,11 @@ def _remarks(row: _Row) -> Iterator[Text]:
     """Yield the problems of a move, then its outcomes that need a remark."""
     for line in row.lines:
         if line.problem is not None:
-            yield Text(f"! {printable(line.problem)}", style="red")
+            place = f"line {line.place.line}, column {line.place.column}: " if line.place.line else ""
+            yield Text(f"! {place}{printable(line.problem)}", style="red")
     for outcome in row.outcomes:
-        if isinstance(outcome, _REMARKED) or (isinstance(outcome, ShowHands) and outcome.out is None):
-            style = "bold" if isinstance(outcome, HandOver | MatchOver) else "dim"
+        if isinstance(outcome, _REMARKED) or (isinstance(outcome, outcomes.ShowHands) and outcome.out is None):
+            style = "bold" if isinstance(outcome, outcomes.HandOver | outcomes.MatchOver) else "dim"
             yield Text(f"{describe(outcome, row.names)}", style=style)
 
 

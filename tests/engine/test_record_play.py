@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import Phase, replay
+from engine import ItStands, Phase, replay
 from engine.record.play import MAX_GIVEN, MAX_MOVES, Line, PlayedRecord, play_record
 from engine.record.text import parse_record
 from engine.record.values import RecordError
@@ -130,7 +130,7 @@ def test_the_events_of_a_record_replay_to_the_same_match(text: str) -> None:
         ("A: 5-5 ~10", "~10 is written, but points count by themselves in this game"),
         ("A: 5-5 xB10", "xB10 is written, but nothing was taken from B"),
         ("A: 5-5 +10", "+10 is taken as written: the hand cannot be counted from what is shown"),
-        ("A: +10", "+10 is written, but no tile of this hand has been played"),
+        ("A: +10", "+10 is taken as written: the hand cannot be counted from what is shown"),
         ("A: 5-5 B: h7 A: +5", None),
         ("A: 5-5 B: h7 A: +10", "+10 is written, but the hand pays 5"),
         ("A: 5-5 B: h7 +5", "+5 is written, but A wins the hand"),
@@ -176,10 +176,51 @@ def test_hands_out_of_order_are_a_problem() -> None:
     assert problems(record("A: 5-5 B: h7 #end #4 A: 6-6"))[-1] == "hand 2 is expected here, this is called hand 4"
 
 
-def test_an_unbreakable_tie_pays_nobody() -> None:
-    played = play(record("A: 5-5 A: h7 B: h7 #end #2 B: 6-6", options="lead_first=lot_any policy=warn"))
-    assert played.result.totals == (10, 0)
-    assert "not finished" not in str(played.lines[-1].problem)
+def test_a_tie_of_pips_alone_is_reported_unless_the_players_end_it() -> None:
+    tie = "its tie is decided by tiles of which only the pips are known"
+    played = play(record("A: 5-5 A: h7 B: h7 #2 B: 6-6"))
+    assert (played.result.totals, played.lines[-1].problem) == ((10, 0), f"hand 1 was not finished: {tie}")
+    for end, problems_found in (("", 0), (" #end", 1)):
+        result = play(record(f"A: 5-5 A: h7 B: h7{end}")).result
+        assert result.reason.startswith("hand 1 is over but not counted, not shown: the tiles of a tie")
+        assert (result.problems - 1, tie in result.reason) == (problems_found, bool(problems_found))
+    counted = play(record("A: 5-5 A: h7 B: h7 (end) #end #2 B: 6-6"))
+    assert (counted.result.totals, [line.problem for line in counted.lines[2:4]]) == ((10, 0), [None] * 2)
+    assert "not finished" not in str(counted.lines[-1].problem)
+
+
+def test_a_sheet_with_only_the_points_of_each_hand_adds_up() -> None:
+    sheet = (
+        '[DGR "1"] [Rules "bones"] [Options "{}"] [Seats "A:Ann B:Bob"] #1 A: +35 B: +5 #end #2 B: +60 #3 A: +120 #end'
+    )
+    played = play(sheet.format("target=150"))
+    taken = "is taken as written: the hand cannot be counted from what is shown"
+    assert [line.problem for line in played.lines] == [f"+{points} {taken}" for points in (35, 5, 60, 120)]
+    assert [line.totals for line in played.lines] == [(35, 0), (35, 5), (35, 65), (155, 65)]
+    assert (played.result.winner, played.result.over) == ("A", True)
+    assert replay(played.log).game == played.lines[-1].game
+    later = play(sheet.format("target=150 match_end=end_of_hand"))
+    assert (later.result.winner, later.result.totals) == ("A", (155, 65))
+    assert play(sheet.format("target=30")).lines[1].problem == f"+5 {taken}"
+
+
+def test_doubtful_moves_count_only_once_accepted() -> None:
+    doubted = "A: 5-5 A: k{} B: 5-4@E"
+    refused, accepted = play(record(doubted.format(""))), play(record(doubted.format(" (stands)")))
+    assert refused.lines[1].problem == "it is B's turn, not A's"
+    assert not any(isinstance(event, ItStands) for event in refused.log)
+    assert refused.lines[2].problem is None
+    assert accepted.lines[1].problem is None
+
+
+def test_each_move_has_its_place() -> None:
+    text = '[DGR "1"] [Rules "bones"]\n#1\nA: 5-5  B: 5-0@W =5\n'
+    assert [(line.place.line, line.place.column) for line in play(text).lines] == [(3, 4), (3, 12), (3, 18)]
+
+
+def test_equal_names_are_refused() -> None:
+    with pytest.raises(RecordError, match="line 1, column 27: two players have the same name"):
+        play('[DGR "1"] [Rules "bones"][Seats "A:Ann Lee B:ann  lee"] #1')
 
 
 def test_an_undo_reverts_the_last_moves_and_their_points() -> None:

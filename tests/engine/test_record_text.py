@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import EngineError
-from engine.record.text import MAX_CHARACTERS, format_record, parse_record
+from engine.record.text import MAX_CHARACTERS, format_record, parse_record, parse_records
 from engine.record.values import (
     NOWHERE,
     BonusMove,
@@ -558,3 +558,14 @@ def test_the_length_of_a_record_is_limited() -> None:
     text = HEAD + ";" * (MAX_CHARACTERS - len(HEAD))
     assert parse_record(text) == Record((Tag("DGR", "1"),), (RecordHand(1),))
     assert error(text + ";") == "line 1, column 1: expected at most 300000 characters, found 300001"
+
+
+def test_a_file_may_hold_several_matches() -> None:
+    text = '[DGR "1"] [Rules "bones"]\n#1\nA: 5-5 {}\n[DGR "1"] [Rules "draw"] #1 A: 6-6\n'
+    for end in ("", "#end B+5"):
+        first, second = parse_records(text.format(end))
+        assert (first.tag("Rules"), second.tag("Rules")) == ("bones", "draw")
+        assert [len(record.hands) for record in (first, second)] == [1, 1]
+        with pytest.raises(RecordError, match="line 4, column 2: expected one match, found another"):
+            parse_record(text.format(end))
+    assert parse_records('[DGR "1"]') == (parse_record('[DGR "1"]'),)

@@ -13,6 +13,7 @@ from engine import (
     SUPER,
     TWOSET,
     Adjust,
+    EngineError,
     Event,
     Game,
     Irregular,
@@ -35,6 +36,7 @@ from engine import (
     State,
     Swap,
     Swapped,
+    Table,
     Tile,
     Undo,
     apply,
@@ -43,6 +45,7 @@ from engine import (
     problem_with,
     replay,
 )
+from engine.game.seating import same_name
 from engine.record.log import record_of
 from engine.record.play import play_record
 from engine.record.text import format_record, parse_record
@@ -219,3 +222,24 @@ def test_names_and_places_are_written_to_a_record() -> None:
     again = play_record(parse_record(text)).lines[-1].game
     assert state.game is not None
     assert (again.players, again.totals) == (("Cleo", "Bob  B", "Ann"), state.game.totals)
+
+
+def test_the_library_refuses_equal_names() -> None:
+    with pytest.raises(EngineError, match="two players have the same name"):
+        Table.start(BONES, ("Ann Lee", "ann  LEE"))
+
+
+def test_invisible_characters_do_not_distinguish_names() -> None:
+    assert same_name("Ann", "A\u200bnn\u202e")
+    assert not same_name("Ann", "An\u00f1")
+
+
+def test_an_exported_record_has_no_marks_that_turn_the_text() -> None:
+    names = ("\u202eAnn\u202c", "\u2066Bob\u2069")
+    state = replay(
+        [MatchStart(BONES, names), NewHand(), Rename(Seat(0), "\u200fAda\u202e"), Adjust(Seat(0), 5, "\u202ewhy")]
+    )
+    text = format_record(record_of(state))
+    assert not set(text) & set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+    assert '[Seats "A:Ann B:Bob"]' in text
+    assert "(name=Ada) (points=5 why)" in text

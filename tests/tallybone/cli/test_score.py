@@ -36,8 +36,9 @@ def score(path: Path, text: str | bytes, **options: bool) -> tuple[int, str, str
 
 def scored_json(path: Path, text: str, *, strict: bool = False) -> list[dict[str, Any]]:
     code, out, err = score(path, text, as_json=True, strict=strict)
-    assert (code, err) == (0, "")
-    return [json.loads(line) for line in out.splitlines()]
+    found = [json.loads(line) for line in out.splitlines()]
+    assert (code, err) == (int(strict and found[-1]["result"]["problems"] > 0), "")
+    return found
 
 
 @pytest.fixture
@@ -77,6 +78,32 @@ def test_an_illegal_play_is_accepted_or_with_strict_refused(game: Path) -> None:
     lax, strict = scored_json(game, text)[1], scored_json(game, text, strict=True)[1]
     assert lax["problem"] == strict["problem"] == "the 6-4 does not fit there: that end needs a 5"
     assert (lax["count"], strict["count"]) == (14, 10)
+    assert (lax["line"], lax["column"]) == (1, 71)
+
+
+def test_strict_fails_for_any_problem_of_play(game: Path) -> None:
+    clean = '[DGR "1"] [Rules "bones"] #1 A: 5-5 =10'
+    assert score(game, clean, strict=True)[0] == 0
+    assert score(game, clean.replace("=10", "=5"))[0] == 0
+    assert score(game, clean.replace("=10", "=5"), strict=True)[0] == 1
+    assert score(game, f"{clean}\n{clean.replace('=10', '=5')}", strict=True)[0] == 1
+
+
+def test_several_matches_of_a_file_are_scored_one_by_one(game: Path) -> None:
+    text = '[DGR "1"] [Rules "bones"]\n#1\nA: 5-5 =10\n#end\n\n[DGR "1"] [Rules "draw"] [Seats "A B"]\n#1\nA: 6-6'
+    code, out, _ = score(game, text)
+    heads = [line for line in out.splitlines() if line.startswith(("Match", "bones", "draw"))]
+    assert (code, [line.strip() for line in heads]) == (0, ["Match 1 of 2", "bones", "Match 2 of 2", "draw"])
+    lines = scored_json(game, text)
+    assert [(line["match"], line.get("action")) for line in lines] == [
+        (1, "5-5"),
+        (1, "=10"),
+        (1, None),
+        (2, "6-6"),
+        (2, None),
+    ]
+    assert lines[2]["result"]["totals"] == {"A": 10, "B": 0}
+    assert all("match" not in line for line in scored_json(game, text.split("\n\n")[0]))
 
 
 def test_the_sheet_shows_moves_sums_points_and_totals(game: Path) -> None:
@@ -86,7 +113,7 @@ def test_the_sheet_shows_moves_sums_points_and_totals(game: Path) -> None:
     assert lines[0] == "bones"
     assert "Hand 1 Brian Tom" in lines
     assert "Tom 1-2@N =15 3 + 2 + 5 + 5 = 15 +15 5 15" in lines
-    assert "! Brian let the 1-1 lead, but held 5-5" in lines
+    assert "! line 3, column 59: Brian let the 1-1 lead, but held 5-5" in lines
     assert "Tom wins the hand: 20" in lines
     assert "Tom +20 +20 5 35" in lines
     assert lines[-3:] == ["Brian 5, Tom 35", "hand 1 is counted, the match goes on", "2 moves have a problem"]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,14 @@ from engine import (
     Event,
     Inferred,
     MatchStart,
+    NewHand,
     Play,
     Reveal,
     RevealPips,
     Seat,
     Seq,
     State,
+    apply,
     profile,
     replay,
 )
@@ -107,6 +110,24 @@ def test_a_match_scored_correctly_agrees(game: str, is_mirrored: bool, tmp_path:
     assert (found.count("silently_wrong_hands")[0], found.count("provisional_hands")[0]) == (0, 0)
     assert found.result["totals"] == found.result["true_totals"]
     assert (found.result["questions"], found.result["answers"], found.result["corrections"]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("is_wrong", [False, True])
+def test_a_sheet_of_totals_is_compared_by_hand(is_wrong: bool, tmp_path: Path) -> None:
+    state = match("bones")
+    states = list(accumulate(state.log, lambda before, event: apply(before, event)[0], initial=State()))[1:]
+    deals = [at for at, event in enumerate(state.log) if isinstance(event, NewHand)]
+    totals = [states[at].game.totals for at in (*deals, -1)]  # type: ignore[union-attr]  # a match has begun
+    gained = [tuple(b - a for a, b in pairwise(seat)) for seat in zip(*totals, strict=True)]
+    points = enumerate(zip(*gained, strict=True))
+    hands = [f"#{at + 1} A: +{ann + is_wrong * at} B: +{ben} #end" for at, (ann, ben) in points]
+    paper = tmp_path / "a.dgr"
+    paper.write_text('[DGR "1"] [Rules "bones"] [Seats "A:Ann B:Ben"]\n' + "\n".join(hands), encoding="utf-8")
+    found = Comparison([record(tmp_path / "a.mcap", state.log)], paper)
+    assert (found.code, found.err) == (0, "")
+    assert found.count("hands_with_the_right_totals") == (2 - is_wrong, 2)
+    assert found.count("silently_wrong_hands") == (int(is_wrong), 2)
+    assert found.count("plays_wholly_right") == (0, 0)
 
 
 @pytest.mark.parametrize(("is_marked", "counts"), [(False, (0, 1)), (True, (1, 0))])
