@@ -10,7 +10,7 @@ import pytest
 
 from tallybone.hub import tables as memory
 from tallybone.hub.heard import Gone, Online, Scores, TableNews, heard
-from tallybone.hub.standings import Results, Standing, standings
+from tallybone.hub.standings import Finished, MatchResult, Results, Standing, standings
 from tallybone.hub.tables import Tables, matching_tables, table_seen
 from tests.tallybone.hub.messages import NOW, PREFIX, scores, state, topic
 
@@ -136,7 +136,7 @@ def test_standings_count_each_match_once_by_wins_then_points() -> None:
     results.take("t1", over(150, 40, winner=0))
     results.take("t1", over(150, 40, winner=0))
     results.take("t1", over(150, 40, winner=0, playing=False))
-    results.take("t2", over(100, 150, winner=1, names=("ANN ", "Cid")))
+    results.take("t2", over(100, 150, winner=1, names=("ANN", "Cid")))
     assert standings(results) == {
         None: (
             Standing(1, "Ann", 2, 1, 250),
@@ -144,6 +144,12 @@ def test_standings_count_each_match_once_by_wins_then_points() -> None:
             Standing(3, "Ben", 1, 0, 40),
         )
     }
+
+
+def test_names_that_differ_in_case_and_spaces_are_one_player_in_standings() -> None:
+    names = ("Ann Lee", "ann  LEE", "A\u200bnn Lee")
+    results = [MatchResult(name, None, "bones", None, (Finished(name, 5, won=True),)) for name in names]
+    assert standings(results) == {None: (Standing(1, "Ann Lee", 3, 3, 15),)}
 
 
 def test_equal_players_share_a_rank_and_tournaments_are_separate() -> None:
