@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from engine import NewHand
+from engine import Call, Decline, Draw, Knock, NewHand
 from engine.phrases import Phrase, phrase
 from hardware.clock import Clock
 from tallybone.json_values import JsonValueError
@@ -34,6 +34,8 @@ from vision.tracking.watch import Frame
 
 _NS_PER_S = 1_000_000_000
 _MAX_TIMES = 20
+# Equal presses of one seat within this time are one: a bouncing button, or a finger that taps twice.
+_DOUBLE_PRESS_NS = 500_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +205,8 @@ class LiveGame:
         self._taken_ns: deque[int] = deque(maxlen=_MAX_TIMES)
         self._problem: str | None = None
         self._choosing = Choosing()
-        self._news = News()
-        self._cutter = Cutter(sitting.session)
+        self._pressed: tuple[ByHand | None, int] = None, 0
+        self._news, self._cutter = News(), Cutter(sitting.session)
 
     @property
     def session(self) -> Session:
@@ -300,7 +302,7 @@ class LiveGame:
             self.feed(meant, at_ns)
 
     def feed(self, item: ByHand, t_ns: int | None = None, *, by: str = "") -> Step:
-        """Record an input, feed it to the sitting, and return its effects.
+        """Record an input, feed it to the sitting, and return its effects: none for the second of a double press.
 
         Args:
             item: The input.
@@ -308,6 +310,11 @@ class LiveGame:
             by: Name of its author for the recording, "" if unknown.
         """
         self._t_ns = max(self._t_ns, self._camera.now_ns() if t_ns is None else t_ns)
+        if isinstance(item, Press | Call | Knock | Draw | Decline):
+            last, at_ns = self._pressed
+            if last == item and self._t_ns - at_ns < _DOUBLE_PRESS_NS:
+                return Step(self._t_ns, self.session)
+            self._pressed = item, self._t_ns
         self._recorder.input(item, self._t_ns, by=by)
         if isinstance(item, RecordedSet):
             self._own_set = item

@@ -330,8 +330,13 @@ def _apply_entered(session: Session, event: Event) -> tuple[Session, tuple[Annou
     is_ended = _in_play(session.state) and not _in_play(state)
     if is_ended and (is_hidden or session.places.unseen is not None):  # Some actions may have been missed.
         state, _ = apply(state, Inferred((session.state.next_seq,)))
-    # A new deal begins with an empty table.
-    is_dealt = isinstance(event, NewHand | Redeal)
+    # A new deal begins with an empty table, unless it is refused. It may be accepted later.
+    is_refused = any(
+        isinstance(outcome, Irregular) and not outcome.stands and outcome.seq == session.state.next_seq
+        for outcome in announcements
+    )
+    dealt = state.log[event.seq] if isinstance(event, ItStands) else event
+    is_dealt = isinstance(dealt, NewHand | Redeal) and not is_refused
     is_undone = isinstance(event, Undo | Remove)
     places = cleared(session.places) if is_dealt else follow_changes(session.places, state, is_undone=is_undone)
     if isinstance(event, Undo):

@@ -93,16 +93,24 @@ def follow_changes(places: Places, state: State, *, is_undone: bool = False) -> 
     """Return the places after events have changed the plays of the match.
 
     Tiles whose plays are no longer in force are dismissed. If *is_undone*, a person has undone the plays, so the
-    players are asked about these tiles instead. A play entered by hand is matched with a tile on the table.
+    players are asked about these tiles instead. A play that is in force again gets its tile back. A play entered by
+    hand is matched with a tile on the table.
     """
     nodes = () if state.game is None else state.game.layout.nodes
     names = {node.id for node in nodes}
-    idle = tuple(known.tile for known in places.known if known.node not in names and not known.is_missing)
+    former = tuple(known for known in places.known if known.node not in names and not known.is_missing)
+    idle = tuple(known.tile for known in former)
     known = tuple(known for known in places.known if known.node in names)
     if is_undone:
         places = replace(places, known=known, undone=(*places.undone, *idle))
     else:
         places = replace(places, known=known, dismissed=(*places.dismissed, *idle))
+    for old in places.former:
+        off = places.undone, places.dismissed
+        if old.node in names and places.find(old.node) is None and any(old.tile in tiles for tiles in off):
+            undone, dismissed = (tuple(tile for tile in tiles if tile != old.tile) for tiles in off)
+            places = replace(places, known=(*places.known, old), undone=undone, dismissed=dismissed)
+    places = replace(places, former=(*places.former, *former))
     lacking = [node for node in nodes if places.find(node.id) is None]
     for node in lacking:
         places = _with_tile_of(places, state, node, is_only=len(lacking) == 1)

@@ -288,6 +288,7 @@ class Places:
         waiting: Face-up tiles that are not part of the layout yet, in the order in which they were seen.
         dismissed: Tiles on the table that do not count: taken back, or left from the previous hand.
         undone: Tiles still on the table although their plays were undone, until the players decide about them.
+        former: Tiles of this hand whose plays were in force once. Some may be in the layout again.
         asked: Topics of the open questions.
         ignored: Topics of open questions that no longer hold up the game, because the players went on.
         looks: Number of looks at the table so far.
@@ -307,6 +308,7 @@ class Places:
     waiting: tuple[Waiting, ...] = ()
     dismissed: tuple[SeenTile, ...] = ()
     undone: tuple[SeenTile, ...] = ()
+    former: tuple[Known, ...] = ()
     asked: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     looks: int = 0

@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from engine import BONES
+from engine import BONES, Draw, Seat
 from tallybone.play.game import Listener, LiveGame, LiveState, view_words
 from tallybone.play.recorder import Recorder
 from tallybone.session.inputs import Button, Press
@@ -181,7 +181,7 @@ def test_input_has_the_time_of_the_camera_and_time_never_decreases() -> None:
     script.at_ns = 150 * MS
     game.feed(Press(Button.NEXT))
     script.at_ns = 0
-    game.feed(Press(Button.NEXT))
+    game.feed(Press(Button.UNDO))
     play(game)
     assert [entry for entry in script.log if entry.startswith("keep")] == [
         "keep 100",
@@ -189,6 +189,16 @@ def test_input_has_the_time_of_the_camera_and_time_never_decreases() -> None:
         "keep input 150",
         "keep 300",
     ]
+
+
+def test_two_equal_presses_of_a_seat_within_half_a_second_are_one() -> None:
+    script = Script()
+    game = live(script)
+    ann, ben, drawn = Press(Button.KNOCK, Seat(0)), Press(Button.KNOCK, Seat(1)), Draw(Seat(0))
+    for t_ms, press in ((0, ann), (400, ann), (600, ann), (700, ben), (800, ann), (900, drawn), (1300, drawn)):
+        game.feed(press, t_ms * MS)
+    kept = [entry for entry in script.log if entry.startswith("keep")]
+    assert kept == [f"keep input {t_ms}" for t_ms in (0, 600, 700, 800, 900)]
 
 
 def test_a_camera_problem_and_its_end_are_reported_once() -> None:

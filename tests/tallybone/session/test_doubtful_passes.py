@@ -19,6 +19,7 @@ from engine import (
     Lead,
     NewHand,
     Play,
+    RevealPips,
     Revised,
     Seat,
     Turn,
@@ -284,6 +285,10 @@ def test_a_doubt_ends_with_the_hand() -> None:
     session = then(doubted(0.4), NEXT_LAID)
     session, _ = feed(session, HandEnd())
     assert WHO in asked(session)
+    session, _ = feed(session, NewHand())
+    assert WHO in asked(session), "refused: the hands have not been counted"
+    for seat in range(3):
+        session, _ = feed(session, RevealPips(Seat(seat), 5 + seat))
     session, _ = feed(session, NewHand())
     assert session.places.undecided is None
     assert session.places.maybe_passed is None

@@ -27,7 +27,7 @@ from engine import (
     Tile,
 )
 from tallybone.session.feeding import feed
-from tallybone.session.inputs import Answer
+from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Announcement, Session
 from tallybone.session.touching import Footprint, edges_at, footprint_of, halves_of, misfit, turns
@@ -394,9 +394,12 @@ def test_a_repeated_placement_is_no_second_play() -> None:
     assert plays(session) == ["5-3"]
 
 
-def test_a_redeal_clears_the_places() -> None:
+def test_a_redeal_clears_the_places_once_it_is_accepted() -> None:
     session = line(seen((3, 5), (0, 0)))
+    laid = session.places.laid
     session, _ = feed(session, Redeal(RedealReason.MISDEAL))
+    assert session.places.laid == laid != ()
+    session, _ = feed(session, Press(Button.STANDS))
     assert session.places.laid == ()
 
 
