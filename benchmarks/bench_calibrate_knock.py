@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from calibration.errors import RefusedError
-from calibration.knock.correction import learned
-from calibration.knock.fit import CollectingDetector, KnockCalibration
+from calibration.knock.fit import CollectingDetector, KnockCalibration, learned
 from hardware.knock.classifier import load_classifier
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from tallybone.calibrate.knock import fit_timetable

@@ -21,8 +21,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from calibration.lens.fit import fit_lens
-from calibration.lens.views import find_view
+from calibration.lens.fit import find_view, fit_lens
 from calibration.table.corner_marks import find_corner_marks
 from calibration.table.fit import TileSize, table_from_markers, table_from_tiles
 from calibration.table.table import Table

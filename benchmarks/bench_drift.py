@@ -28,8 +28,8 @@ from tallybone.choices import Difficulty
 from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Figures, is_unflagged
 from tallybone.evaluate.sessions import CameraReport, SessionJudged, judge_session
-from tallybone.simulate.pushes import CameraPush, PushTime
 from tallybone.simulate.simulation import SimulationSettings, simulation_settings
+from tallybone.simulate.stage import CameraPush, PushTime
 
 _GAMES = (("bones", 2), ("block", 2), ("draw", 2), ("allfives", 3), ("draw", 3), ("block", 4))
 _LOOKS = ("classic-felt", "colored-walnut", "black-linen", "classic-walnut", "colored-felt")

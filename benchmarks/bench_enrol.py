@@ -38,7 +38,7 @@ from synthetic.training.pips.fit import true_halves
 from synthetic.training.truth import legible_halves, true_pips, truth_poses
 from tests.vision.whole_set import draw_whole_set
 from vision.geometry.poses import half_centers, jittered
-from vision.networks.refiner import UP
+from vision.networks.network import UP
 from vision.reader.reader import Reader, load_reader
 
 _SETS = (6, 9, 12)

@@ -34,7 +34,6 @@ from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import DOUBTFUL, NS_PER_S, Sound, SoundBlock
 from synthetic.render.motion import STRAIGHT, Film
 from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.scenes import scene_of
 from tallybone.play.parts import knock_meant
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import KnockHeard
@@ -45,6 +44,7 @@ from tallybone.simulate.items import FramePlan, Planned, SimulatedInput, TilesPl
 from tallybone.simulate.players import answer_of
 from tallybone.simulate.room import MARGIN_PX
 from tallybone.simulate.simulation import Simulation, SimulationSettings
+from tests.hardware.knock.scenes import scene_of
 from vision.reading import SeenTile
 from vision.tracking.settle import EntrySide
 from vision.tracking.table_view import Change, ChangeKind, TableView

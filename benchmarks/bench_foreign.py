@@ -50,7 +50,7 @@ from synthetic.training.tables import LearningTable, draw_max_pips, table_of
 from synthetic.training.truth import legible_halves, true_pips, truth_poses
 from vision.arrays import Bgr
 from vision.geometry.poses import corners
-from vision.networks.refiner import UP
+from vision.networks.network import UP
 from vision.reader.reader import Reader, load_reader
 
 # Separates these seeds from training seeds, which have two numbers.

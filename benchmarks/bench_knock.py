@@ -47,7 +47,7 @@ from benchmarks.knock_streams import (
     stream_of,
     stream_of_hits,
 )
-from calibration.knock.correction import fit_correction
+from calibration.knock.fit import fit_correction
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.detector import KnockDetector, SoundFinder
 from hardware.knock.features import measure
@@ -57,8 +57,8 @@ from synthetic.library.packages import Collection, files_of
 from synthetic.sounds.backgrounds import television
 from synthetic.sounds.everyday import EVERYDAY
 from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.scenes import WITHOUT_KNOCKS, draw_scene, scene_of
 from synthetic.sounds.surroundings import Waveform, read_sound
+from tests.hardware.knock.scenes import WITHOUT_KNOCKS, draw_scene, scene_of
 
 _RECORDINGS = Path(__file__).resolve().parents[2] / "shared" / "data" / "knock"
 # First number of all seeds. Training sets have other ones.

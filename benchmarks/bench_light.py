@@ -26,7 +26,7 @@ from synthetic.render.look_types import CameraLook
 from synthetic.render.looks import LAMP, OVERHEAD
 from synthetic.render.paint import RenderedPicture, render
 from synthetic.render.scene import PlacedTile, Scene
-from tallybone.simulate.scenes import LOOKS
+from tallybone.simulate.room import LOOKS
 from vision.reader.reader import Reader, load_reader
 from vision.reading import SeenTile
 

@@ -40,8 +40,7 @@ from tallybone.recording.format import Pictures, SittingStart
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.sitting import Step
 from tallybone.sources.camera import PacedCamera, Shown
-from tallybone.sources.shots import Shot
-from tallybone.sources.source import RecordedInput
+from tallybone.sources.source import RecordedInput, Shot
 from tests.tallybone.truth_eye import script
 from tests.vision.moving import hand_at
 from vision.image.picture import decode_picture

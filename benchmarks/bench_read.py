@@ -22,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reading_process import Measured, measure
-from synthetic.render.layouts import random_hand, scatter, visible_area
+from synthetic.render.layouts import visible_area
 from synthetic.render.look_types import TableLook
 from synthetic.render.looks import CLASSIC, FELT, LAMP, OVERHEAD, WALNUT
 from synthetic.render.paint import render
+from synthetic.render.placements import random_hand, scatter
 from synthetic.render.scene import Scene
 
 # Highest number of the smallest set for each number of tiles.

@@ -51,10 +51,8 @@ from tallybone.session.taking_back import repeated
 from tallybone.simulate.players import Path, answer_of, paths_of
 from tests.tallybone.session.zoned_table import SIZE_PX
 from vision.reading import SeenTile
-from vision.tracking.matching import KeptTile
-from vision.tracking.table_changes import came_and_went, kept
-from vision.tracking.table_view import Change, TableView
-from vision.tracking.tracks import Track, in_place_of
+from vision.tracking.table_view import Change, TableView, came_and_went, kept
+from vision.tracking.tracks import KeptTile, Track, in_place_of
 
 # Time to read a question before answering it, time until players investigate an open question, and maximum number of
 # answers at a time. Players do not answer while hands are over the table.

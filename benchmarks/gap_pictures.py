@@ -13,14 +13,13 @@ import numpy as np
 from benchmarks.gap_streams import KINDS, OPTIONS, Item, Kind, Stream
 from engine import MatchStart, Rules
 from tallybone.cli.simulate import simulate
-from tallybone.evaluate.truth import Truth, read_truth
+from tallybone.evaluate.hands import Truth, read_truth
 from tallybone.recording.format import Damage
 from tallybone.session.inputs import Press
 from tallybone.session.zones import Zones
 from tallybone.simulate.game_script import ScriptStep
 from tallybone.simulate.simulation import simulation_settings
-from tallybone.sources.shots import Shot
-from tallybone.sources.source import RecordedInput, Source, source_at
+from tallybone.sources.source import RecordedInput, Shot, Source, source_at
 from vision.arrays import Image
 from vision.reader.reader import Reader, load_reader
 from vision.tracking.perception import Perception, Start

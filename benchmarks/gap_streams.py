@@ -37,8 +37,8 @@ from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.session import Input
 from tallybone.session.zones import Zones
 from tallybone.simulate.game_script import ScriptStep, play_out
-from tallybone.simulate.scenes import pick_table
-from tallybone.sources.shots import Shot
+from tallybone.simulate.room import pick_table
+from tallybone.sources.source import Shot
 from tests.tallybone.session.noisy_table import PX_PER_MM, SECOND_NS, Faults, NoisyReader
 from tests.tallybone.session.zoned_table import back, laid_open, zones_of
 from vision.reading import Half, SeenTile

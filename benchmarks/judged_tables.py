@@ -18,7 +18,7 @@ from synthetic.training.tables import LearningTable
 from tallybone.evaluate.mistakes import MOST_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
 from vision.arrays import Image, Points
 from vision.geometry.poses import Poses, corners, sides_px
-from vision.networks.refiner import DOWN, UP
+from vision.networks.network import DOWN, UP
 from vision.reading import SURE, Face, Half, PointPx, Reading, SeenTile
 
 # Readings with this confidence should be right 999 times in 1000.

@@ -25,7 +25,7 @@ from tallybone.recording.messages import write_input
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.sitting import ByHand
 from tallybone.simulate.game_script import ScriptStep, play_out
-from tallybone.simulate.scenes import DemoTable, pick_table
+from tallybone.simulate.room import DemoTable, pick_table
 from vision.arrays import Image
 
 PLAYERS = ("Ann", "Ben")

@@ -1,17 +1,118 @@
-"""Fit a lens to views of the board, or reject them with a reason."""
+"""Fit a lens to views of the board: detect its corners, list the views still needed, and reject useless ones."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from cv2 import aruco
 
 from calibration.errors import RefusedError
 from calibration.lens.model import Lens, LensSource, guessed_lens
-from calibration.lens.views import LensView, board_pose
-from engine.phrases import phrase
+from calibration.sheets.prints import BOARD_CORNERS, lens_board
+from engine.phrases import phrase, plural
+from vision.arrays import GreyImage, Image, Points
+
+# A view with fewer corners is ignored, because a false detection is likely and the view would contribute little.
+LEAST_CORNERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCorner:
+    """A detected corner of the board: its number, and its position in the picture."""
+
+    number: int
+    x_px: float
+    y_px: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.number < BOARD_CORNERS:
+            raise ValueError(f"number: expected 0 to {BOARD_CORNERS - 1}, got {self.number}")
+
+
+@dataclass(frozen=True, slots=True)
+class LensView:
+    """View of the board in a picture.
+
+    Attributes:
+        width_px, height_px: Size of the picture.
+        corners: Detected corners in the order of their numbers.
+    """
+
+    width_px: int
+    height_px: int
+    corners: tuple[SeenCorner, ...]
+
+    @property
+    def is_useful(self) -> bool:
+        """True if there are enough corners, and they are not collinear."""
+        if len(self.corners) < LEAST_CORNERS:
+            return False
+        spread = np.linalg.svd(self.board_mm() - self.board_mm().mean(axis=0), compute_uv=False)
+        return bool(spread[1] > 1.0)
+
+    def points_px(self) -> Points:
+        """Return the positions of the corners in the picture, shape (N, 2)."""
+        return np.array([(corner.x_px, corner.y_px) for corner in self.corners]).reshape(-1, 2)
+
+    def board_mm(self) -> Points:
+        """Return the positions of the corners on the board, shape (N, 2)."""
+        all_mm = np.asarray(lens_board().getChessboardCorners(), np.float64)[:, :2]
+        return all_mm[[corner.number for corner in self.corners]]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPose:
+    """Pose of the board relative to the camera.
+
+    Attributes:
+        tilt_right_rad: Tilt of the right side away from the camera. Negative if the left side is farther.
+        tilt_top_rad: Tilt of the upper side away from the camera. Negative if the lower side is farther.
+        distance_mm: Distance of the nearest detected corner.
+    """
+
+    tilt_right_rad: float
+    tilt_top_rad: float
+    distance_mm: float
+
+    @property
+    def tilt_rad(self) -> float:
+        """Total tilt relative to facing the camera."""
+        return math.hypot(self.tilt_right_rad, self.tilt_top_rad)
+
+
+def find_view(picture: Image | GreyImage) -> LensView:
+    """Detect the corners of the board in a picture of shape (H, W, 3) or (H, W)."""
+    grey = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+    height_px, width_px = grey.shape
+    found_px, numbers, _, _ = aruco.CharucoDetector(lens_board()).detectBoard(grey)
+    # Without corners OpenCV returns None or empty arrays, depending on its version. The type stub lacks None.
+    detected: tuple[object, object] = (found_px, numbers)
+    if detected[0] is None or detected[1] is None:
+        return LensView(width_px, height_px, ())
+    points = np.asarray(found_px, np.float64).reshape(-1, 2)
+    corners = [
+        SeenCorner(int(number), float(x), float(y))
+        for number, (x, y) in zip(np.asarray(numbers).ravel(), points, strict=True)
+    ]
+    return LensView(width_px, height_px, tuple(sorted(corners, key=lambda corner: corner.number)))
+
+
+def board_pose(view: LensView, lens: Lens | None = None) -> BoardPose:
+    """Estimate the pose of the board in a useful view. Without a *lens*, a typical one is assumed."""
+    lens = lens or guessed_lens(view.width_px, view.height_px)
+    board = np.column_stack([view.board_mm(), np.zeros(len(view.corners))])
+    rays = lens.to_rays(view.points_px())
+    _, rotation, translation = cv2.solvePnP(board, rays, np.eye(3), np.zeros(5), flags=cv2.SOLVEPNP_ITERATIVE)
+    matrix = np.asarray(cv2.Rodrigues(rotation)[0], np.float64)
+    points = board @ matrix.T + np.asarray(translation, np.float64).reshape(3)
+    # The normal pointing away from the camera. If it points right, the right side is nearer.
+    normal = matrix[:, 2] * np.sign(matrix[2, 2])
+    return BoardPose(-math.asin(float(normal[0])), math.asin(float(normal[1])), float(points[:, 2].min()))
+
 
 LEAST_VIEWS = 5
 # Minimum tilt of two views, and minimum range of tilts. With less, focal length and distance are ambiguous. Distortion
@@ -98,3 +199,103 @@ def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, e
                 percent=f"{100 * max(doubt, ratio - 1):.1f}",
             )
         )
+
+
+_ENOUGH_VIEWS = 8
+# Grid of picture cells, and the number of board corners that each of them needs.
+_ACROSS, _DOWN = 3, 3
+_LEAST_IN_CELL = 3
+_TILT_RAD = math.radians(15)
+# Minimum ratio of the farthest to the nearest view. At a single distance, focal length and distance are ambiguous.
+_LEAST_DEPTH = 1.25
+CELLS = (
+    "top left", "top middle", "top right", "left middle", "middle", "right middle", "bottom left", "bottom middle",
+    "bottom right",
+)  # fmt: skip
+_PARTS = {
+    "top left": phrase("top left"),
+    "top middle": phrase("top centre"),
+    "top right": phrase("top right"),
+    "left middle": phrase("left centre"),
+    "middle": phrase("centre"),
+    "right middle": phrase("right centre"),
+    "bottom left": phrase("bottom left"),
+    "bottom middle": phrase("bottom centre"),
+    "bottom right": phrase("bottom right"),
+}
+_SIDES = {"right": phrase("right"), "left": phrase("left"), "upper": phrase("upper"), "lower": phrase("lower")}
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """Coverage of the views so far.
+
+    Attributes:
+        useful: Number of views that show enough of the board.
+        empty_cells: Names of the picture cells in which fewer than three board corners were seen.
+        lacking_tilts: Sides of the board that have not been tilted away from the camera.
+        depth: Distance of the board in the farthest view, divided by that in the nearest. 0 without views.
+    """
+
+    useful: int
+    empty_cells: tuple[str, ...]
+    lacking_tilts: tuple[str, ...]
+    depth: float
+
+    @property
+    def coverage(self) -> float:
+        """Share of the nine picture cells in which at least three board corners were seen."""
+        return 1 - len(self.empty_cells) / (_ACROSS * _DOWN)
+
+    @property
+    def is_enough(self) -> bool:
+        """True if no more views are needed."""
+        return not self.instructions()
+
+    def instructions(self) -> tuple[str, ...]:
+        """Return instructions for more views, most important first. Empty if no more are needed."""
+        instructions = [
+            phrase("Tilt the {side} side of the board about 30 degrees away from the camera.", side=_SIDES[side])
+            for side in self.lacking_tilts
+        ]
+        instructions += [
+            phrase("Move the board into the {part} of the picture.", part=_PARTS[cell]) for cell in self.empty_cells
+        ]
+        if self.useful and self.depth < _LEAST_DEPTH:
+            nearer = phrase("Hold the board close once, to nearly fill the picture, and farther away once.")
+            instructions.append(nearer)
+        if self.useful < _ENOUGH_VIEWS:
+            more = plural(
+                "One more view of the board is needed, at a different tilt or place.",
+                "{number} more views of the board are needed, each at a different tilt or place.",
+                number=_ENOUGH_VIEWS - self.useful,
+            )
+            instructions.append(more)
+        return tuple(instructions)
+
+
+def guide(views: Sequence[LensView]) -> Guide:
+    """Return the coverage of views. Views with too little of the board are ignored."""
+    useful = [view for view in views if view.is_useful]
+    poses = [board_pose(view) for view in useful]
+    nearest, farthest = (pick((pose.distance_mm for pose in poses), default=0.0) for pick in (min, max))
+    return Guide(len(useful), _empty_cells(useful), _lacking_tilts(poses), farthest / nearest if nearest > 0 else 0.0)
+
+
+def _empty_cells(views: Sequence[LensView]) -> tuple[str, ...]:
+    count = np.zeros((_DOWN, _ACROSS), int)
+    for view in views:
+        share = view.points_px() / (view.width_px, view.height_px)
+        column, row = np.clip((share * (_ACROSS, _DOWN)).astype(int), 0, (_ACROSS - 1, _DOWN - 1)).T
+        np.add.at(count, (row, column), 1)
+    return tuple(name for name, seen in zip(CELLS, count.ravel().tolist(), strict=True) if seen < _LEAST_IN_CELL)
+
+
+def _lacking_tilts(poses: Sequence[BoardPose]) -> tuple[str, ...]:
+    tilts = {
+        "right": max((pose.tilt_right_rad for pose in poses), default=0.0),
+        "left": max((-pose.tilt_right_rad for pose in poses), default=0.0),
+        "upper": max((pose.tilt_top_rad for pose in poses), default=0.0),
+        "lower": max((-pose.tilt_top_rad for pose in poses), default=0.0),
+    }
+    return tuple(side for side, tilt_rad in tilts.items() if tilt_rad < _TILT_RAD)

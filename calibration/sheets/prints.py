@@ -1,10 +1,230 @@
-"""The sheets printed by `tallybone calibrate print`."""
+"""Sheets of `tallybone calibrate print`: corner blocks, the board for the lens and the mat, and pictures of them."""
 
 from __future__ import annotations
 
-from calibration.sheets.boards import BLOCK_MM, BLOCKS, BOARD_COLUMNS, SQUARE_MM, block_boxes, board_boxes
-from calibration.sheets.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, SHEETS_ACROSS, SHEETS_DOWN, draw_mat
-from calibration.sheets.sheet import LineSegment, Paper, Shape, Sheet, Text, Window, outline
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+import cv2
+import numpy as np
+from cv2 import aruco
+from numpy.typing import NDArray
+
+from calibration.sheets.sheet import (
+    BLACK,
+    GREY,
+    WHITE,
+    LineSegment,
+    Paper,
+    Rectangle,
+    Shape,
+    Sheet,
+    Text,
+    Window,
+    outline,
+)
+from vision.arrays import GreyImage, Points
+
+# A block has two by two markers, so some are detected even if a hand or a glass covers half of it.
+BLOCKS = 4
+MARKERS_PER_BLOCK = 4
+MARKER_MM = 36.0
+# White margin around each marker, required for detection: the width of one of its six cells.
+QUIET_MM = MARKER_MM / 6
+BLOCK_MM = 2 * MARKER_MM + 3 * QUIET_MM
+# The board fits both A4 and Letter, including printer margins.
+BOARD_COLUMNS, BOARD_ROWS = 9, 6
+SQUARE_MM = 28.0
+BOARD_MARKER_MM = 21.0
+BOARD_CORNERS = (BOARD_COLUMNS - 1) * (BOARD_ROWS - 1)
+
+
+def corner_dictionary() -> aruco.Dictionary:
+    """Return the marker dictionary of the corner blocks."""
+    return aruco.getPredefinedDictionary(aruco.DICT_4X4_50)
+
+
+def lens_board() -> aruco.CharucoBoard:
+    """Return the lens board. Its markers differ from those of the corner blocks."""
+    dictionary = aruco.getPredefinedDictionary(aruco.DICT_5X5_50)
+    return aruco.CharucoBoard((BOARD_COLUMNS, BOARD_ROWS), SQUARE_MM, BOARD_MARKER_MM, dictionary)
+
+
+def marker_corners_mm(place: int) -> Points:
+    """Return the corners of a marker in its block, shape (4, 2), clockwise from its top left.
+
+    Args:
+        place: Position of the marker, 0 to 3: top left, top right, bottom right, bottom left.
+
+    Returns:
+        Positions in millimetres from the centre of the block, x right, y up.
+    """
+    right, down = ((0, 0), (1, 0), (1, 1), (0, 1))[place]
+    step = MARKER_MM + QUIET_MM
+    left, top = right * step - (MARKER_MM + QUIET_MM / 2), QUIET_MM / 2 + MARKER_MM - down * step
+    far, low = left + MARKER_MM, top - MARKER_MM
+    return np.array([(left, top), (far, top), (far, low), (left, low)])
+
+
+def marker_outward() -> Points:
+    """Return the displacement of each marker corner if black areas grow by 1 on each side, shape (4, 2), y up."""
+    return np.array([(-1.0, 1.0), (1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)])
+
+
+def block_boxes(block: int, left_mm: float, top_mm: float) -> tuple[Rectangle, ...]:
+    """Return the rectangles of a corner block.
+
+    Args:
+        block: Corner of the table seen from the first seat, 0 to 3: top left, top right, bottom right, bottom left.
+        left_mm, top_mm: Top left corner of its white square on the sheet.
+    """
+    boxes = [Rectangle(left_mm, top_mm, BLOCK_MM, BLOCK_MM, WHITE)]
+    for place in range(MARKERS_PER_BLOCK):
+        bits = aruco.generateImageMarker(corner_dictionary(), MARKERS_PER_BLOCK * block + place, 6)
+        x_mm, y_mm = marker_corners_mm(place)[0]
+        boxes += _bit_boxes(bits, left_mm + BLOCK_MM / 2 + x_mm, top_mm + BLOCK_MM / 2 - y_mm, MARKER_MM)
+    return tuple(boxes)
+
+
+def board_boxes(left_mm: float, top_mm: float) -> tuple[Rectangle, ...]:
+    """Return the rectangles of the lens board, with its top left corner at the given position."""
+    board = lens_board()
+    boxes: list[Rectangle] = []
+    marker = iter(np.asarray(board.getIds()).ravel().tolist())
+    edge_mm = (SQUARE_MM - BOARD_MARKER_MM) / 2
+    for row in range(BOARD_ROWS):
+        for column in range(BOARD_COLUMNS):
+            x_mm, y_mm = left_mm + column * SQUARE_MM, top_mm + row * SQUARE_MM
+            if (row + column) % 2 == 0:
+                boxes.append(Rectangle(x_mm, y_mm, SQUARE_MM, SQUARE_MM, BLACK))
+                continue
+            bits = aruco.generateImageMarker(board.getDictionary(), next(marker), 7)
+            boxes += _bit_boxes(bits, x_mm + edge_mm, y_mm + edge_mm, BOARD_MARKER_MM)
+    return tuple(boxes)
+
+
+def _bit_boxes(bits: cv2.typing.MatLike, left_mm: float, top_mm: float, side_mm: float) -> list[Rectangle]:
+    """Return the black cells of a marker. Adjacent cells of a row are merged."""
+    cell_mm = side_mm / len(bits)
+    boxes = []
+    for row, line in enumerate(bits):
+        # Alternating starts and ends of black runs.
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], (line == 0).astype(np.int8), [0]])))
+        for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            boxes.append(
+                Rectangle(left_mm + start * cell_mm, top_mm + row * cell_mm, (end - start) * cell_mm, cell_mm, BLACK)
+            )
+    return boxes
+
+
+# Three by three sheets of A4 or Letter in landscape format, without their margins.
+SHEETS_ACROSS, SHEETS_DOWN = 3, 3
+MAT_WIDTH_MM, MAT_HEIGHT_MM = 759.0, 558.0
+# Depth of a seat's zone. It fits an upright tile of 5 cm.
+STRIP_MM = 62.0
+_GAP_MM = 8.0
+_BONEYARD_WIDTH_MM = 130.0
+_LABEL_MM, _EDGE_MM = 9.0, 4.0
+# Minimum size that fits a boneyard and four tiles in a row between the corner blocks.
+LEAST_WIDTH_MM, LEAST_HEIGHT_MM = 520.0, 320.0
+
+
+@dataclass(frozen=True, slots=True)
+class MatZone:
+    """A rectangle of the mat.
+
+    Attributes:
+        name: Printed name.
+        left_mm, top_mm: Top left corner, measured from the top left of the mat, y down.
+        width_mm, height_mm: Size.
+        quarters: Clockwise rotation of the name in quarter turns, to face the player.
+    """
+
+    name: str
+    left_mm: float
+    top_mm: float
+    width_mm: float
+    height_mm: float
+    quarters: int = 0
+
+
+def mat_zones(players: int) -> tuple[MatZone, ...]:
+    """Return the zones of the printed mat: one for each seat, clockwise from the lower edge, then boneyard and layout.
+
+    Args:
+        players: Number of players, 2 to 4.
+
+    Raises:
+        ValueError: If *players* is out of range.
+    """
+    return zones_within(MAT_WIDTH_MM, MAT_HEIGHT_MM, players)
+
+
+def zones_within(width_mm: float, height_mm: float, players: int) -> tuple[MatZone, ...]:
+    """Return zones for a table with corner blocks in its corners, arranged as on the mat.
+
+    Args:
+        width_mm, height_mm: Size of the table, at least 520 x 320 mm.
+        players: Number of players, 2 to 4.
+
+    Raises:
+        ValueError: If *players* is out of range, or the table is too small.
+    """
+    if players not in (2, 3, 4):
+        raise ValueError(f"players: expected 2 to 4, got {players}")
+    if width_mm < LEAST_WIDTH_MM or height_mm < LEAST_HEIGHT_MM:
+        raise ValueError(
+            f"zones need a table of {LEAST_WIDTH_MM:.0f} x {LEAST_HEIGHT_MM:.0f} mm or more, and this one has"
+            f" {width_mm:.0f} x {height_mm:.0f} mm"
+        )
+    inset_mm = BLOCK_MM + _GAP_MM
+    across_mm, down_mm = width_mm - 2 * inset_mm, height_mm - 2 * inset_mm
+    low_mm, right_mm = height_mm - STRIP_MM - _EDGE_MM, width_mm - STRIP_MM - _EDGE_MM
+    bottom = (inset_mm, low_mm, across_mm, STRIP_MM, 0)
+    left = (_EDGE_MM, inset_mm, STRIP_MM, down_mm, 1)
+    top = (inset_mm, _EDGE_MM, across_mm, STRIP_MM, 2)
+    right = (right_mm, inset_mm, STRIP_MM, down_mm, 3)
+    places = {2: (bottom, top), 3: (bottom, left, top), 4: (bottom, left, top, right)}[players]
+    seats = [MatZone(f"Seat {at + 1}", *place) for at, place in enumerate(places)]
+    yard_right_mm = right_mm - _GAP_MM if players == 4 else width_mm - _EDGE_MM
+    yard_left_mm = yard_right_mm - _BONEYARD_WIDTH_MM
+    boneyard = MatZone("Boneyard", yard_left_mm, inset_mm, _BONEYARD_WIDTH_MM, down_mm)
+    top_mm = _EDGE_MM + STRIP_MM + _GAP_MM
+    layout_mm = (yard_left_mm - _GAP_MM - inset_mm, low_mm - _GAP_MM - top_mm)
+    layout = MatZone("Layout", inset_mm, top_mm, *layout_mm)
+    return (*seats, boneyard, layout)
+
+
+def block_places_mm() -> tuple[tuple[float, float], ...]:
+    """Return the top left corner of each corner block on the mat, in block order."""
+    right_mm, low_mm = MAT_WIDTH_MM - BLOCK_MM, MAT_HEIGHT_MM - BLOCK_MM
+    return ((0.0, 0.0), (right_mm, 0.0), (right_mm, low_mm), (0.0, low_mm))
+
+
+def draw_mat(players: int) -> tuple[Shape, ...]:
+    """Return the drawing of the whole mat, relative to its top left corner."""
+    shapes: list[Shape] = []
+    for zone in mat_zones(players):
+        shapes += outline(zone.left_mm, zone.top_mm, zone.width_mm, zone.height_mm, dash_mm=3.0)
+        shapes.append(Text(_label_start(zone), zone.name, _LABEL_MM, zone.quarters, GREY))
+    for block, (left_mm, top_mm) in zip(range(BLOCKS), block_places_mm(), strict=True):
+        shapes += block_boxes(block, left_mm, top_mm)
+    return tuple(shapes)
+
+
+def _label_start(zone: MatZone) -> tuple[float, float]:
+    """Return the start of the name, in the corner that is the top left one for its reader."""
+    near_mm, deep_mm = 4.0, 4.0 + _LABEL_MM
+    right_mm, low_mm = zone.left_mm + zone.width_mm, zone.top_mm + zone.height_mm
+    return (
+        (zone.left_mm + near_mm, zone.top_mm + deep_mm),
+        (right_mm - deep_mm, zone.top_mm + near_mm),
+        (right_mm - near_mm, low_mm - deep_mm),
+        (zone.left_mm + deep_mm, low_mm - near_mm),
+    )[zone.quarters]
+
 
 RULER_MM = 100.0
 BOARD_TOP_MM = 14.0
@@ -89,3 +309,109 @@ def _foot(height_mm: float, left_mm: float, name: str = "") -> tuple[Shape, ...]
     label = f"This line must be {RULER_MM:.0f} mm long: print at 100 %, not scaled to fit.  {name}".strip()
     ruler = LineSegment((left_mm, y_mm), (left_mm + RULER_MM, y_mm), 0.2)
     return (ruler, *ticks, Text((left_mm + RULER_MM + 4, y_mm), label, 2.8))
+
+
+# Fractional bits of OpenCV drawing coordinates.
+_SHIFT = 8
+# Font size that matches OpenCV's font at scale 1.
+_FONT_PX = 30.0
+
+
+def draw_sheet(sheet: Sheet, px_per_mm: float) -> GreyImage:
+    """Return a sheet as a grey picture of shape (H, W). Texts use a simpler font than in the PDF."""
+    width_px, height_px = round(sheet.width_mm * px_per_mm), round(sheet.height_mm * px_per_mm)
+    picture = np.full((height_px, width_px), 255, np.uint8)
+    _draw(picture, sheet.shapes, px_per_mm)
+    return picture
+
+
+def _draw(picture: GreyImage, shapes: Iterable[Shape], px_per_mm: float) -> None:
+    for shape in shapes:
+        match shape:
+            case Rectangle():
+                _draw_box(picture, shape, px_per_mm)
+            case LineSegment():
+                ends = [
+                    np.round((np.array(end) * px_per_mm - 0.5) * 2**_SHIFT).astype(int).tolist()
+                    for end in (shape.from_mm, shape.to_mm)
+                ]
+                thickness = max(1, round(shape.width_mm * px_per_mm))
+                cv2.line(picture, ends[0], ends[1], _level(shape.grey), thickness, cv2.LINE_AA, _SHIFT)
+            case Text():
+                _draw_text(picture, shape, px_per_mm)
+            case Window():
+                _draw_window(picture, shape, px_per_mm)
+            case _:
+                assert_never(shape)
+
+
+def _draw_box(picture: GreyImage, box: Rectangle, px_per_mm: float) -> None:
+    """Paint a rectangle with anti-aliased edges, for subpixel accuracy."""
+    height_px, width_px = picture.shape
+    across, shares = _covered(box.left_mm * px_per_mm, (box.left_mm + box.width_mm) * px_per_mm, width_px)
+    down, lines = _covered(box.top_mm * px_per_mm, (box.top_mm + box.height_mm) * px_per_mm, height_px)
+    share = lines[:, None] * shares
+    region = picture[down, across]
+    region[:] = np.round(region * (1 - share) + _level(box.grey) * share).astype(np.uint8)
+
+
+def _covered(start_px: float, end_px: float, count: int) -> tuple[slice, NDArray[np.float64]]:
+    """Return the range of pixels, out of *count*, between two coordinates, and the covered share of each."""
+    first, last = max(0, math.floor(start_px)), min(count, math.ceil(end_px))
+    at = np.arange(first, max(first, last))
+    return slice(first, max(first, last)), np.minimum(end_px, at + 1) - np.maximum(start_px, at)
+
+
+def _draw_text(picture: GreyImage, text: Text, px_per_mm: float) -> None:
+    scale = text.height_mm * px_per_mm / _FONT_PX
+    (width_px, height_px), below_px = cv2.getTextSize(text.text, cv2.FONT_HERSHEY_SIMPLEX, scale, 1)
+    patch = np.zeros((height_px + below_px + 2, width_px + 2), np.uint8)
+    cv2.putText(patch, text.text, (0, height_px), cv2.FONT_HERSHEY_SIMPLEX, scale, 255, 1, cv2.LINE_AA)
+    start = np.array(text.start_mm) * px_per_mm
+    cos, sin = ((1, 0), (0, 1), (-1, 0), (0, -1))[text.quarters % 4]
+    rotation = np.array([[cos, -sin], [sin, cos]], np.float64)
+    motion = np.column_stack([rotation, start - rotation @ (0, height_px)])
+    patch_corners = np.array([(0, 0), (patch.shape[1], 0), (0, patch.shape[0]), patch.shape[::-1]])
+    corners = patch_corners @ rotation.T + motion[:, 2]
+    left, top = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int).tolist()
+    right, bottom = np.minimum(np.ceil(corners.max(axis=0)) + 1, picture.shape[::-1]).astype(int).tolist()
+    if right <= left or bottom <= top:
+        return
+    motion[:, 2] -= (left, top)
+    opacity = cv2.warpAffine(patch, motion, (right - left, bottom - top)).astype(np.float64) / 255
+    region = picture[top:bottom, left:right]
+    region[:] = np.round(region * (1 - opacity) + _level(text.grey) * opacity).astype(np.uint8)
+
+
+def _draw_window(picture: GreyImage, window: Window, px_per_mm: float) -> None:
+    """Draw the whole drawing at its position on a copy, and copy the part inside the window."""
+    left_mm, top_mm = window.at_mm
+    shift = (left_mm - window.from_mm[0], top_mm - window.from_mm[1])
+    copy = np.full_like(picture, 255)
+    _draw(copy, [_translated(shape, shift) for shape in window.shapes], px_per_mm)
+    left, top = round(left_mm * px_per_mm), round(top_mm * px_per_mm)
+    right, bottom = round((left_mm + window.width_mm) * px_per_mm), round((top_mm + window.height_mm) * px_per_mm)
+    picture[top:bottom, left:right] = copy[top:bottom, left:right]
+
+
+def _translated(shape: Shape, shift_mm: tuple[float, float]) -> Shape:
+    """Return a shape moved by *shift_mm*."""
+    x_mm, y_mm = shift_mm
+    match shape:
+        case Rectangle():
+            return Rectangle(shape.left_mm + x_mm, shape.top_mm + y_mm, shape.width_mm, shape.height_mm, shape.grey)
+        case LineSegment():
+            start, end = ((x + x_mm, y + y_mm) for x, y in (shape.from_mm, shape.to_mm))
+            return LineSegment(start, end, shape.width_mm, shape.dash_mm, shape.grey)
+        case Text():
+            x, y = shape.start_mm
+            return Text((x + x_mm, y + y_mm), shape.text, shape.height_mm, shape.quarters, shape.grey)
+        case Window():
+            x, y = shape.at_mm
+            return Window(shape.shapes, shape.from_mm, (x + x_mm, y + y_mm), shape.width_mm, shape.height_mm)
+        case _:
+            assert_never(shape)
+
+
+def _level(grey: float) -> int:
+    return round(grey * 255)

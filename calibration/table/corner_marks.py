@@ -10,7 +10,7 @@ import numpy as np
 from cv2 import aruco
 from numpy.typing import NDArray
 
-from calibration.sheets.boards import BLOCKS, MARKERS_PER_BLOCK, corner_dictionary
+from calibration.sheets.prints import BLOCKS, MARKERS_PER_BLOCK, corner_dictionary
 from vision.arrays import Image, Points
 from vision.reading import PointPx
 

@@ -1,22 +1,261 @@
-"""Measure a table by corner blocks, by tiles of known size, or by its four corners clicked by a user."""
+"""Measure a table by corner blocks, by tiles of known size, or by its four corners clicked by a user.
+
+All of them are flat targets of known size in the plane of the table. Its fit has four parameters: two tilts, the
+distance, and the apparent growth of black areas, caused by spreading ink and by bleeding of bright areas. For given
+parameters every target is projected onto the plane and aligned with its true shape. The remaining distances are the
+residuals.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
 from calibration.lens.model import Lens, LensSource
-from calibration.sheets.boards import BLOCKS, marker_corners_mm, marker_outward
+from calibration.sheets.prints import BLOCKS, marker_corners_mm, marker_outward
 from calibration.table.corner_marks import SeenMarker
-from calibration.table.plane_fit import FlatTarget, TablePlane, fit_plane
 from calibration.table.table import BlockPose, Table, TableSource
-from engine.phrases import plural
+from engine.phrases import phrase, plural
+from vision.arrays import Points
 from vision.reading import PointPx, SeenTile
+
+# Initial tilts of the search, tried in every combination for x and y.
+_STARTS = (-0.4, 0.0, 0.4)
+_FIRST_SPREAD_PX, _ROUNDS, _STARTING_ROUNDS = 8.0, 25, 8
+_STEP = 1e-5
+# Weak prior that keeps tilts and growth near 0, for parameters that the targets do not determine.
+_PRIOR = np.diag([1.0, 1.0, 1e-9, 1.0])
+_LEAST_ERROR_PX = 0.02
+# A point within this distance always counts as fitting: paper is uneven by 0.5 mm, at 3 px per millimetre.
+_FITS_PX = 1.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlatTarget:
+    """A flat target of known shape on the table.
+
+    Attributes:
+        shape_mm: Points of the target, x right and y up, shape (N, 2) with N at least 2.
+        seen_px: Positions of the points in the picture, shape (N, 2).
+        height_mm: Height of the points above the table.
+        outward: Displacement of the points if black areas grow by 1, shape (N, 2). None if they do not move.
+    """
+
+    shape_mm: Points
+    seen_px: Points
+    height_mm: float = 0.0
+    outward: Points | None = None
+
+    def __post_init__(self) -> None:
+        if self.shape_mm.shape != self.seen_px.shape or self.shape_mm.ndim != 2 or len(self.shape_mm) < 2:
+            raise ValueError(f"expected points of shape (N, 2), got {self.shape_mm.shape} and {self.seen_px.shape}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TablePlane:
+    """The plane of a table in the frame of the camera.
+
+    Attributes:
+        normal: Unit normal towards the camera, shape (3,).
+        distance_mm: Distance of the camera from the plane.
+        growth_px: Outward displacement of the edges of black areas.
+        error_px: Weighted root mean square residual, with low weights for outliers.
+        fitting: Share of points that fit.
+        doubt: Relative standard deviation of the distance.
+    """
+
+    normal: NDArray[np.float64]
+    distance_mm: float
+    growth_px: float = 0.0
+    error_px: float = 0.0
+    fitting: float = 1.0
+    doubt: float = 0.0
+
+    def axes(self) -> NDArray[np.float64]:
+        """Return the directions x (right in the picture), y (up) and z (to the camera) of the table, shape (3, 3)."""
+        right = np.array([1.0, 0, 0]) - self.normal[0] * self.normal
+        right /= np.linalg.norm(right)
+        return np.stack([right, np.cross(self.normal, right), self.normal])
+
+    def spots(self, rays: Points, height_mm: NDArray[np.float64] | float) -> Points:
+        """Return the intersections of rays, shape (N, 2), with the plane at *height_mm* above the table.
+
+        The intersections are in the camera's frame, shape (N, 3).
+        """
+        directions = np.column_stack([rays, np.ones(len(rays))])
+        return np.asarray(directions * ((height_mm - self.distance_mm) / (directions @ self.normal))[:, None])
+
+
+def fit_plane(targets: Sequence[FlatTarget], lens: Lens, *, spread_px: float = 0.5) -> TablePlane:
+    """Return the plane on which the targets best match their known shapes.
+
+    Args:
+        targets: Detected targets, at least one.
+        lens: Lens for the picture.
+        spread_px: Typical error of the points. Points with much larger errors get low weights.
+
+    Raises:
+        RefusedError: If there are no targets, or they do not fit a plane in front of the camera.
+    """
+    problem = _Problem.of(targets, lens)
+    best, best_cost = None, np.inf
+    for tilt_x in _STARTS:
+        for tilt_y in _STARTS:
+            start = np.array([tilt_x, tilt_y, problem.log_distance(tilt_x, tilt_y), 0.0])
+            solution = problem.solved(start, np.geomspace(_FIRST_SPREAD_PX, spread_px * 2, _STARTING_ROUNDS))
+            cost = problem.cost(solution, spread_px * 2)
+            if cost < best_cost:
+                best, best_cost = solution, cost
+    if best is None:
+        raise RefusedError(phrase("the markers and tiles in the picture fit no table in front of the camera"))
+    solution = problem.solved(best, np.geomspace(_FIRST_SPREAD_PX, spread_px, _ROUNDS))
+    return problem.evaluated(solution, spread_px)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Problem:
+    """Concatenated points of all targets.
+
+    Attributes:
+        rays: Rays through the points, shape (N, 2).
+        shape: Points of the targets as complex numbers, shape (N,).
+        outward: Displacement by growth as complex numbers, shape (N,).
+        height_mm: Height of the points, shape (N,).
+        first: Index of the first point of each target.
+        target: Target of each point, shape (N,).
+        focal_px: Mean focal length.
+    """
+
+    rays: Points
+    shape: NDArray[np.complex128]
+    outward: NDArray[np.complex128]
+    height_mm: NDArray[np.float64]
+    first: NDArray[np.intp]
+    target: NDArray[np.intp]
+    focal_px: float
+
+    @classmethod
+    def of(cls, targets: Sequence[FlatTarget], lens: Lens) -> _Problem:
+        if not targets:
+            raise RefusedError(phrase("nothing of known size is visible"))
+        counts = np.array([len(target.shape_mm) for target in targets])
+        shape = np.concatenate([_complex(target.shape_mm) for target in targets])
+        outward = (np.zeros_like(item.shape_mm) if item.outward is None else item.outward for item in targets)
+        return cls(
+            lens.to_rays(np.concatenate([target.seen_px for target in targets])),
+            shape,
+            np.concatenate([_complex(points) for points in outward]),
+            np.repeat([target.height_mm for target in targets], counts),
+            np.concatenate([[0], np.cumsum(counts)[:-1]]),
+            np.repeat(np.arange(len(targets)), counts),
+            float(np.mean(lens.focal_px)),
+        )
+
+    def _on_plane(self, parameters: NDArray[np.float64]) -> tuple[NDArray[np.complex128], NDArray[np.float64]]:
+        """Return the positions of the points on the plane, and their depths along the optical axis."""
+        plane = _plane(parameters)
+        spots = plane.spots(self.rays, self.height_mm)
+        flat = spots @ plane.axes()[:2].T
+        return flat[:, 0] + 1j * flat[:, 1], spots[:, 2]
+
+    def _centered(self, points: NDArray[np.complex128], weight: NDArray[np.float64]) -> NDArray[np.complex128]:
+        """Return points relative to the weighted centres of their targets."""
+        middle = np.add.reduceat(weight * points, self.first) / np.add.reduceat(weight, self.first)
+        return np.asarray(points - middle[self.target])
+
+    def residuals(self, parameters: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the residuals after aligning each target with its shape, in pixels, shape (2 N,).
+
+        Args:
+            parameters: Two tilts, log of the distance, growth.
+            weight: Weight of each point in the alignment, shape (N,).
+        """
+        at, depth = self._on_plane(parameters)
+        px_per_mm = self.focal_px / np.maximum(depth, 1.0)
+        at = self._centered(at, weight)
+        shape = self._centered(self.shape + parameters[3] / px_per_mm * self.outward, weight)
+        turn = np.add.reduceat(weight * np.conj(shape) * at, self.first)
+        turn /= np.maximum(np.abs(turn), 1e-12)
+        difference = (at - turn[self.target] * shape) * px_per_mm
+        return np.concatenate([difference.real, difference.imag])
+
+    def log_distance(self, tilt_x: float, tilt_y: float) -> float:
+        """Return the log of the distance at which the targets have approximately their true size."""
+        trial_mm = 1000.0
+        at, _ = self._on_plane(np.array([tilt_x, tilt_y, np.log(trial_mm), 0.0]))
+        even = np.ones(len(at))
+        squares = (np.abs(self._centered(points, even)) ** 2 for points in (self.shape, at))
+        true, seen = (np.sqrt(np.add.reduceat(square, self.first)) for square in squares)
+        return float(np.log(trial_mm * np.median(true / np.maximum(seen, 1e-9))))
+
+    def solved(self, parameters: NDArray[np.float64], spreads_px: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the parameters after a Gauss-Newton step for each spread."""
+        weight = np.ones(len(self.target))
+        for spread_px in spreads_px.tolist():
+            base, jacobian = self._linearized(parameters, weight)
+            weight = _weight(base, spread_px)
+            counts = np.tile(weight, 2)
+            gram = (jacobian * counts[:, None]).T @ jacobian + _PRIOR
+            change = np.linalg.solve(gram, -jacobian.T @ (counts * base) - _PRIOR @ parameters)
+            parameters = parameters + np.clip(change, -0.3, 0.3)
+            parameters[:2] = np.clip(parameters[:2], -1.5, 1.5)
+        return parameters
+
+    def _linearized(
+        self, parameters: NDArray[np.float64], weight: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the residuals and their Jacobian, by finite differences."""
+        base = self.residuals(parameters, weight)
+        shifted = [self.residuals(parameters + _STEP * unit, weight) for unit in np.eye(4)]
+        return base, np.stack([(residuals - base) / _STEP for residuals in shifted], axis=1)
+
+    def weights(self, parameters: NDArray[np.float64], spread_px: float) -> NDArray[np.float64]:
+        """Return the weight of each point, shape (N,), with targets aligned robustly."""
+        weight = np.ones(len(self.target))
+        for wide_px in np.geomspace(_FIRST_SPREAD_PX, spread_px, _STARTING_ROUNDS).tolist():
+            weight = _weight(self.residuals(parameters, weight), wide_px)
+        return weight
+
+    def cost(self, parameters: NDArray[np.float64], spread_px: float) -> float:
+        """Return the robust cost (Cauchy loss). Infinite if a residual is not finite."""
+        residuals = self.residuals(parameters, self.weights(parameters, spread_px))
+        return float(np.log1p((residuals / spread_px) ** 2).sum()) if np.isfinite(residuals).all() else np.inf
+
+    def evaluated(self, parameters: NDArray[np.float64], spread_px: float) -> TablePlane:
+        """Return the plane with error, share of fitting points, and doubt."""
+        weight = self.weights(parameters, spread_px)
+        base, jacobian = self._linearized(parameters, weight)
+        if not np.isfinite(base).all():
+            raise RefusedError(phrase("the markers and tiles in the picture fit no table in front of the camera"))
+        fits = np.hypot(*base.reshape(2, -1)) < max(4 * spread_px, _FITS_PX)
+        squares = (base.reshape(2, -1) ** 2).sum(axis=0)
+        error_px = float(np.sqrt((weight * squares).sum() / weight.sum()))
+        gram = (jacobian * np.tile(weight, 2)[:, None]).T @ jacobian
+        spread = np.linalg.inv(gram + _PRIOR) * max(error_px, _LEAST_ERROR_PX) ** 2
+        doubt = float(np.sqrt(max(spread[2, 2], 0.0)))
+        return replace(_plane(parameters), error_px=error_px, fitting=float(fits.mean()), doubt=doubt)
+
+
+def _weight(residuals: NDArray[np.float64], spread_px: float) -> NDArray[np.float64]:
+    """Return the Cauchy weight of each point, shape (N,)."""
+    return np.asarray(1 / (1 + (residuals.reshape(2, -1) ** 2).sum(axis=0) / spread_px**2))
+
+
+def _plane(parameters: NDArray[np.float64]) -> TablePlane:
+    """Return the plane for given parameters: two tilts, log of the distance, growth."""
+    normal = -np.array([parameters[0], parameters[1], 1.0])
+    return TablePlane(normal / np.linalg.norm(normal), float(np.exp(parameters[2])), float(parameters[3]))
+
+
+def _complex(points: Points) -> NDArray[np.complex128]:
+    """Return points, shape (N, 2), as complex numbers, shape (N,)."""
+    return np.asarray(points[:, 0] + 1j * points[:, 1])
+
 
 _LEAST_BLOCKS, _LEAST_TILES = 2, 4
 # Typical errors of clicked corners, and of the reader's tile corners.

@@ -1,4 +1,4 @@
-"""Learn a set of tiles from pictures: label its tiles, fit weights to read them, and list doubtful labels."""
+"""Learn a set of tiles from pictures: label its tiles, fit weights to read them, and draw them with their labels."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
 from calibration.table.corner_marks import beside_blocks, find_corner_marks
-from calibration.tiles.rounds import (
+from calibration.tiles.labels import (
     HandLabels,
     ProgressCallback,
     are_signs,
@@ -26,12 +27,12 @@ from engine.phrases import phrase
 from vision.arrays import Image
 from vision.geometry.poses import Poses
 from vision.image.pyramid import build_pyramid
-from vision.networks.refiner import UP
-from vision.networks.tile_sheet import TileSheet, cut_out
-from vision.reader.custom_set import CustomSet
-from vision.reader.custom_set_fit import (
+from vision.networks.network import UP
+from vision.networks.tile_sheet import TileSheet, cut_cells, cut_out
+from vision.reader.custom_set import (
     RESTRAINTS,
     RESTRAINTS_OF_SIGNS,
+    CustomSet,
     Restraint,
     Views,
     best_restraint,
@@ -314,3 +315,26 @@ def _detect_in(picture: Image, reader: Reader) -> FaceUpTiles:
     )
     up = faces == UP
     return FaceUpTiles(poses[up], int((~up).sum()), cut_out(picture, poses[up]), np.log(chances[up]))
+
+
+_LARGER, _PER_ROW, _CAPTION_PX = 2, 6, 26
+_PAPER, _INK, _DOUBT = (245, 245, 245), (30, 30, 30), (0, 90, 215)
+
+
+def draw_tiles(learned: LearningResult) -> NDArray[np.uint8]:
+    """Return a BGR picture of shape (H, W, 3). Doubtful tiles have a question mark and another colour."""
+    cells = [
+        _captioned(cell, at, learned.pips[at].tolist(), is_doubtful=at in learned.doubtful)
+        for at, cell in enumerate(cut_cells(learned.sheet))
+    ]
+    cells += [np.full_like(cells[0], _PAPER[0])] * (-len(cells) % _PER_ROW)
+    rows = [np.hstack(cells[start : start + _PER_ROW]) for start in range(0, len(cells), _PER_ROW)]
+    return np.asarray(np.vstack(rows), np.uint8)
+
+
+def _captioned(cell: NDArray[np.uint8], at: int, pips: list[int], *, is_doubtful: bool) -> NDArray[np.uint8]:
+    large = cv2.resize(cell, None, fx=_LARGER, fy=_LARGER, interpolation=cv2.INTER_CUBIC)
+    caption = np.full((_CAPTION_PX, large.shape[1], 3), _PAPER, np.uint8)
+    text = f"{at + 1}: {pips[0]}-{pips[1]}" + (" ?" if is_doubtful else "")
+    cv2.putText(caption, text, (8, 19), cv2.FONT_HERSHEY_SIMPLEX, 0.6, _DOUBT if is_doubtful else _INK, 1, cv2.LINE_AA)
+    return np.asarray(np.vstack([caption, large]), np.uint8)

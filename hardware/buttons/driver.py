@@ -6,8 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from hardware.buttons.debounce import PinSample
-from hardware.buttons.panel import Buttons
+from hardware.buttons.panel import Buttons, PinSample
 from hardware.clock import Clock
 from hardware.config.part import PartSettings, Registry
 from hardware.libraries.pin_factory import OpenPins

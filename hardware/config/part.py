@@ -1,4 +1,4 @@
-"""Base class of part settings, and the registry of drivers."""
+"""Base class of part settings, types of settings, the registry of drivers, and the pins that parts use."""
 
 from __future__ import annotations
 
@@ -11,11 +11,67 @@ from inspect import isabstract
 from pkgutil import iter_modules
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeGuard, TypeVar, Union, get_args
 
-from pydantic import Field, GetCoreSchemaHandler, create_model
+from pydantic import Field, GetCoreSchemaHandler, PlainSerializer, PlainValidator, Strict, WithJsonSchema, create_model
 from pydantic_core import core_schema
 
-from hardware.config.fields import SpiPort
 from hardware.config.validation import SettingsTable
+
+Lax = Strict(strict=False)
+"""Allows conversion from the TOML type, for values that TOML can only express as a list or string."""
+NonEmpty = Annotated[str, Field(min_length=1)]
+Percent = Annotated[int, Field(ge=0, le=100)]
+SeatIndex = Annotated[int, Field(ge=0, le=15, description="seat, from 0")]
+# Pins 0 and 1 are reserved for the ID EEPROM of HAT boards.
+Pin = Annotated[int, Field(ge=2, le=27, title="BCM pins")]
+Pins = Annotated[tuple[Pin, ...], Lax, Field(title="a list of pins")]
+
+_SPI_PORTS = ("0.0", "0.1", "1.0", "1.1", "1.2")
+# The same on Raspberry Pi 4, 5 and Zero 2 W. The kernel claims both chip selects of bus 0 when SPI is enabled.
+_SPI_PINS = {
+    0: ((10, "MOSI"), (9, "MISO"), (11, "SCLK"), (8, "CE0"), (7, "CE1")),
+    1: ((20, "MOSI"), (19, "MISO"), (21, "SCLK")),
+}
+_SPI1_CHIPS = (18, 17, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class SpiPort:
+    """An SPI port of a Raspberry Pi. Bus 0 and chip 1 are /dev/spidev0.1."""
+
+    bus: int = 0
+    chip: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> SpiPort:
+        """Parse the text form that `str` returns.
+
+        Raises:
+            ValueError: If a Raspberry Pi has no such port.
+
+        >>> SpiPort.parse("0.1")
+        SpiPort(bus=0, chip=1)
+        """
+        if text not in _SPI_PORTS:
+            raise ValueError(f"expected 0.0, 0.1, 1.0, 1.1 or 1.2, but got {text}")
+        return cls(int(text[0]), int(text[2]))
+
+    def __str__(self) -> str:
+        return f"{self.bus}.{self.chip}"
+
+    @property
+    def pin_uses(self) -> tuple[tuple[int, str], ...]:
+        """The pins (BCM) of the port, each with its function."""
+        chips = () if self.bus == 0 else ((_SPI1_CHIPS[self.chip], f"CE{self.chip}"),)
+        return tuple((pin, f"SPI bus {self.bus} {name}") for pin, name in (*_SPI_PINS[self.bus], *chips))
+
+
+SpiChip = Annotated[
+    SpiPort,
+    PlainValidator(lambda value: SpiPort.parse(str(value))),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "enum": list(_SPI_PORTS), "description": "bus and chip select"}),
+]
+
 
 PinNames: TypeAlias = Sequence[tuple[int, str]]
 """Pins (BCM), each with its function, such as `(5, "LED 1")`."""
@@ -158,3 +214,56 @@ class ByDriver:
         fields: dict[str, Any] = {**keys, "driver": (Literal["none"], ...)}
         off = create_model(self._off, __base__=PartSettings, __doc__="Switched off; other keys are ignored.", **fields)
         return build.generate_schema(Annotated[Union[(*kinds, off)], Field(discriminator="driver")])
+
+
+@dataclass(frozen=True, slots=True)
+class PinUse:
+    """A use of a pin.
+
+    Attributes:
+        pin: BCM number.
+        part: Name of the part, such as `hardware.leds 2`.
+        what: Function of the pin.
+    """
+
+    pin: int
+    part: str
+    what: str
+
+
+def pins_used(parts: Sequence[PartSettings]) -> tuple[PinUse, ...]:
+    """Return every use of a pin, including SPI, I2S and UART buses. A conflicting pin occurs several times."""
+    wired = ((pin, part.name, what) for part in parts for pin, what in part.pin_uses)
+    buses = ((pin, part.name, what) for part in parts for pin, what in part.bus_uses)
+    return tuple(PinUse(*use) for use in (*wired, *buses))
+
+
+def conflicts(parts: Sequence[PartSettings]) -> tuple[str, ...]:
+    """Return a message for each pin or bus that two parts claim. The message names both parts."""
+    messages: list[str] = []
+    first: dict[int, PinUse] = {}
+    shared = set[str]()
+    for use in pins_used(parts):
+        before = first.setdefault(use.pin, use)
+        if before is use:
+            continue
+        if before.what.startswith("SPI bus") and use.what.startswith("SPI bus"):
+            shared.add(use.what[: len("SPI bus 0")])
+            continue
+        messages.append(f"[{use.part}] pin {use.pin} ({use.what}) is taken by [{before.part}] ({before.what})")
+    return (*messages, *_bus_conflicts(parts, shared))
+
+
+def _bus_conflicts(parts: Sequence[PartSettings], shared: set[str]) -> Iterator[str]:
+    """Yield a message for each shared bus. LED strips have no chip select, so they would show data sent to others."""
+    for bus in sorted(shared):
+        names = [part.name for part in parts if part.spi_port is not None and bus == f"SPI bus {part.spi_port.bus}"]
+        yield f"[{names[-1]}] spi: {bus} is taken by [{names[0]}]: a strip shares it with nothing"
+
+
+def same_ports(parts: Sequence[PartSettings]) -> Iterator[str]:
+    """Yield a message for each part that uses the device file or URL of an earlier one."""
+    first: dict[str, str] = {}
+    for part in parts:
+        if part.location and first.setdefault(part.location, part.name) != part.name:
+            yield f"[{part.name}] url: {part.location} is taken by [{first[part.location]}]"

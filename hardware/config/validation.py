@@ -11,7 +11,18 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
 
-from hardware.config.errors import ConfigError
+
+class ConfigError(ValueError):
+    """An invalid configuration. The message lists all problems.
+
+    Attributes:
+        problems: Messages, each prefixed with its table and key.
+    """
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys and indices that lead to a value."""

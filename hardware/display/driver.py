@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from hardware.clock import Clock
-from hardware.config.fields import NonEmpty
-from hardware.config.part import NeededLibrary, PartSettings, PinNames, Registry
+from hardware.config.part import NeededLibrary, NonEmpty, PartSettings, PinNames, Registry
 from hardware.display.display import ScoreDisplay
 from hardware.display.encoder import DisplayEncoder
-from hardware.display.link import LinkedDisplay
-from hardware.display.serial_port import serial_port
+from hardware.display.link import LinkedDisplay, serial_port
 
 if TYPE_CHECKING:  # Emulations are not needed at run time.
-    from hardware.display.emulation.intake import Emulated
+    from hardware.display.emulation.firmware import Emulated
 
 
 UARTS = ("/dev/serial0", "/dev/ttyS0", "/dev/ttyAMA0")

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from hardware.knock.errors import KnockModelError
 from hardware.knock.features import FEATURES, PATCHES
 from hardware.knock.heard import Sound
+from hardware.knock.sensor import KnockModelError
 
 FORMAT = "tallybone-knock"
 VERSION = 3

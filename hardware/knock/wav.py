@@ -12,8 +12,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock.errors import KnockError, WavError
 from hardware.knock.heard import NS_PER_S, SoundBlock
+from hardware.knock.sensor import KnockError, WavError
 
 # Silence appended to the end, for the detector to complete the last sound.
 _AFTER_S = 0.7

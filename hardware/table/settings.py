@@ -1,4 +1,4 @@
-"""The table [hardware] of table.toml."""
+"""The table [hardware] of table.toml, and opening its parts."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from typing import Annotated, Self, TypeAlias, TypeVar
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from hardware.buttons.driver import BUTTONS, ButtonsDriver
-from hardware.config.fields import Lax
-from hardware.config.part import OFF, ByDriver, PartSettings
-from hardware.config.pins import conflicts, same_ports
+from hardware.buttons.panel import Buttons
+from hardware.clock import Clock
+from hardware.config.part import OFF, ByDriver, Lax, PartSettings, conflicts, same_ports
 from hardware.config.validation import SettingsTable, listed_faults
+from hardware.display.display import ScoreDisplay
 from hardware.display.driver import DISPLAYS, DisplayDriver
+from hardware.knock.classifier import Classifier
+from hardware.knock.detector import KnockDetector
 from hardware.knock.driver import KNOCKS, KnockDriver
+from hardware.knock.sensor import KnockSensor
 from hardware.leds.driver import LEDS, LedsDriver
-from hardware.libraries.pin_factory import PinLibrary
-from hardware.virtual.drivers import VirtualLedsSettings, VirtualSettings
+from hardware.leds.lamps import Lamps
+from hardware.libraries.pin_factory import PinLibrary, SharedPins, open_pins
+from hardware.virtual.panel import VirtualLedsSettings, VirtualPanel, VirtualSettings
 
 P = TypeVar("P", bound=PartSettings)
 ButtonsSettings: TypeAlias = ButtonsDriver | VirtualSettings
@@ -73,3 +78,66 @@ class HardwareSettings(SettingsTable):
         if messages:
             raise listed_faults(messages)
         return self
+
+
+class PartOpener:
+    """Opens parts. Parts on pins share a pin factory. Exceptions of drivers propagate."""
+
+    def __init__(
+        self,
+        library: PinLibrary,
+        panel: VirtualPanel,
+        clock: Clock,
+        classifier: Classifier | None = None,
+    ) -> None:
+        """Create an opener.
+
+        Args:
+            library: Library that drives the pins.
+            panel: Panel to which virtual parts are added.
+            clock: Monotonic clock in nanoseconds.
+            classifier: Classifier for sensors that record sound, by default the shipped one.
+        """
+        self._classifier = classifier
+        self._detectors: list[KnockDetector] = []
+        self._panel, self._clock = panel, clock
+        self._pins = SharedPins(lambda: open_pins(library))
+
+    def leds(self, part: LedsDriver) -> Lamps:
+        """Open LEDs."""
+        if isinstance(part, VirtualLedsSettings):
+            return Lamps(self._panel.open_leds(part))
+        return Lamps(part.open(self._pins))
+
+    def buttons(self, part: ButtonsSettings) -> Buttons:
+        """Open buttons."""
+        if isinstance(part, VirtualSettings):
+            return self._panel.open_buttons()
+        return part.open(self._pins, self._clock)
+
+    def knock(self, part: KnockSettings) -> KnockSensor:
+        """Open and start a knock sensor."""
+        if isinstance(part, VirtualSettings):
+            sensor: KnockSensor = self._panel.open_knock()
+        else:
+            sensor = part.open(self._pins, self._clock, self._new_detector)
+        sensor.start()
+        return sensor
+
+    def use(self, classifier: Classifier) -> None:
+        """Use another classifier for sensors that record sound: those open now, and those opened later. Thread-safe."""
+        self._classifier = classifier
+        for detector in tuple(self._detectors):
+            detector.use(classifier)
+
+    def _new_detector(self) -> KnockDetector:
+        """Return a detector. A table has one sensor, so an earlier detector is no longer used."""
+        detector = KnockDetector(self._classifier)
+        self._detectors = [detector]
+        if self._classifier is not None:  # It may have changed meanwhile.
+            detector.use(self._classifier)
+        return detector
+
+    def display(self, part: DisplaySettings) -> ScoreDisplay:
+        """Open a display, even if it is unplugged."""
+        return self._panel.open_display() if isinstance(part, VirtualSettings) else part.open(self._clock)

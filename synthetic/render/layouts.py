@@ -172,20 +172,6 @@ def standing_hands(
     return tuple(things)
 
 
-__all__ = [
-    "Area",
-    "Arrangement",
-    "blocks",
-    "chain",
-    "mixed_layout",
-    "random_hand",
-    "random_scene",
-    "rows",
-    "scatter",
-    "visible_area",
-]
-
-
 def visible_area(camera: CameraLook, margin: float = 0.03) -> Area:
     """Return the largest visible table area around (0, 0) with the aspect ratio of the picture, less a *margin*."""
     view = view_of(camera)

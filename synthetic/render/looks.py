@@ -126,27 +126,6 @@ def _bar_color(rng: np.random.Generator, face: Bgr, ink: Bgr) -> Bgr:
     return colors.mixed(face, ink, rng.uniform(0.3, 0.7))
 
 
-__all__ = [
-    "CLASSIC",
-    "COLORED",
-    "FELT",
-    "LAMP",
-    "OVERHEAD",
-    "WALNUT",
-    "BarKind",
-    "CameraLook",
-    "LightLook",
-    "PipKind",
-    "TableKind",
-    "TableLook",
-    "TileLook",
-    "draw_camera_look",
-    "draw_light_look",
-    "draw_seat_camera",
-    "draw_table_look",
-    "draw_tile_look",
-]
-
 _BLACK: Bgr = (24.0, 24.0, 24.0)
 _IVORY: Bgr = (205.0, 226.0, 232.0)
 _NUMBERS = MAX_PIPS + 1

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.sheets.raster import draw_sheet
+from calibration.sheets.prints import draw_sheet
 from calibration.sheets.sheet import Sheet
 from synthetic.render.solids import rounded_outline
 from synthetic.render.view import View

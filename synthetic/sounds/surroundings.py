@@ -22,7 +22,6 @@ from synthetic.sounds.impacts import LENGTH, RATE_HZ, Spectrum, frequencies
 
 Waveform = NDArray[np.float64]
 """A modelled sound of any loudness at 16 kHz: shape (N,), float64."""
-_NOISE_LENGTH = 16_384
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,28 +98,6 @@ def add_pre_echo(rng: np.random.Generator, microphone: PlacedMicrophone, sound: 
     swell = np.where(np.arange(lead) >= first, np.linspace(0.2, 1, lead), 0)
     peak = np.abs(sound).max() * 10 ** (microphone.smear_db / 20)
     return np.concatenate([sound[:lead] + echo / (np.abs(echo).max() + 1e-12) * swell * peak, sound[lead:]])
-
-
-def noise(rng: np.random.Generator, microphone: PlacedMicrophone, count: int) -> Waveform:
-    """Return background noise and hum of a room, shape (count,)."""
-    level = 10 ** (microphone.noise_db / 20)
-    length = _NOISE_LENGTH  # one second, repeated; a length other than a power of two is ten times as slow
-    spectrum = np.fft.rfft(rng.normal(0, 1, length))
-    hz = np.maximum(np.fft.rfftfreq(length, 1 / RATE_HZ), 20.0)
-    coloured = np.fft.irfft(spectrum * hz ** (-microphone.noise_slope / 2), length)
-    sound = np.resize(coloured / coloured.std() * level, count)
-    if microphone.hum:
-        times_s, mains_hz = np.arange(count) / RATE_HZ, float(rng.choice([50, 60]))
-        for harmonic in (1, 2, 3, 5):
-            phase = rng.uniform(0, 2 * np.pi)
-            sound += level * microphone.hum / harmonic * np.sin(2 * np.pi * mains_hz * harmonic * times_s + phase)
-    return np.asarray(sound)
-
-
-def digitize(sound: Waveform, microphone: PlacedMicrophone) -> NDArray[np.float32]:
-    """Clip a sound softly or hard, and quantise it to 16 bits."""
-    clipped = clip_softly(sound, limit=microphone.limit) if microphone.limit < 1 else sound
-    return np.asarray(quantize(clipped, bits=16), np.float32)
 
 
 def clip_softly(sound: Waveform, *, limit: float) -> Waveform:

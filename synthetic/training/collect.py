@@ -13,9 +13,14 @@ from threadpoolctl import threadpool_limits
 
 from synthetic.training.processes import draw_in_processes
 from vision.networks.detector import Detector, load_detector
-from vision.networks.hard_case_classifier import HardCaseClassifier, load_hard_case_classifier
-from vision.networks.pip_features import PipFeatures, load_pip_features
-from vision.networks.refiner import Refiner, load_refiner
+from vision.networks.network import (
+    HardCaseClassifier,
+    PipFeatures,
+    Refiner,
+    load_hard_case_classifier,
+    load_pip_features,
+    load_refiner,
+)
 
 _CHUNK = 8
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from synthetic.render.tabletop import find_photographs
 from synthetic.training.truth import legible_halves, true_pips, truth_poses
 from vision.arrays import Image, Points
 from vision.geometry.poses import Poses, corners
-from vision.networks.refiner import UP
+from vision.networks.network import UP
 
 # Probability of each highest number. Most people have small sets.
 SETS_DRAWN = {6: 0.4, 9: 0.15, 12: 0.25, 15: 0.12, 18: 0.08}
@@ -35,7 +35,7 @@ class LearningTable:
     Attributes:
         image: BGR, shape (H, W, 3).
         poses: Poses of the readable tiles, shape (N, 6). Half 0 is towards -u.
-        faces: `vision.networks.refiner.UP` or `DOWN` for each pose, shape (N,).
+        faces: `vision.networks.network.UP` or `DOWN` for each pose, shape (N,).
         pips: Numbers of the face-up tiles in order, shape (M, 2).
         legible: True for halves whose pips a person could count, shape (M, 2).
         unread_px: Outlines of tiles that are cut off, covered, on edge, overexposed or too dark. Training ignores

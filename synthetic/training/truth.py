@@ -14,7 +14,7 @@ from synthetic.render.scene import Scene
 from synthetic.render.view import View, view_of
 from vision.arrays import Points
 from vision.geometry.poses import Poses, corners, sides_px, swap_halves
-from vision.networks.refiner import DOWN, UP
+from vision.networks.network import DOWN, UP
 from vision.reading import Face, Reading, SeenTile
 
 

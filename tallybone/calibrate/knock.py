@@ -15,9 +15,8 @@ from calibration.knock.fit import CollectingDetector, KnockCalibration, fit_knoc
 from hardware.clock import Clock
 from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor
-from hardware.knock.errors import KnockError
 from hardware.knock.heard import NS_PER_S, ClassifiedSound
-from hardware.knock.sensor import KnockSensor
+from hardware.knock.sensor import KnockError, KnockSensor
 from hardware.knock.wav import read_wav, with_trailing_silence
 from tallybone.calibrate.known import about_knock
 from tallybone.calibrate.scenes import TimetablePart, timetable

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 
 from calibration.knock.fit import KnockCalibration
 from calibration.lens.model import Lens, LensSource
-from calibration.sheets.boards import BLOCKS
+from calibration.sheets.prints import BLOCKS
 from calibration.table.table import Table, TableSource
-from calibration.table.zone_view import show_zone
-from calibration.table.zones import ZoneSource
+from calibration.table.zones import ZoneSource, show_zone
 from calibration.tiles.tile_set import LearnedSet
 from engine.phrases import Phrase, listed, phrase
 from tallybone.store.calibration_file import Calibration, LightKept

@@ -10,15 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from calibration.errors import CalibrationError
-from calibration.lens.fit import fit_lens
-from calibration.lens.guide import guide
+from calibration.lens.fit import LensView, find_view, fit_lens, guide
 from calibration.lens.model import Lens, LensSource, guessed_lens, known_lens
 from calibration.lens.raspberry_pi import PiCamera
-from calibration.lens.views import LensView, find_view
-from calibration.sheets.boards import BLOCK_MM, BLOCKS, MARKERS_PER_BLOCK
-from calibration.sheets.pdf import format_pdf
-from calibration.sheets.prints import draw_prints
-from calibration.sheets.sheet import Paper
+from calibration.sheets.prints import BLOCK_MM, BLOCKS, MARKERS_PER_BLOCK, draw_prints
+from calibration.sheets.sheet import Paper, format_pdf
 from calibration.table.corner_marks import find_corner_marks
 from calibration.table.fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
 from calibration.table.table import Table, TableSource

@@ -9,9 +9,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.sheets.boards import BLOCK_MM, BLOCKS, BOARD_ROWS, SQUARE_MM, block_boxes
-from calibration.sheets.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm, draw_mat
-from calibration.sheets.prints import BOARD_TOP_MM, draw_prints
+from calibration.sheets.prints import (
+    BLOCK_MM,
+    BLOCKS,
+    BOARD_ROWS,
+    BOARD_TOP_MM,
+    MAT_HEIGHT_MM,
+    MAT_WIDTH_MM,
+    SQUARE_MM,
+    block_boxes,
+    block_places_mm,
+    draw_mat,
+    draw_prints,
+)
 from calibration.sheets.sheet import Paper, Sheet
 from engine import EngineError, parse_options
 from hardware.camera.device import CameraError, Light

@@ -9,10 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from calibration.errors import CalibrationError, RefusedError
-from calibration.tiles.appearance import measure_look, tile_size_mm
-from calibration.tiles.learning import LearningResult, SetPictures, examine_set, learn, learn_set
-from calibration.tiles.overview import draw_tiles
-from calibration.tiles.tile_set import LearnedSet, tile_set_of
+from calibration.tiles.learning import LearningResult, SetPictures, draw_tiles, examine_set, learn, learn_set
+from calibration.tiles.tile_set import LearnedSet, measure_look, tile_set_of, tile_size_mm
 from tallybone.calibrate.lens_and_table import load_image
 from tallybone.calibrate.light import write_drawn
 from tallybone.choices import TileSet as SetName

@@ -9,10 +9,9 @@ import numpy as np
 
 from calibration.errors import RefusedError
 from calibration.lens.model import Lens
-from calibration.sheets.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM
+from calibration.sheets.prints import MAT_HEIGHT_MM, MAT_WIDTH_MM
 from calibration.table.table import Table
-from calibration.table.zone_view import seen_part
-from calibration.table.zones import OutlineMm, TableZones, ZoneSource
+from calibration.table.zones import OutlineMm, TableZones, ZoneSource, seen_part
 from engine.phrases import phrase
 from tallybone.calibrate.guide.steps import points_of
 from tallybone.calibrate.known import zone_name

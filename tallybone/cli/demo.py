@@ -31,7 +31,7 @@ from tallybone.session.touching import Footprint, Laid, Point
 from tallybone.show.scoreboard import Board, draw_board, plain_line, summarize
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.players import answer_of
-from tallybone.simulate.scenes import pick_table
+from tallybone.simulate.room import pick_table
 from tallybone.terminal import Output, printable
 from vision.arrays import Image
 from vision.errors import VisionError

@@ -77,7 +77,7 @@ def _listen(
 def _listen_live(recording: Path | None, device: str | None, config: Path | None, *, as_json: bool) -> int:
     """Show a microphone or file live, and return the exit code."""
     from calibration.errors import CalibrationError
-    from hardware.knock.errors import KnockError
+    from hardware.knock.sensor import KnockError
     from tallybone.cli.live_sound import file_source, listen_live, microphone_source
     from tallybone.store.table_file import TableFileError
     from tallybone.terminal import Output
@@ -245,8 +245,8 @@ def listen(
         The exit code: 0, also if there is no knock, or 1 if the file could not be read completely.
     """
     from hardware.knock.detector import KnockDetector
-    from hardware.knock.errors import KnockError
     from hardware.knock.heard import Sound
+    from hardware.knock.sensor import KnockError
     from hardware.knock.wav import read_wav, with_trailing_silence
     from tallybone.files import reason_of
     from tallybone.serve.parts_test import sentence
@@ -303,8 +303,7 @@ def walk_through(
     """
     from rich.console import Console
 
-    from hardware.table.open_parts import PartOpener
-    from hardware.table.settings import HardwareSettings
+    from hardware.table.settings import HardwareSettings, PartOpener
     from hardware.virtual.panel import VirtualPanel
     from tallybone.serve.parts_test import PartVerdict
     from tallybone.store.table_file import TableFileError, load_table

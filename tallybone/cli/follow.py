@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tallybone.sources.camera import Camera
-    from tallybone.sources.shots import Shot
+    from tallybone.sources.source import Shot
     from tallybone.terminal import Output
     from vision.reader.reader import Reader
 
@@ -76,7 +76,7 @@ def _shots(
 
     Report a problem of the camera only when it changes.
     """
-    from tallybone.sources.shots import Shot
+    from tallybone.sources.source import Shot
 
     problem, waiting = None, Event()
     while not is_stopped():

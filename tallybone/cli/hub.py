@@ -73,7 +73,7 @@ def run_hub(
     Returns:
         The exit code: 0, 1 if a library or resource is missing, 2 if an option is invalid.
     """
-    from hardware.config.errors import ConfigError
+    from hardware.config.validation import ConfigError
     from tallybone.recording.folder import default_folder
     from tallybone.terminal import Output, stop_requested
 

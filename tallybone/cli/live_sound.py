@@ -20,10 +20,9 @@ from calibration.errors import CalibrationError
 from hardware.knock.classifier import Classifier
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor, MicrophoneSettings
 from hardware.knock.drivers.wav import AT_END, WavKnockSensor, WavSettings
-from hardware.knock.errors import KnockError
 from hardware.knock.heard import NS_PER_S
 from hardware.knock.metering import MeteredSound, MeteringDetector
-from hardware.knock.sensor import KnockSensor
+from hardware.knock.sensor import KnockError, KnockSensor
 from hardware.knock.signal_quality import FAULT_ADVICE, SignalFault
 from hardware.part_state import PartState
 from tallybone.play.calibrated import knocks_at

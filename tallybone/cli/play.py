@@ -137,7 +137,7 @@ def play(
     """
     from calibration.errors import CalibrationError
     from engine import EngineError
-    from hardware.config.errors import ConfigError
+    from hardware.config.validation import ConfigError
     from tallybone.sources.source import NO_GAME
     from tallybone.terminal import Output
     from vision.errors import VisionError

@@ -15,8 +15,7 @@ from tallybone.cli.games import game_option
 from tallybone.serve.options import kept_bytes
 
 if TYPE_CHECKING:
-    from tallybone.replay.pace import Pace
-    from tallybone.replay.run import ReplaySettings
+    from tallybone.replay.run import Pace, ReplaySettings
 
 commands = commands_of()
 
@@ -101,7 +100,7 @@ class ReplayOptions:
     @property
     def pace(self) -> Pace:
         """Start time and speed of the replay. An invalid start time raises `BadParameter`."""
-        from tallybone.replay.pace import Pace, parse_time
+        from tallybone.replay.run import Pace, parse_time
 
         try:
             return Pace(0 if self.from_time is None else parse_time(self.from_time), self.speed)

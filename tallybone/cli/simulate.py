@@ -14,8 +14,7 @@ from tallybone.cli.app import command, commands_of
 from tallybone.cli.games import game_option
 
 if TYPE_CHECKING:
-    from tallybone.simulate.recorder import RecordingSummary
-    from tallybone.simulate.simulation import SimulationSettings
+    from tallybone.simulate.simulation import RecordingSummary, SimulationSettings
 
 commands = commands_of()
 
@@ -85,8 +84,7 @@ def simulate(
     """
     from tallybone.recording.format import RecordingError
     from tallybone.recording.writer import RecordingWriter
-    from tallybone.simulate.recorder import RecordingSummary, record, start_of
-    from tallybone.simulate.simulation import Simulation
+    from tallybone.simulate.simulation import RecordingSummary, Simulation, record, start_of
     from tallybone.terminal import Output, printable
 
     output = Output.of("simulate", out, err)

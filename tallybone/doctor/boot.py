@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hardware.config.fields import SpiPort
-from hardware.config.pins import PinUse, pins_used
+from hardware.config.part import PinUse, SpiPort, pins_used
 from hardware.display.driver import UARTS
 from hardware.knock.drivers.microphone import MicrophoneSettings, MicrophoneWire
 from hardware.leds.drivers.strip import StripSettings

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.table.settings import HardwareSettings
-from hardware.virtual.drivers import VirtualSettings
+from hardware.virtual.panel import VirtualSettings
 from tallybone.doctor.boot import check_boot
 from tallybone.doctor.libraries import check_library, wanted_by
 from tallybone.doctor.machine import check_machine, check_speed

@@ -19,7 +19,7 @@ from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.settings import HardwareSettings
 from tallybone.finding import Finding, ok, problem, warning
 from tallybone.sources.camera import Camera
-from tallybone.sources.shots import Shot
+from tallybone.sources.source import Shot
 from vision.arrays import Image
 
 # From this number of hits a second without knocks, a piezo is misadjusted. Fewer hits may come from a door or a cup.

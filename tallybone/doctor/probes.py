@@ -17,20 +17,18 @@ from typing import Protocol
 import cv2
 import numpy as np
 
-from hardware.buttons.debounce import PinSample
 from hardware.buttons.driver import ButtonsDriver
-from hardware.buttons.panel import ButtonError
+from hardware.buttons.panel import ButtonError, PinSample
 from hardware.config.part import NeededLibrary
 from hardware.display.display import DisplayError
 from hardware.display.page import DisplayPage
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor, MicrophoneSettings
-from hardware.knock.errors import KnockError
+from hardware.knock.sensor import KnockError
 from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import LedError
 from hardware.libraries.installing import install_command
 from hardware.libraries.pin_factory import PinError, PinLibrary, open_pins
-from hardware.table.open_parts import PartOpener
-from hardware.table.settings import DisplaySettings, KnockSettings
+from hardware.table.settings import DisplaySettings, KnockSettings, PartOpener
 from hardware.virtual.panel import VirtualPanel
 from tallybone.choices import TileSet
 from tallybone.doctor import machine as machine_files

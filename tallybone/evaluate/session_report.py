@@ -19,9 +19,8 @@ from rich.table import Table
 from rich.text import Text
 
 from engine import EngineError
-from tallybone.evaluate.hands import HandJudged
+from tallybone.evaluate.hands import HandJudged, TruthError
 from tallybone.evaluate.sessions import SessionJudged, judge_session
-from tallybone.evaluate.truth import TruthError
 from tallybone.files import sentence_of
 from tallybone.recording.folder import SUFFIX
 from tallybone.terminal import TableStyle, add_row, percent, print_table, printable

@@ -13,8 +13,17 @@ import numpy as np
 
 from engine import MatchStart, NewHand, NodeId, Seq, State, entries, replay, set_name
 from synthetic.render.motion import Bump
-from tallybone.evaluate.hands import HandJudged, HandScored, ReaderFigures, ReaderJudge, hand_scored, judge_hand
-from tallybone.evaluate.truth import Truth, TruthError, read_truth
+from tallybone.evaluate.hands import (
+    HandJudged,
+    HandScored,
+    ReaderFigures,
+    ReaderJudge,
+    Truth,
+    TruthError,
+    hand_scored,
+    judge_hand,
+    read_truth,
+)
 from tallybone.recording.format import Damage
 from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay
 from tallybone.session.inputs import Answer
@@ -22,7 +31,7 @@ from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Session
 from tallybone.simulate.players import TruthfulPlayers
 from tallybone.sources.source import Item, RecordedInput, Source
-from vision.tracking.camera_motion.alignment import Alignment
+from vision.tracking.camera_motion import Alignment
 from vision.tracking.perception import Perception
 from vision.tracking.table_view import TableView
 

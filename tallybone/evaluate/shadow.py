@@ -17,15 +17,14 @@ from engine import EngineError, MatchStart, State, apply
 from engine.game.seating import name_key
 from engine.record.play import play_record
 from engine.record.text import parse_record
-from tallybone.evaluate.hands import HandJudged, HandScored, JudgedTile, ReaderFigures, judge_hand
+from tallybone.evaluate.hands import HandJudged, HandScored, JudgedTile, ReaderFigures, Truth, judge_hand
 from tallybone.evaluate.session_report import Figures, wrong_in
 from tallybone.evaluate.sessions import ReplayResults, SessionJudged, true_hands
-from tallybone.evaluate.truth import Truth
 from tallybone.json_values import JsonValueError
 from tallybone.recording.format import Damage, RecordingError, Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.messages import input_of
-from tallybone.replay.log import logged_steps
+from tallybone.replay.recorded_game import logged_steps
 from tallybone.session.inputs import Answer, AnswerBack
 from tallybone.simulate.items import TrueEvent
 from tallybone.sources.source import GameOverrides

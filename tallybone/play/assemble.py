@@ -14,10 +14,8 @@ from tallybone.files import sentence_of
 from tallybone.play.calibrated import Used, knocks_at, stored_for, table_path, use_of, words_of_unused
 from tallybone.play.start import MatchPlan
 from tallybone.recording.own_tiles import as_recorded, recorded_set
-from tallybone.sources.camera import SIMULATED, Camera
-from tallybone.sources.device import DeviceCamera
-from tallybone.sources.shots import Shot
-from tallybone.sources.source import source_at
+from tallybone.sources.camera import SIMULATED, Camera, DeviceCamera
+from tallybone.sources.source import Shot, source_at
 from tallybone.store.learned_file import TableKnocks, TableTiles, load_tiles, tiles_path
 from vision.reader.reader import Reader
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from calibration.errors import CalibrationError
-from calibration.table.zone_view import ZoneInView, middle_share, show_zone
+from calibration.table.zones import ZoneInView, middle_share, show_zone
 from hardware.camera.open_device import is_device
 from tallybone.session.zones import Outline, SeatZone, Zones
 from tallybone.sources.camera import SIMULATED

@@ -15,7 +15,7 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from vision.arrays import Image
 from vision.reading import PointPx, SeenTile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
+from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
 
 _TileOutline = tuple[PointPx, ...]
 # Margin around the outlined tiles, in lengths of the first tile. It is wide enough to show adjacent tiles.

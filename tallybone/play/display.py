@@ -16,10 +16,9 @@ from rich.text import Text
 from engine import Game, Placed
 from hardware.clock import Clock
 from hardware.colour import Rgb
+from hardware.leds.driver import LedsRole
 from hardware.leds.patterns import OFF
-from hardware.leds.shown import LedsRole
-from hardware.virtual.drivers import COLUMNS, ROWS
-from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
+from hardware.virtual.panel import COLUMNS, ROWS, LedsLook, PanelLook, VirtualPanel
 from tallybone.play.game import Listener, LiveState
 from tallybone.play.keys import HELP, KNOCKS, OF_A_SEAT, SHARED, footer
 from tallybone.play.parts import configured_name

@@ -23,8 +23,7 @@ from tallybone.session.inputs import Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step
 from tallybone.sources.camera import Camera, FrameLimiter, PlayedCamera
-from tallybone.sources.shots import Shot
-from tallybone.sources.source import RecordedInput
+from tallybone.sources.source import RecordedInput, Shot
 from vision.arrays import Image
 from vision.errors import VisionError
 from vision.image.picture import decode_picture

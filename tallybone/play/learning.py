@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from calibration.knock.correction import TableExamples
+from calibration.knock.fit import TableExamples
 from engine import Amend, Entry, Insert, Knock, NewHand, Play, Redeal, Remove, State, entries
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.heard import NS_PER_S, ClassifiedSound

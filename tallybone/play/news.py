@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from engine.phrases import Phrase, phrase
 from vision.reading import SeenTile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
+from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
 from vision.tracking.table_view import TableView
 from vision.tracking.tracks import in_place_of
 

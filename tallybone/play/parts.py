@@ -7,19 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from engine import Call, Decline, Draw, Game, Knock, Phase, Play, Scored, Seat, turn
-from hardware.buttons.debounce import PressKind
-from hardware.buttons.panel import SEAT_BUTTONS, ButtonPress, button_name
+from hardware.buttons.panel import SEAT_BUTTONS, ButtonPress, PressKind, button_name
 from hardware.clock import Clock
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.classifier import Classifier
 from hardware.knock.heard import ClassifiedSound
+from hardware.leds.driver import LEAST_FOR_ALL
 from hardware.leds.patterns import Gain, Mood, TableState
-from hardware.leds.shown import LEAST_FOR_ALL
-from hardware.table.open_parts import PartOpener
 from hardware.table.parts import Parts
-from hardware.table.settings import HardwareSettings
-from hardware.virtual.drivers import VirtualLedsSettings, VirtualSettings
-from hardware.virtual.panel import VirtualPanel
+from hardware.table.settings import HardwareSettings, PartOpener
+from hardware.virtual.panel import VirtualLedsSettings, VirtualPanel, VirtualSettings
 from tallybone.play.choosing import choice_words
 from tallybone.play.game import Listener, LiveState, Pressable
 from tallybone.session.inputs import Button, KnockHeard, Press

@@ -29,8 +29,7 @@ from tallybone.recording.survey import is_running
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Sitting, UseSet, opened
-from tallybone.sources.camera import SIMULATED, Camera, open_filmed
-from tallybone.sources.device import open_plugged_in
+from tallybone.sources.camera import SIMULATED, Camera, open_filmed, open_plugged_in
 from tallybone.sources.source import GameOverrides, match_of
 from vision.image.picture import decode_picture
 from vision.reader.reader import Reader, load_reader

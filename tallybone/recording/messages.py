@@ -16,7 +16,7 @@ from tallybone.session.referee import Places
 from tallybone.session.sitting import ByHand, Step
 from vision.reader.custom_set import RecordedSet
 from vision.reading import SeenTile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment, AlignmentNumbers
+from vision.tracking.camera_motion import STRAIGHT_ON, Alignment, AlignmentNumbers
 
 CORRECTION: Final = Answer | AnswerBack | Event | RecordedSet
 """Type of a record on `Topic.CORRECTION`."""

@@ -17,7 +17,7 @@ from tallybone.recording.writer import RecordingWriter
 from tallybone.session.referee import Places
 from vision.reader.custom_set import RecordedSet
 from vision.reading import SeenTile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
+from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
 
 # Field in the last record of the head. The sitting continues after this record.
 _HEAD_ENDS = "continued"

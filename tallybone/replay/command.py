@@ -15,9 +15,17 @@ from tallybone.recording.reader import read_recording
 from tallybone.replay.compare import by_play, differences, has_other_rules, recorded_facts, replayed_facts
 from tallybone.replay.export import ExportFiles, exporting
 from tallybone.replay.lines import Tally, narrator_for
-from tallybone.replay.log import logged_steps
-from tallybone.replay.pace import Pace, at_pace, progress, run_command
-from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay, passing
+from tallybone.replay.recorded_game import logged_steps
+from tallybone.replay.run import (
+    Pace,
+    ReplaySettings,
+    ReplayStep,
+    at_pace,
+    opened_replay,
+    passing,
+    progress,
+    run_command,
+)
 from tallybone.sources.source import Item, Source
 from tallybone.terminal import Output
 from vision.tracking.perception import Perception

@@ -16,9 +16,8 @@ from hardware.libraries.installing import install_command
 from tallybone.recording.folder import SUFFIX
 from tallybone.recording.format import RecordingError
 from tallybone.replay.lines import Tally
-from tallybone.replay.log import logged_steps
-from tallybone.replay.pace import run_command
-from tallybone.replay.run import ReplaySettings, opened_replay
+from tallybone.replay.recorded_game import logged_steps
+from tallybone.replay.run import ReplaySettings, opened_replay, run_command
 from tallybone.terminal import Output, printable
 from vision.errors import VisionError
 

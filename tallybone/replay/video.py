@@ -19,8 +19,7 @@ from hardware.libraries.installing import install_command
 from tallybone.files import ExportError
 from tallybone.replay.lines import sentences_of
 from tallybone.replay.run import ReplayStep
-from tallybone.sources.shots import Shot
-from tallybone.sources.source import Item
+from tallybone.sources.source import Item, Shot
 from vision.arrays import Image
 from vision.image.annotate import annotate
 from vision.reading import Reading

@@ -20,7 +20,7 @@ from tallybone.finding import Finding, absent, ok, warning
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.parts_test import ServedParts
 from tallybone.sources.camera import shot_of
-from tallybone.sources.shots import Shot
+from tallybone.sources.source import Shot
 from tallybone.store.calibration_file import load_calibration
 from tallybone.web.calibration_desk import Calibrating
 from vision.arrays import Image

@@ -11,9 +11,8 @@ from hardware.camera.open_device import is_device, is_no_camera, open_device
 from hardware.clock import Clock
 from tallybone.calibrate.look import CalibrationCamera, LentLook, open_look
 from tallybone.play.start import MatchPlan, open_camera
-from tallybone.sources.camera import Camera, shot_of
-from tallybone.sources.device import LentCamera, problem_of
-from tallybone.sources.shots import Shot
+from tallybone.sources.camera import Camera, LentCamera, problem_of, shot_of
+from tallybone.sources.source import Shot
 from tallybone.terminal import quiet_libraries
 
 OpenDevice: TypeAlias = Callable[[str, Clock], CameraDevice]

@@ -14,7 +14,7 @@ from engine.phrases import phrase
 from hardware.clock import Clock
 from tallybone.play.game import LiveGame, LiveState
 from tallybone.play.start import MatchPlan
-from tallybone.sources.shots import Shot
+from tallybone.sources.source import Shot
 from tallybone.web.access import Access
 from tallybone.web.actions import Refusal, Refused
 from tallybone.web.feed import CameraPicture, Desk, LiveFeed, Wanted

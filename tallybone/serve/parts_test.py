@@ -16,18 +16,15 @@ from hardware.buttons.panel import ButtonError, Buttons
 from hardware.colour import Rgb
 from hardware.display.display import DisplayError, ScoreDisplay
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.knock.errors import KnockError
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound
-from hardware.knock.sensor import KnockSensor
+from hardware.knock.sensor import KnockError, KnockSensor
 from hardware.leds.driver import LedsDriver
-from hardware.leds.lamps import Lamps, LedError
+from hardware.leds.lamps import Lamps, LedError, off_at_exit
 from hardware.leds.patterns import OFF
-from hardware.leds.safety import off_at_exit
 from hardware.libraries.pin_factory import PinError
-from hardware.table.open_parts import PartOpener
 from hardware.table.parts import OpensParts
-from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings
-from hardware.virtual.drivers import VirtualSettings
+from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings, PartOpener
+from hardware.virtual.panel import VirtualSettings
 from tallybone.play.keys import Typed
 from tallybone.play.parts import LiveParts
 from tallybone.show.sound_meter import SOUND_WORDS

@@ -18,7 +18,7 @@ from hardware.camera.open_device import is_device
 from hardware.clock import Clock
 from hardware.knock.classifier import Classifier
 from hardware.table.settings import HardwareSettings
-from hardware.virtual.drivers import VirtualSettings
+from hardware.virtual.panel import VirtualSettings
 from tallybone.clock import wall_time
 from tallybone.finding import Finding
 from tallybone.maintain.backup import finish_at_start

@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from hardware.display.driver import DisplayEmulation, emulations
-from hardware.display.emulation.intake import Emulated
+from hardware.display.emulation.firmware import Emulated
 from hardware.display.emulation.pty_port import PtyPort
 from tallybone.files import reason_of
 from tallybone.terminal import Output

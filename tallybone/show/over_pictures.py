@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from calibration.lens.model import Lens
 from calibration.table.light import LightMeasurement, Trouble
 from calibration.table.table import Table
-from calibration.table.zone_view import show_zone
-from calibration.table.zones import TableZones
+from calibration.table.zones import TableZones, show_zone
 from tallybone.files import make_folder
 from vision.arrays import Bgr, Image
 from vision.image.annotate import CASING, ORANGE, PURPLE, SKY, YELLOW

@@ -31,10 +31,8 @@ from engine import (
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.touching import Point
 from tallybone.simulate.game_script import ScriptStep
-from tallybone.simulate.hands import slide
 from tallybone.simulate.items import Planned, TrueEvent, TrueRecord, Zone
-from tallybone.simulate.pushes import CameraPush, LayoutPositions, PushTime
-from tallybone.simulate.stage import TableStage
+from tallybone.simulate.stage import CameraPush, LayoutPositions, PushTime, TableStage, slide
 
 # Time with an empty table before the first hand, and after the last hand with its tiles still on the table.
 _BEFORE_S, _AFTER_S = 1.5, 2.5

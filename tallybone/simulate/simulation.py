@@ -1,22 +1,40 @@
-"""Simulate a sitting from a seed, as lazily generated frames, inputs and ground truth."""
+"""Simulate a sitting from a seed: lazily generated frames, inputs and ground truth, and a recording of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
+import cv2
 import numpy as np
 
-from engine import EngineError, Play, Rules, deal_problems, profile, with_options
-from synthetic.render.motion import Film
-from tallybone.choices import Difficulty
+from engine import EngineError, Event, NewHand, Play, Rules, changed_options, deal_problems, profile, with_options
+from synthetic.render.motion import STRAIGHT, Film
+from tallybone.choices import Difficulty, TileSet
+from tallybone.clock import software
+from tallybone.json_values import to_json
+from tallybone.recording.format import Pictures, SittingStart, Topic
+from tallybone.recording.messages import write_input
+from tallybone.recording.writer import RecordingWriter
 from tallybone.simulate.game_script import ScriptStep, play_out
-from tallybone.simulate.items import FramePlan, Planned, SimulatedItem, TilesPlan, TrueTable, TrueTile, TrueTiles
-from tallybone.simulate.pushes import CameraPush
-from tallybone.simulate.room import MARGIN_PX, WIDE_MARGIN_PX, Room, manners_of, pick_room
-from tallybone.simulate.scenes import LOOKS
+from tallybone.simulate.items import (
+    FramePlan,
+    Planned,
+    SimulatedInput,
+    SimulatedItem,
+    TilesPlan,
+    TrueEvent,
+    TrueRecord,
+    TrueTable,
+    TrueTile,
+    TrueTiles,
+)
+from tallybone.simulate.room import LOOKS, MARGIN_PX, WIDE_MARGIN_PX, Room, manners_of, pick_room
 from tallybone.simulate.script import script
-from tallybone.simulate.stage import TableStage
+from tallybone.simulate.stage import CameraPush, TableStage
+from vision.reading import Face
 from vision.tracking.watch import Frame
 
 
@@ -148,3 +166,95 @@ def _until(steps: Iterator[ScriptStep], plays: int | None) -> Iterator[ScriptSte
             plays -= 1
             if plays == 0:
                 return
+
+
+# Fixed date, because the same seed must give the same file.
+_STARTED_AT = datetime(2000, 1, 1, tzinfo=UTC)
+_JPEG_QUALITY = 85
+_NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingSummary:
+    """Amount of recorded data.
+
+    Attributes:
+        frames: Number of frames.
+        seconds: Duration of the sitting.
+        plays: Number of plays, without stacks.
+        hands: Number of hands started.
+    """
+
+    frames: int = 0
+    seconds: float = 0.0
+    plays: int = 0
+    hands: int = 0
+
+
+def start_of(simulation: Simulation, settings: SimulationSettings) -> SittingStart:
+    """Return the header of the recording of a simulated sitting."""
+    rules = settings.rules
+    return SittingStart(
+        started_at=_STARTED_AT,
+        players=settings.players,
+        rules=rules.name,
+        options=tuple(changed_options(rules).items()),
+        tile_set=TileSet.to(rules.max_pips).value,
+        seed=settings.seed,
+        software=software(),
+        pictures=Pictures.MOVING,
+        zones=simulation.room.zones,
+    )
+
+
+def record(items: Iterable[SimulatedItem], writer: RecordingWriter) -> Iterator[RecordingSummary]:
+    """Write items as they arrive, and yield a summary after each.
+
+    Raises:
+        RecordingError: If an item cannot be written.
+    """
+    frames = plays = hands = 0
+    t_ns = 0
+    for item in items:
+        match item:
+            case Frame(image=image, t_ns=t_ns):
+                _, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
+                writer.frame(t_ns, data.tobytes())
+                frames += 1
+            case SimulatedInput(t_ns=t_ns, value=value):
+                write_input(writer, value, t_ns)
+            case _:
+                t_ns = item.t_ns
+                writer.write(Topic.TRUTH, t_ns, truth_line(item))
+                if isinstance(item, TrueEvent):
+                    plays, hands = plays + isinstance(item.event, Play), hands + isinstance(item.event, NewHand)
+        yield RecordingSummary(frames, t_ns / _NS_PER_S, plays, hands)
+
+
+def truth_line(item: TrueTable | TrueTiles | TrueEvent | TrueRecord) -> dict[str, Any]:
+    """Return an item of the ground truth as a JSON object."""
+    match item:
+        case TrueTable(look=look, difficulty=difficulty):
+            return {"kind": "table", "look": look, "difficulty": difficulty}
+        case TrueTiles(tiles=tiles, bump=bump):
+            line: dict[str, Any] = {"kind": "tiles", "tiles": [_tile_line(tile) for tile in tiles]}
+            return line if bump == STRAIGHT else line | {"bump": [round(number, 4) for number in bump]}
+        case TrueEvent():
+            return {
+                "kind": "event",
+                "event": to_json(item.event, Event),
+                "points": item.points,
+                "totals": list(item.totals),
+                "ended_ns": item.ended_ns,
+            }
+        case TrueRecord(dgr=dgr):
+            return {"kind": "record", "dgr": dgr}
+
+
+def _tile_line(true: TrueTile) -> dict[str, Any]:
+    return {
+        "pips": [half.pips for half in true.tile.halves],
+        "face": "down" if true.tile.face is Face.DOWN else "up",
+        "zone": true.zone.value,
+        "corners_px": [[round(x, 1), round(y, 1)] for x, y in true.tile.corners_px],
+    }

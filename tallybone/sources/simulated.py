@@ -15,7 +15,7 @@ from tallybone.choices import Difficulty
 from tallybone.session.sitting import ByHand
 from tallybone.simulate.items import SimulatedInput, SimulatedItem, TrueEvent
 from tallybone.simulate.players import TruthfulPlayers
-from tallybone.simulate.scenes import LOOKS
+from tallybone.simulate.room import LOOKS
 from tallybone.simulate.simulation import Simulation, SimulationSettings
 from tallybone.sources.camera import SIMULATED, PlayedCamera, Shown, shot_of
 from tallybone.sources.source import RecordedInput

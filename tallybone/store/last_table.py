@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from hardware.config.errors import ConfigError
+from hardware.config.validation import ConfigError
 from tallybone.files import sentence_of, write_durably
 from tallybone.store.table_file import USUAL_PATH, TableFile, load_table
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from calibration.errors import CalibrationError
-from calibration.knock.correction import TableExamples, improvement, learned
+from calibration.knock.fit import TableExamples, improvement, learned
 from calibration.tiles.corrections import ExampleTile, Lessons, calibrated_examples, examples_from, lessons_of
 from calibration.tiles.tile_set import LearnedSet, reader_checksum
 from engine.phrases import Phrase, phrase

@@ -13,10 +13,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from hardware.config.errors import ConfigError
-from hardware.config.fields import Lax, NonEmpty
-from hardware.config.part import OFF
-from hardware.config.validation import SettingsTable, fault_at, validated
+from hardware.config.part import OFF, Lax, NonEmpty
+from hardware.config.validation import ConfigError, SettingsTable, fault_at, validated
 from hardware.table.settings import HardwareSettings
 from tallybone.plain_text import MOST_NAME, plain
 

@@ -34,7 +34,7 @@ from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
 from tallybone.web.snapshot import Lobby, as_json, lobby_snapshot, snapshot_of
 from tallybone.web.story import Story
 from vision.arrays import Image
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
+from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
 
 W = TypeVar("W")
 R = TypeVar("R")

@@ -20,9 +20,8 @@ from tallybone.plain_text import MOST_NAME, names_of, plain
 from tallybone.recording.folder import put_back, set_aside
 from tallybone.recording.format import ImageMessage, RecordingError
 from tallybone.replay.export import everything, game_record, plays_table
-from tallybone.replay.figures import GameFigures, figures_of
+from tallybone.replay.figures import GameFigures, PairFigures, PlayerFigures, figures_of, people_in
 from tallybone.replay.lines import Score
-from tallybone.replay.people import PairFigures, PlayerFigures, people_in
 from tallybone.replay.recorded_game import rescored, transcript_of
 from tallybone.session.zones import Zones
 from tallybone.sources.source import GameOverrides

@@ -13,7 +13,7 @@ from benchmarks.bench_foreign import difference, figures_of
 from benchmarks.judged_tables import Figures, JudgedTable, JudgedTile, WorstSheet, judge, worst_in
 from synthetic.training.tables import LearningTable
 from vision.geometry.poses import corners, half_centers, upright_poses
-from vision.networks.refiner import DOWN, UP
+from vision.networks.network import DOWN, UP
 from vision.reading import Face, Half, Reading, SeenTile
 
 IMAGE = np.full((300, 400, 3), 90, np.uint8)

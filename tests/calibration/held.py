@@ -7,9 +7,8 @@ from functools import cache
 
 import numpy as np
 
-from calibration.lens.views import LensView, SeenCorner, find_view
-from calibration.sheets.boards import BOARD_COLUMNS, SQUARE_MM, lens_board
-from calibration.sheets.prints import BOARD_TOP_MM, draw_prints
+from calibration.lens.fit import LensView, SeenCorner, find_view
+from calibration.sheets.prints import BOARD_COLUMNS, BOARD_TOP_MM, SQUARE_MM, draw_prints, lens_board
 from calibration.sheets.sheet import Paper
 from synthetic.render.look_types import CameraLook
 from synthetic.render.sheets import SheetPose, held_view, lay_sheet

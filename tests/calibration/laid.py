@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from calibration.lens.model import Lens, LensSource
-from calibration.sheets.boards import BLOCK_MM, block_boxes
+from calibration.sheets.prints import BLOCK_MM, block_boxes
 from calibration.sheets.sheet import Sheet
 from synthetic.render import view as camera_lens
 from synthetic.render.look_types import CameraLook

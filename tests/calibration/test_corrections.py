@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.tiles.appearance import BarSeen, PipColors, SetLook
 from calibration.tiles.corrections import (
     LessonResult,
     Lessons,
@@ -21,7 +20,7 @@ from calibration.tiles.corrections import (
     learn_correction,
     lessons_of,
 )
-from calibration.tiles.tile_set import LearnedSet, custom_reader, reader_checksum
+from calibration.tiles.tile_set import BarSeen, LearnedSet, PipColors, SetLook, custom_reader, reader_checksum
 from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.paint import render
 from synthetic.render.scene import PlacedTile, Scene

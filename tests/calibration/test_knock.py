@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.knock.correction import TableExamples, fit_correction, learned
-from calibration.knock.fit import fit_knock
+from calibration.knock.fit import TableExamples, fit_correction, fit_knock, learned
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.heard import ClassifiedSound
 

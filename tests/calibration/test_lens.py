@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.lens.fit import fit_lens
-from calibration.lens.guide import guide
+from calibration.lens.fit import LensView, SeenCorner, board_pose, find_view, fit_lens, guide
 from calibration.lens.model import Lens, known_lens
 from calibration.lens.raspberry_pi import PiCamera
-from calibration.lens.views import LensView, SeenCorner, board_pose, find_view
 from tests.calibration.held import FOCAL_PX, GOOD, LENS, SIZE_PX, board_view_of, held, picture_of, views
 from vision.arrays import Points
 

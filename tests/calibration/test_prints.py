@@ -7,13 +7,22 @@ from functools import cache
 import numpy as np
 import pytest
 
-from calibration.lens.views import find_view
-from calibration.sheets.boards import BLOCK_MM, BOARD_CORNERS, MARKER_MM, SQUARE_MM, lens_board
-from calibration.sheets.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm, mat_zones
-from calibration.sheets.pdf import format_pdf
-from calibration.sheets.prints import RULER_MM, draw_prints
-from calibration.sheets.raster import draw_sheet
-from calibration.sheets.sheet import LineSegment, Paper, Rectangle, Sheet, Text, Window
+from calibration.lens.fit import find_view
+from calibration.sheets.prints import (
+    BLOCK_MM,
+    BOARD_CORNERS,
+    MARKER_MM,
+    MAT_HEIGHT_MM,
+    MAT_WIDTH_MM,
+    RULER_MM,
+    SQUARE_MM,
+    block_places_mm,
+    draw_prints,
+    draw_sheet,
+    lens_board,
+    mat_zones,
+)
+from calibration.sheets.sheet import LineSegment, Paper, Rectangle, Sheet, Text, Window, format_pdf
 from calibration.table.corner_marks import find_corner_marks
 from tests.calibration.pdf_pages import contents, page_sizes_mm, picture_of
 

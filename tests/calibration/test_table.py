@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.sheets.boards import marker_corners_mm
+from calibration.sheets.prints import marker_corners_mm
 from calibration.table.corner_marks import find_corner_marks
-from calibration.table.fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
-from calibration.table.plane_fit import FlatTarget, fit_plane
+from calibration.table.fit import (
+    FlatTarget,
+    TileSize,
+    fit_plane,
+    table_from_corners,
+    table_from_markers,
+    table_from_tiles,
+    tile_length_mm,
+)
 from calibration.table.table import Table, TableSource
 from synthetic.render.cover import truth_of
 from synthetic.render.looks import CLASSIC, FELT, LAMP

@@ -4,18 +4,24 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.tiles.appearance import BarSeen, PipColors, measure_look
-from calibration.tiles.assignment import cheapest_columns
-from calibration.tiles.labels import TileCount, all_pairs, count_tiles, label_tiles, margins
-from calibration.tiles.learning import LearningResult, custom_set_if_better, learn_set
-from calibration.tiles.overview import draw_tiles
-from calibration.tiles.tile_set import LearnedSet, custom_reader, custom_set_of, refitted, tile_set_of
+from calibration.tiles.labels import TileCount, all_pairs, cheapest_columns, count_tiles, label_tiles, margins
+from calibration.tiles.learning import LearningResult, custom_set_if_better, draw_tiles, learn_set
+from calibration.tiles.tile_set import (
+    BarSeen,
+    LearnedSet,
+    PipColors,
+    custom_reader,
+    custom_set_of,
+    measure_look,
+    refitted,
+    tile_set_of,
+)
 from synthetic.render.looks import CLASSIC
 from synthetic.render.paint import RenderedPicture, render
 from tallybone.store.calibration_file import Calibration, format_calibration, parse_calibration
 from tests.vision.sign_set import true_tiles
 from tests.vision.whole_set import draw_whole_set
-from vision.reader.custom_set_fit import Restraint, Views, look
+from vision.reader.custom_set import Restraint, Views, look
 from vision.reader.reader import Reader, load_reader
 
 pytestmark = pytest.mark.slow

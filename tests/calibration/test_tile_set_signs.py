@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.tiles.appearance import measure_look
+from calibration.tiles.labels import are_signs
 from calibration.tiles.learning import LearningResult, SetPictures, examine_set, learn
-from calibration.tiles.rounds import are_signs
-from calibration.tiles.tile_set import custom_reader, refitted, tile_set_of
+from calibration.tiles.tile_set import custom_reader, measure_look, refitted, tile_set_of
 from synthetic.render.looks import CLASSIC
 from synthetic.render.paint import RenderedPicture, render
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles

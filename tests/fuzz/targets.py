@@ -24,8 +24,8 @@ from starlette.types import ASGIApp
 from engine import BLOCK, EngineError, Lead, NewHand, Play, Seat, Tile
 from engine.record.play import play_record
 from engine.record.text import parse_record
-from hardware.config.errors import ConfigError
-from hardware.knock.errors import KnockError
+from hardware.config.validation import ConfigError
+from hardware.knock.sensor import KnockError
 from hardware.knock.wav import read_wav
 from tallybone.hub.hall import Hall
 from tallybone.hub.heard import scores_of

@@ -11,8 +11,8 @@ from hardware.buttons.panel import ButtonPress
 from hardware.display.page import DisplayPage
 from hardware.leds.patterns import Mood, TableState
 from hardware.libraries.pin_factory import PinLibrary
-from hardware.table.open_parts import PartOpener
 from hardware.table.parts import Parts
+from hardware.table.settings import PartOpener
 from hardware.virtual.panel import VirtualPanel
 from tests.hardware.table.reading import read_hardware
 from tests.waiting import soon, until

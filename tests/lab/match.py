@@ -14,7 +14,6 @@ from calibration.table.zones import OutlineMm, TableZones, ZoneSource
 from engine import Event, Lead
 from hardware.knock.heard import Sound
 from hardware.knock.onsets import RATE_HZ
-from synthetic.sounds.scenes import scene_of
 from tallybone.choices import Difficulty
 from tallybone.json_values import to_json
 from tallybone.session.inputs import KnockHeard
@@ -22,6 +21,7 @@ from tallybone.session.zones import Outline, Zones
 from tallybone.simulate.items import SimulatedInput, TrueEvent
 from tallybone.simulate.simulation import Simulation, simulation_settings
 from tallybone.store.calibration_file import Calibration, save_calibration
+from tests.hardware.knock.scenes import scene_of
 from vision.tracking.watch import Frame
 
 _SEED, _HANDS = 3, 3

@@ -19,8 +19,8 @@ from synthetic.training.detector.pictures import (
 )
 from tests.vision.shapes import tile_at, tiles_at
 from vision.geometry.poses import Poses, corners, empty_poses, sides_px, to_image
-from vision.networks.detector_decoding import CHANNELS, STRIDE_PX, decode_poses
-from vision.networks.refiner import DOWN, UP
+from vision.networks.detector import CHANNELS, STRIDE_PX, decode_poses
+from vision.networks.network import DOWN, UP
 
 BLACK, GREEN, RED = (0, 0, 0), (0, 255, 0), (0, 0, 255)
 

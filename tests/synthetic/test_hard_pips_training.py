@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from synthetic.training.hard_pips.doubtful import SIZE, DoubtfulHalves, doubtful_of_table, draw_doubtful
-from vision.networks.hard_case_classifier import SIZE as SEEN
+from vision.networks.network import SIZE as SEEN
 
 NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 

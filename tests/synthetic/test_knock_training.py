@@ -11,8 +11,8 @@ from hardware.knock.classifier import SOUNDS, Classifier, Dense, load_classifier
 from hardware.knock.features import AFTER, BEFORE, FEATURES, measure
 from hardware.knock.heard import Sound
 from synthetic.sounds.impacts import RATE_HZ, Impact, finger_pad, force, frequencies, knuckle, nail
-from synthetic.sounds.scenes import draw_scene, scene_of
 from synthetic.training.knock.examples import Examples, chances_of, collect_examples, draw_recording, figures, reweight
+from tests.hardware.knock.scenes import draw_scene, scene_of
 from tests.hardware.knock.sounds import scene
 
 

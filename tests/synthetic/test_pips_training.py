@@ -20,8 +20,8 @@ from synthetic.training.processes import concatenated
 from synthetic.training.tables import table_of
 from tests.vision.tables import CAMERA, lay
 from vision.image.pyramid import build_pyramid
+from vision.networks.network import FEATURES, load_pip_features
 from vision.networks.pip_classifier import PipClassifier
-from vision.networks.pip_features import FEATURES, load_pip_features
 
 FIELDS = PipSamples.__slots__
 

@@ -21,8 +21,8 @@ from tests.vision.tables import CAMERA, Looks, lay
 from vision.arrays import Image
 from vision.geometry.poses import Poses, deltas_between, empty_poses, move, swap_halves
 from vision.image.pyramid import Level, build_pyramid
+from vision.networks.network import CORRECTION, DOWN, NOTHING, OUTPUTS, UP
 from vision.networks.patches import PatchGrid, contrasts, sample, tile_grid
-from vision.networks.refiner import CORRECTION, DOWN, NOTHING, OUTPUTS, UP
 
 NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 FIELDS = RefinerSamples.__slots__

@@ -16,7 +16,7 @@ from synthetic.training import tables
 from synthetic.training.tables import LearningTable, draw_learning_table, table_of
 from tests.vision.tables import CAMERA, lay
 from vision.geometry.poses import half_centers
-from vision.networks.refiner import DOWN, UP
+from vision.networks.network import DOWN, UP
 
 # Pips in the colour of the face are illegible.
 INVISIBLE = replace(CLASSIC, pip_bgr=(CLASSIC.face_bgr,) * len(CLASSIC.pip_bgr), pip_kind=PipKind.FLAT)

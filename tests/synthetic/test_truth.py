@@ -16,7 +16,7 @@ from synthetic.training.truth import corner_errors, near_any, true_pips, truth_p
 from tests.vision.shapes import tile_at, tiles_at
 from tests.vision.tables import CAMERA, lay, table_with
 from vision.geometry.poses import Poses, corners, empty_poses, half_centers, sides_px, swap_halves
-from vision.networks.refiner import DOWN, UP
+from vision.networks.network import DOWN, UP
 from vision.reading import Face, Reading
 
 

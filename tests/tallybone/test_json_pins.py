@@ -24,7 +24,7 @@ from tallybone.session.sitting import kind_of
 from tallybone.store.calibration_file import Calibration
 from tallybone.store.house import HouseSettings, PasswordHash
 from vision.reader.custom_set import RecordedSet
-from vision.tracking.camera_motion.alignment import AlignmentNumbers
+from vision.tracking.camera_motion import AlignmentNumbers
 
 KEPT = Path(__file__).parent / "kept" / "json.txt"
 ROOTS = {

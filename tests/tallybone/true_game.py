@@ -15,7 +15,7 @@ from tallybone.recording.messages import write_input
 from tallybone.recording.writer import RecordingWriter
 from tallybone.simulate.game_script import ScriptStep
 from tallybone.simulate.items import TrueEvent, TrueTable, TrueTile, TrueTiles, Zone
-from tallybone.simulate.recorder import truth_line
+from tallybone.simulate.simulation import truth_line
 from tests.tallybone.recorded_game import BEGINS_NS, SECOND
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views

@@ -13,7 +13,7 @@ from synthetic.render.cover import truth_of
 from synthetic.render.view import view_of
 from tallybone.session.touching import halves_of
 from tallybone.simulate.game_script import ScriptStep, play_out
-from tallybone.simulate.scenes import DemoTable, pick_table
+from tallybone.simulate.room import DemoTable, pick_table
 from vision.reading import PointPx, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vision.geometry.poses import Poses
 from vision.image.pyramid import Level
-from vision.networks.hard_case_classifier import HardCaseClassifier
+from vision.networks.network import HardCaseClassifier
 from vision.reader.reader import Reader, load_reader
 
 

@@ -12,7 +12,7 @@ from synthetic.render.paint import RenderedPicture
 from synthetic.training.pips.fit import true_halves
 from synthetic.training.truth import true_pips, truth_poses
 from vision.geometry.poses import half_centers
-from vision.networks.refiner import UP
+from vision.networks.network import UP
 
 _SQUARE = ((-0.6, -0.6), (0.6, -0.6), (0.6, 0.6), (-0.6, 0.6))
 _TRIANGLE = ((0.0, -0.7), (0.7, 0.6), (-0.7, 0.6))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.layout.plays import is_at_side, play_posterior, play_priors
+from vision.layout.joins import is_at_side, play_posterior, play_priors
 from vision.layout.touches import Touch
 
 # Weight of a second tile with the same numbers, relative to any other tile, if the set is given or only estimated.

@@ -15,7 +15,7 @@ from vision.geometry.poses import Poses, move
 from vision.geometry.selection import select_more_tiles, select_tiles
 from vision.image.pyramid import Level
 from vision.networks.detector import Detector, Focus
-from vision.networks.refiner import NOTHING, UP, Refiner
+from vision.networks.network import NOTHING, UP, Refiner
 
 # Rounds of refinement before and after the table plane is known.
 _ROUNDS, _ROUNDS_ON_PLANE = 2, 2

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry.odds import softmax
+from vision.networks.network import FEATURES, PICTURE_FEATURES
 from vision.networks.pip_classifier import PipClassifier
-from vision.networks.pip_features import FEATURES, PICTURE_FEATURES
 from vision.reader.custom_set import described_inputs
 
 # Log odds that an exemplar in full effect adds to its number. They exceed those of most misreadings. On nine sets of

@@ -1,7 +1,8 @@
-"""Read all tiles in an image: detect, refine, select, classify pips, and find joins."""
+"""Read all tiles in an image: detect, refine, select, classify pips, re-align, find joins, and list unsure objects."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,24 +11,122 @@ from numpy.typing import NDArray
 
 from vision.arrays import Image, Points
 from vision.geometry.odds import log_odds, probability, softmax
-from vision.geometry.plane import find_plane
-from vision.geometry.poses import Poses, corners, empty_poses, half_centers
+from vision.geometry.plane import Plane, find_plane
+from vision.geometry.poses import Poses, corners, empty_poses, half_centers, sides_px
 from vision.geometry.sets import numbers_in_play
 from vision.image.pyramid import Level, build_pyramid
 from vision.layout.joins import find_joins
 from vision.layout.touches import find_touches
 from vision.networks.detector import Detector, Focus, load_detector
-from vision.networks.hard_case_classifier import HardCaseClassifier, load_hard_case_classifier
+from vision.networks.network import (
+    DOWN,
+    UP,
+    HardCaseClassifier,
+    PipFeatures,
+    Refiner,
+    load_hard_case_classifier,
+    load_pip_features,
+    load_refiner,
+)
 from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
-from vision.networks.pip_features import PipFeatures, load_pip_features
-from vision.networks.refiner import DOWN, UP, Refiner, load_refiner
 from vision.reader.agreement import JointReading, agree
-from vision.reader.candidates import Candidates, Filter, shifted_poses
+from vision.reader.candidates import Candidates, Filter, Looks, shifted_poses, tile_odds
 from vision.reader.custom_set import CustomSet
 from vision.reader.exemplars import Exemplars
-from vision.reader.pose_refinement import relocate
-from vision.reader.unsure import FARTHEST_BELOW, is_readable, looks_like_a_tile, min_odds
 from vision.reading import Face, Guess, Half, PointPx, Reading, SeenTile
+
+# Offsets on the table plane from which each tile is refined again: sides along the tile, and radians.
+_STARTS = ((0.0, 0.0), (0.2, 0.0), (-0.2, 0.0), (0.0, 0.1), (0.0, -0.1))
+_ROUNDS = 3
+# Weight of the log probability of the pips, relative to the log odds of being a tile.
+_CLARITY_WEIGHT = 3.0
+# Maximum displacement in sides. Farther away is a neighbour.
+_FARTHEST = 0.5
+
+PipsAt = Callable[[Poses], NDArray[np.float64]]
+"""Function from poses, shape (N, 6), to the probabilities of the pips of both halves, shape (N, 2, 19)."""
+
+
+def relocate(levels: tuple[Level, ...], candidates: Candidates, plane: Plane, seen: Looks, pips_at: PipsAt) -> Poses:
+    """Return for each tile the nearby pose at which it looks most like a tile with clear pips, shape (N, 6).
+
+    Args:
+        levels: Pyramid of the image.
+        candidates: Refines the poses.
+        plane: Plane of the table.
+        seen: Current poses and their class probabilities.
+        pips_at: Classifies the pips at poses.
+    """
+    poses, probabilities = seen
+    if not len(poses):
+        return poses
+    middles, thetas = plane.on_table(poses)
+    starts = [
+        plane.tiles_at(middles + along * np.column_stack([np.cos(thetas), np.sin(thetas)]), thetas + turned)
+        for along, turned in _STARTS
+    ]
+    refined = candidates.refined(levels, np.concatenate(starts), rounds=_ROUNDS)
+    tried, tile_probabilities = np.concatenate([poses, refined[0]]), np.concatenate([probabilities, refined[1]])
+    pip_clarity = np.log(pips_at(tried).max(axis=2)).sum(axis=1)
+    scores = tile_odds(tile_probabilities) - plane.doubt(tried) + _CLARITY_WEIGHT * pip_clarity
+    by_start = tried.reshape(-1, *poses.shape)
+    distance = np.linalg.norm(by_start[..., :2] - poses[:, :2], axis=2)
+    scores = np.where(distance > _FARTHEST * sides_px(poses), -np.inf, scores.reshape(-1, len(poses)))
+    return np.asarray(by_start[scores.argmax(axis=0), np.arange(len(poses))])
+
+
+# Candidates above these log odds are clear.
+_CLEAR = 3.0
+# Log odds by which a double blank must exceed those of other tiles, because plain parts of a table look like one. A set
+# has only one, so each less likely one needs more, up to _MOST_BLANKS times as much. Logistic regression on 2765
+# held-out candidates of rendered tables gives 1.0 to 1.2.
+_BLANK_DOUBT, _MOST_BLANKS = 1.0, 3
+# Minimum log odds of a candidate where no other is clear, because cards, keys and labels look like a lone tile. In 250
+# held-out pictures, 8 of 30 such candidates above 0 are tiles, and 2603 of 2715 of the others.
+_LONE_DOUBT = 2.5
+# A candidate that is not clear is unsure if its reading is right with a probability below this.
+_READABLE = 0.4
+# Minimum log odds for reporting a candidate as unsure, face up and face down. From 0 on it is reported as a tile.
+_REPORT_UP, _REPORT_DOWN = -1.2, -1.2
+FARTHEST_BELOW = -min(_REPORT_UP, _REPORT_DOWN)
+"""Largest distance below 0 of the log odds of a reported candidate."""
+
+
+def looks_like_a_tile(odds: NDArray[np.float64], faces: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return a mask of the rejected candidates to report as unsure, shape (N,).
+
+    Args:
+        odds: Log odds of each being a tile, shape (N,). -inf for a candidate that was accepted as a tile.
+        faces: Visible side of each, `refiner.UP` or `DOWN`, shape (N,).
+    """
+    return np.asarray(odds > np.where(faces == DOWN, _REPORT_DOWN, _REPORT_UP))
+
+
+def min_odds(odds: NDArray[np.float64], is_blank: NDArray[np.bool_], *, others_known: bool) -> NDArray[np.float64]:
+    """Return the minimum log odds from which each candidate is reported as a tile, shape (N,).
+
+    Args:
+        odds: Log odds of each being a tile, shape (N,).
+        is_blank: True for double blanks, shape (N,).
+        others_known: Whether the other tiles on the table are known, so that a lone candidate needs no more.
+    """
+    needed, blank, is_clear = np.zeros(len(odds)), np.nonzero(is_blank)[0], odds > _CLEAR
+    needed[blank[np.argsort(-odds[blank])]] = _BLANK_DOUBT * np.minimum(np.arange(len(blank)) + 1, _MOST_BLANKS)
+    is_lone = is_clear.sum() - is_clear == 0
+    return needed if others_known else needed + _LONE_DOUBT * is_lone
+
+
+def is_readable(odds: NDArray[np.float64], chances: NDArray[np.float64], is_up: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return a mask of the tiles that are clear, or face down, or have pips that can be read at all, shape (N,).
+
+    Args:
+        odds: Log odds of each being a tile, shape (N,).
+        chances: Probabilities of pips, shape (N, 2, K).
+        is_up: True for tiles that lie face up, shape (N,).
+    """
+    is_right = probability(odds) * chances.max(axis=2).prod(axis=1)
+    return np.asarray((is_right > _READABLE) | (odds > _CLEAR) | ~is_up)
+
 
 # Weight and cap of the log odds of the less certain half in a candidate's score. Clear pips are strong evidence of a
 # tile. The weight is three quarters of that fitted to 3435 candidates of rendered tables, because with the full weight

@@ -1,38 +1,162 @@
-"""Track a table over settled images: detect tiles that were placed, moved or removed."""
+"""Track a table over settled images: tiles placed, moved or removed, hands, and unreadable objects."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.arrays import Image, Motion
+from vision.arrays import GreyImage, Image, Mask, Motion
 from vision.geometry.poses import Poses, sides_px
+from vision.geometry.selection import overlap_share
 from vision.networks.detector import Focus
 from vision.reader.candidates import Filter
 from vision.reader.reader import Reader
 from vision.reading import Join, PointPx, Reading, SeenTile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
-from vision.tracking.camera_motion.estimation import Agreement, Anchor, estimate_alignment
-from vision.tracking.camera_motion.from_tiles import find_motion
+from vision.tracking.camera_motion import STRAIGHT_ON, Agreement, Alignment, Anchor, estimate_alignment, find_motion
 from vision.tracking.changes import PictureDifference, PictureSizeError, TablePicture, differences_between
-from vision.tracking.matching import joins_among, match_tracks, places_among, touched
-from vision.tracking.occlusion import covered, overlooked
-from vision.tracking.table_changes import came_and_went, kept, reread
-from vision.tracking.table_view import Change, ChangeKind, TableView
+from vision.tracking.table_view import Change, ChangeKind, TableView, came_and_went, kept, reread
 from vision.tracking.tracks import (
     SAME_PLACE,
     Track,
     carried,
     corner_distance,
+    in_place_of,
+    joins_among,
     looked_at,
+    match_tracks,
     moved_tile,
+    places_among,
     poses_of,
+    side_px,
+    touched,
 )
-from vision.tracking.unread import Unread
+
+# An object that overlaps a known tile by more than this is that tile, or lies on it.
+_MOST_OVERLAP = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Unreadable objects on a table, tracked over settled images.
+
+    Attributes:
+        once: Objects seen for the first time in the last image. They may be a hand.
+        still: Objects seen at the same place at least twice.
+        is_due: Whether another image should be read soon, to decide which of *once* stay. Never True twice in a row, so
+            that flickering detections cause no further reads.
+    """
+
+    once: tuple[SeenTile, ...] = ()
+    still: tuple[SeenTile, ...] = ()
+    is_due: bool = False
+
+    def after(
+        self,
+        seen: tuple[SeenTile, ...],
+        known: tuple[SeenTile, ...],
+        motion: Motion,
+        is_looked_at: Callable[[PointPx], bool],
+    ) -> Unread:
+        """Return the state after another image.
+
+        Args:
+            seen: Unreadable objects in the image.
+            known: Known tiles. An object at the place of one is that tile.
+            motion: Image motion since the previous image, shape (2, 3).
+            is_looked_at: Returns True if a point was searched in this image. Objects elsewhere are kept.
+        """
+        once, still = (tuple(moved_tile(tile, motion) for tile in tiles) for tiles in (self.once, self.still))
+        before = (*still, *once)
+        places = {tile: in_place_of(tile, before) for tile in seen}
+        stayed = {place for place in places.values() if place is not None}
+        stayed |= {place for place, tile in enumerate(still) if not is_looked_at(tile.center_px)}
+        fresh = tuple(tile for tile, place in places.items() if place is None and not _is_known(tile, known))
+        lying = tuple(before[place] for place in sorted(stayed) if not _is_known(before[place], known))
+        return Unread(fresh, lying, is_due=bool(fresh) and not self.is_due)
+
+
+def _is_known(tile: SeenTile, known: tuple[SeenTile, ...]) -> bool:
+    outline = np.array(tile.corners_px)
+    return any(overlap_share(outline, np.array(other.corners_px)) > _MOST_OVERLAP for other in known)
+
+
+# A changed region is a hand if it has at least the area of _LEAST_TILES tiles, and tiles explain less than
+# _MOST_EXPLAINED of it.
+_LEAST_TILES, _MOST_EXPLAINED = 2.5, 0.5
+# Size of a tile with its shadow, relative to its face.
+_WITH_SHADOW = 1.35
+# Minimum size of an unexplained change that may be a missed tile: in tile areas, or in pixels if no tile is known.
+_LEAST_OVERLOOKED, _LEAST_OVERLOOKED_PX = 0.4, 60
+# Changes narrower than this are ignored. They come from light, or from tiles that were nudged.
+_RIM_PX = 3
+# Sides of the squares, in pixels of the small image, with which gaps in the outline of a hand are closed, and with
+# which it is then dilated.
+_JOINED_PX, _MARGIN_PX = 9, 7
+
+
+def covered(change: PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
+    """Return a mask of the regions covered by hands, of the same shape as `change.mask`. All False without tiles.
+
+    Args:
+        change: Difference from the previous image.
+        tiles: Tiles known before, and tiles read now.
+    """
+    nothing = np.zeros_like(change.mask)
+    if not tiles:
+        return nothing
+    explained = _explained(change, tiles)
+    side = _side(change, tiles)
+    joined = cv2.morphologyEx(
+        change.mask.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((_JOINED_PX, _JOINED_PX), np.uint8)
+    )
+    count, labels = cv2.connectedComponents(joined, connectivity=8)
+    areas = np.bincount(labels.ravel().astype(np.intp), minlength=count)
+    by_tiles = np.bincount(labels[explained > 0].astype(np.intp), minlength=count)
+    is_hand = (areas >= _LEAST_TILES * 2 * side**2) & (by_tiles < _MOST_EXPLAINED * areas)
+    is_hand[0] = False
+    hands = is_hand[labels].astype(np.uint8)
+    return np.asarray(cv2.dilate(hands, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
+
+
+def overlooked(change: PictureDifference, tiles: Sequence[SeenTile], hidden: Mask) -> Mask:
+    """Return a mask of unexplained changes that may be a missed tile, of the same shape as `change.mask`.
+
+    Changes smaller than 0.4 of a tile are omitted. The mask has a margin of 3 px.
+
+    Args:
+        change: Difference from the previous image.
+        tiles: Tiles known before, and tiles read now.
+        hidden: Mask of covered regions, shape (h, w).
+    """
+    rest = (change.mask & ~hidden & (_explained(change, tiles) == 0)).astype(np.uint8)
+    rest = cv2.morphologyEx(rest, cv2.MORPH_OPEN, np.ones((_RIM_PX, _RIM_PX), np.uint8)).astype(np.uint8, copy=False)
+    least_px = _LEAST_OVERLOOKED * 2 * _side(change, tiles) ** 2 if tiles else float(_LEAST_OVERLOOKED_PX)
+    count, labels = cv2.connectedComponents(rest, connectivity=8)
+    is_large = np.bincount(labels.ravel().astype(np.intp), minlength=count) >= least_px
+    is_large[0] = False
+    found = is_large[labels].astype(np.uint8)
+    return np.asarray(cv2.dilate(found, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
+
+
+def _explained(change: PictureDifference, tiles: Sequence[SeenTile]) -> GreyImage:
+    """Return an image with 1 for tiles and their shadows, and 0 elsewhere."""
+    explained = np.zeros(change.mask.shape, np.uint8)
+    for tile in tiles:
+        corners = np.array(tile.corners_px)
+        grown = corners.mean(axis=0) + _WITH_SHADOW * (corners - corners.mean(axis=0))
+        cv2.fillConvexPoly(explained, np.round(grown / change.scale).astype(np.int32), 1)
+    return explained
+
+
+def _side(change: PictureDifference, tiles: Sequence[SeenTile]) -> float:
+    """Return the median side of a half, in pixels of the mask."""
+    return float(np.median([side_px(tile) for tile in tiles])) / change.scale
+
 
 # A detected tile is part of the table if at most this share of its less changed half differs from the empty table.
 _NEW_TO_TABLE = 0.4

@@ -9,12 +9,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from hardware.buttons.debounce import Debouncing, PinSample, PressTiming, feed
 from hardware.buttons.driver import ButtonsDriver, Tap
-from hardware.buttons.panel import SEAT_BUTTONS, SHARED_BUTTONS, ButtonError, ButtonPress, button_name, refuse_if_closed
+from hardware.buttons.panel import (
+    SEAT_BUTTONS,
+    SHARED_BUTTONS,
+    ButtonError,
+    ButtonPress,
+    Debouncing,
+    PinSample,
+    PressTiming,
+    button_name,
+    feed,
+    refuse_if_closed,
+)
 from hardware.clock import Clock
-from hardware.config.fields import Pin, Pins
-from hardware.config.part import PinNames
+from hardware.config.part import Pin, PinNames, Pins
 from hardware.libraries.pin_factory import OpenPins, close_devices, pin_errors
 from hardware.part_state import PartState
 
@@ -57,7 +66,7 @@ class GpioButtons:
         self._is_closed = False
         for name, pin in pins.items():
             try:
-                # gpiozero's own debouncing (bounce_time) drops edges: see debounce.py.
+                # gpiozero's own debouncing (bounce_time) drops edges: see hardware/buttons/panel.py.
                 device = DigitalInputDevice(pin, pull_up=True, bounce_time=None, pin_factory=factory)
             except pin_errors() as error:
                 self.close()

@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Literal
 
 from hardware.display.display import DisplayError
 from hardware.display.driver import DisplayEmulation, SerialDisplay
-from hardware.display.encoder import Burst, DisplayLook, WireTiming
-from hardware.display.link import BytePort
+from hardware.display.encoder import (
+    NEXTION_CHARACTERS,
+    Burst,
+    DisplayLook,
+    WireTiming,
+    points_text,
+    provisional_mark,
+    reduce_text,
+)
+from hardware.display.link import BytePort, serial_port
 from hardware.display.nextion_page import FIELDS, MESSAGE_CHARACTERS, NAME_CHARACTERS, PLAYERS, POINTS_CHARACTERS
 from hardware.display.page import DisplayPage
-from hardware.display.rows import points_text, provisional_mark
-from hardware.display.serial_port import serial_port
-from hardware.display.text import NEXTION_CHARACTERS, reduce_text
 
 if TYPE_CHECKING:  # Emulations are not needed at run time.
-    from hardware.display.emulation.intake import Emulated
+    from hardware.display.emulation.firmware import Emulated
 
 _END = b"\xff\xff\xff"
 _BUFFER_BYTES = 512  # half of the display's 1024

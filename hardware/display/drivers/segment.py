@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from hardware.config.fields import Percent, SeatIndex
+from hardware.config.part import Percent, SeatIndex
 from hardware.display.driver import DisplayEmulation, SerialDisplay
-from hardware.display.encoder import Burst, DisplayLook, WireTiming
+from hardware.display.encoder import Burst, DisplayLook, WireTiming, points_text
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.display.rows import points_text
 
 if TYPE_CHECKING:  # Emulations are not needed at run time.
-    from hardware.display.emulation.intake import Emulated
+    from hardware.display.emulation.firmware import Emulated
 
 DIGITS = 4
 _DECIMALS, _CURSOR, _BRIGHTNESS = 0x77, 0x79, 0x7A

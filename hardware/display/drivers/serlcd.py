@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from hardware.colour import Rgb
-from hardware.config.fields import Lax
+from hardware.config.part import Lax
 from hardware.display.driver import DisplayEmulation, SerialDisplay
-from hardware.display.encoder import Burst, DisplayLook, WireTiming
+from hardware.display.encoder import LCD_CHARACTERS, Burst, DisplayLook, WireTiming, screen_at
 from hardware.display.page import DisplayPage
-from hardware.display.rows import screen_at
-from hardware.display.text import LCD_CHARACTERS
 
 if TYPE_CHECKING:  # Emulations are not needed at run time.
-    from hardware.display.emulation.intake import Emulated
+    from hardware.display.emulation.firmware import Emulated
 
 _COMMAND, _SETTING, _SET_CURSOR, _SET_RGB = 0xFE, 0x7C, 0x80, 0x2B
 _ROW_ADDRESS = (0x00, 0x40, 0x14, 0x54)

@@ -10,14 +10,20 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hardware.clock import Clock
-from hardware.config.fields import NonEmpty
+from hardware.config.part import NonEmpty
 from hardware.display.display import ScoreDisplay
 from hardware.display.driver import DisplayDriver
-from hardware.display.encoder import Burst, DisplayLook, WireTiming
+from hardware.display.encoder import (
+    TERMINAL_CHARACTERS,
+    Burst,
+    DisplayLook,
+    WireTiming,
+    points_text,
+    provisional_mark,
+    reduce_text,
+)
 from hardware.display.link import LinkedDisplay
 from hardware.display.page import DisplayPage
-from hardware.display.rows import points_text, provisional_mark
-from hardware.display.text import TERMINAL_CHARACTERS, reduce_text
 
 _NAME_COLUMNS, _POINTS_COLUMNS = 20, 6
 # A terminal needs no pacing.

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from hardware.clock import Clock
-from hardware.display.emulation.intake import Emulated
+from hardware.display.emulation.firmware import Emulated
 
 _MOST_BYTES = 4096
 _TICK_S = 0.02

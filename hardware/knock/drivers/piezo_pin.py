@@ -11,14 +11,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from hardware.clock import Clock
-from hardware.config.fields import Pin, Pins, SeatIndex
-from hardware.config.part import PinNames
+from hardware.config.part import Pin, PinNames, Pins, SeatIndex
 from hardware.knock.detector import KnockDetector
-from hardware.knock.device import SensorDevice
 from hardware.knock.driver import PiezoDriver
-from hardware.knock.errors import KnockSensorError
 from hardware.knock.heard import ClassifiedSound
 from hardware.knock.peaks import Hit, HitMerger
+from hardware.knock.sensor import KnockSensorError, SensorDevice
 from hardware.libraries.installing import install_command
 from hardware.libraries.pin_factory import OpenPins, close_devices, is_connected, pin_errors
 from hardware.part_state import PartState

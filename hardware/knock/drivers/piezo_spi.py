@@ -12,12 +12,12 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from hardware.clock import Clock
-from hardware.config.fields import Lax, SeatIndex, SpiChip, SpiPort
+from hardware.config.part import Lax, SeatIndex, SpiChip, SpiPort
 from hardware.knock.detector import KnockDetector
-from hardware.knock.device import SensorDevice
 from hardware.knock.driver import PiezoDriver
 from hardware.knock.heard import ClassifiedSound
 from hardware.knock.peaks import HitMerger, PeakFinder
+from hardware.knock.sensor import SensorDevice
 from hardware.libraries.pin_factory import OpenPins
 from hardware.part_state import PartState
 

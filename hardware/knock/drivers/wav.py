@@ -10,12 +10,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hardware.clock import Clock
-from hardware.config.fields import NonEmpty
+from hardware.config.part import NonEmpty
 from hardware.knock.detector import KnockDetector
 from hardware.knock.driver import KnockDriver
-from hardware.knock.errors import WavError
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
-from hardware.knock.sensor import SensorLifecycle
+from hardware.knock.sensor import SensorLifecycle, WavError
 from hardware.knock.wav import read_wav
 from hardware.libraries.pin_factory import OpenPins
 from hardware.part_state import PartState

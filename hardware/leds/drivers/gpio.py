@@ -9,11 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from hardware.colour import Rgb
-from hardware.config.fields import Lax, Pin, Pins
-from hardware.config.part import PinNames
-from hardware.leds.driver import LedsDriver, Shows
+from hardware.config.part import Lax, Pin, PinNames, Pins
+from hardware.leds.driver import LedsDriver, LedsRole, Shows
 from hardware.leds.lamps import LedError
-from hardware.leds.shown import LedsRole
 from hardware.libraries.pin_factory import OpenPins, close_devices, is_connected, pin_errors
 
 # A single-colour LED is on from this brightness. It is off for dim colours, to blink where an RGB LED breathes.

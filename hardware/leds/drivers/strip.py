@@ -11,10 +11,9 @@ from typing import Annotated, Literal, Protocol
 from pydantic import Field
 
 from hardware.colour import Rgb
-from hardware.config.fields import Percent, SpiChip, SpiPort
-from hardware.leds.driver import LedCount, LedsDriver, Shows
+from hardware.config.part import Percent, SpiChip, SpiPort
+from hardware.leds.driver import LedCount, LedsDriver, LedsRole, Shows
 from hardware.leds.lamps import LedError
-from hardware.leds.shown import LedsRole
 from hardware.libraries.pin_factory import OpenPins
 
 SPI_HZ = 2_400_000

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from synthetic.training.detector.pictures import StoredPicture, draw_crop, draw_pictures, targets_of
 from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch, save_onnx
-from vision.networks.detector_decoding import CHANNELS, FIRST_SHAPE
+from vision.networks.detector import CHANNELS, FIRST_SHAPE
 
 # Channels at strides 2, 4, 8, 16 and 32, and before the last layer.
 _WIDTHS, _LAST_WIDTH = (16, 32, 48, 104, 144), 40

@@ -14,8 +14,8 @@ from synthetic.training.processes import draw_in_processes
 from synthetic.training.tables import draw_learning_table, draw_max_pips
 from vision.arrays import Image, Points
 from vision.geometry.poses import Poses, sides_px
-from vision.networks.detector_decoding import CHANNELS, FIRST_SHAPE, STRIDE_PX, cells_of, encode_poses
-from vision.networks.refiner import UP
+from vision.networks.detector import CHANNELS, FIRST_SHAPE, STRIDE_PX, cells_of, encode_poses
+from vision.networks.network import UP
 
 CROP_PX = 256
 _SIDE_PX = (5.5, 110.0)
@@ -29,7 +29,7 @@ class LabelledPicture:
     Attributes:
         image: BGR, shape (H, W, 3).
         poses: Poses of the readable tiles, shape (N, 6).
-        faces: `vision.networks.refiner.UP` or `DOWN` for each pose, shape (N,).
+        faces: `vision.networks.network.UP` or `DOWN` for each pose, shape (N,).
         unread_px: Outlines of tiles that are cut off, covered or on edge. Training ignores these areas.
     """
 
@@ -217,7 +217,7 @@ class Targets:
     Attributes:
         heat: Heat of face-up and face-down tiles, shape (2, h, w): 1 at a centre, falling to 0 around it.
         heat_counts: Weight of the heat, shape (h, w). 0 for ignored cells.
-        shapes: Encoded poses, shape (8, h, w), as in `vision.networks.detector_decoding`.
+        shapes: Encoded poses, shape (8, h, w), as in `vision.networks.detector`.
         shape_counts: Weight of the shapes, shape (h, w).
     """
 

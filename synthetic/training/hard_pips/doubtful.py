@@ -15,10 +15,9 @@ from synthetic.training.tables import draw_learning_table
 from vision.arrays import Image
 from vision.geometry.poses import jittered
 from vision.image.pyramid import build_pyramid
+from vision.networks.network import UP, PipFeatures, load_pip_features
 from vision.networks.patches import PatchGrid, half_grid, sample
 from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
-from vision.networks.pip_features import PipFeatures, load_pip_features
-from vision.networks.refiner import UP
 
 # Patches are larger than the network's input (48 samples for 1.2 sides), to allow random shifts in training.
 SIZE, SPAN = 64, 1.5

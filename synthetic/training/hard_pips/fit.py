@@ -18,7 +18,7 @@ from synthetic.training.hard_pips import doubtful
 from synthetic.training.hard_pips.doubtful import DoubtfulHalves, doubtful_grid, draw_doubtful
 from synthetic.training.pip_features.fit import draw_warps, warp_patches
 from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch, save_onnx
-from vision.networks.hard_case_classifier import SIZE, SPAN
+from vision.networks.network import SIZE, SPAN
 from vision.networks.patches import contrasts
 
 # Channels at strides 2, 4 and 8.

@@ -15,8 +15,8 @@ from torch.nn import functional
 from synthetic.render.patterns import MAX_PIPS
 from synthetic.training.pip_features.patches import SPAN, HalfPatches, draw_halves, training_grid
 from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch, save_onnx
+from vision.networks.network import FEATURES
 from vision.networks.patches import contrasts, half_grid
-from vision.networks.pip_features import FEATURES
 
 # Channels at strides 2, 4 and 8.
 _WIDTHS = (24, 32, 48, 64)

@@ -24,8 +24,8 @@ from synthetic.training.truth import corner_errors, legible_halves, true_pips, t
 from vision.arrays import Points
 from vision.geometry.poses import Poses, half_centers, jittered, sides_px
 from vision.image.pyramid import build_pyramid
+from vision.networks.network import UP
 from vision.networks.pip_classifier import PipClassifier
-from vision.networks.refiner import UP
 from vision.reader.candidates import Candidates
 from vision.reader.reader import Reader
 

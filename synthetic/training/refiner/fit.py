@@ -17,8 +17,8 @@ from synthetic.training.detector.fit import Residual, layer
 from synthetic.training.processes import concatenated
 from synthetic.training.refiner.samples import RefinerSamples, augment, draw_refiner_samples
 from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch, save_onnx
+from vision.networks.network import CLASSES, CORRECTION, OUTPUTS
 from vision.networks.patches import contrasts, tile_grid
-from vision.networks.refiner import CLASSES, CORRECTION, OUTPUTS
 
 # Channels at strides 2, 4 and 8, and before the last layer.
 _WIDTHS, _LAST_WIDTH = (16, 24, 40, 56), 96

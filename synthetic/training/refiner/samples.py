@@ -17,8 +17,8 @@ from vision.arrays import Image
 from vision.geometry.poses import Poses, deltas_between, empty_poses, jittered, move, sides_px, upright_poses
 from vision.image.pyramid import build_pyramid
 from vision.networks.detector import Detector, load_detector
+from vision.networks.network import NOTHING, load_refiner
 from vision.networks.patches import sample, tile_grid
-from vision.networks.refiner import NOTHING, load_refiner
 from vision.reader.candidates import Candidates
 
 # Signs of a correction (`vision.geometry.poses.move`) after rotating its patch by half a turn, and after mirroring

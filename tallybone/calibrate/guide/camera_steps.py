@@ -9,16 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from calibration.errors import RefusedError
-from calibration.lens.fit import fit_lens
-from calibration.lens.guide import CELLS, guide
+from calibration.lens.fit import CELLS, LensView, find_view, fit_lens, guide
 from calibration.lens.model import Lens
-from calibration.lens.views import LensView, find_view
-from calibration.sheets.boards import BLOCKS, MARKERS_PER_BLOCK
+from calibration.sheets.prints import BLOCKS, MARKERS_PER_BLOCK
 from calibration.table.corner_marks import SeenMarker, find_corner_marks
 from calibration.table.fit import TileSize, table_from_markers, table_from_tiles
 from calibration.table.table import Table
-from calibration.table.zone_view import show_zone
-from calibration.table.zones import TableZones, ZoneSource, updated_zones, zones_of_size, zones_on
+from calibration.table.zones import TableZones, ZoneSource, show_zone, updated_zones, zones_of_size, zones_on
 from engine.phrases import Phrase, phrase
 from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, GuideStep, Kind, StepName, StepResult, points_of
 from tallybone.calibrate.known import ENOUGH_SEEN, HALF_TABLE_MM, zone_name, zone_names

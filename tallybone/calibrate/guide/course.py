@@ -12,7 +12,7 @@ from calibration.errors import CalibrationError, RefusedError
 from calibration.lens.model import LensSource
 from engine.phrases import phrase
 from hardware.clock import Clock
-from hardware.knock.errors import KnockError
+from hardware.knock.sensor import KnockError
 from tallybone.calibrate.guide.camera_steps import LensStep, TableStep, ZonesStep
 from tallybone.calibrate.guide.steps import (
     AGAIN,

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from calibration.errors import RefusedError
 from calibration.table.light import LightMeasurement, Trouble
-from calibration.tiles.learning import LearningResult, smallest_set
-from calibration.tiles.overview import draw_tiles
+from calibration.tiles.learning import LearningResult, draw_tiles, smallest_set
 from calibration.tiles.tile_set import LearnedSet
 from engine.phrases import Phrase, listed, phrase, plural
 from hardware.camera.device import Light

@@ -12,7 +12,7 @@ from pydantic import StringConstraints
 from engine.phrases import phrase
 from hardware.buttons.panel import ButtonError
 from hardware.colour import Rgb
-from hardware.knock.errors import KnockError
+from hardware.knock.sensor import KnockError
 from tallybone.plain_text import plain
 from tallybone.serve.page import PlainRequest, Requests
 from tallybone.serve.parts_test import LEAVES, PartResult, PartsTest, ServedParts

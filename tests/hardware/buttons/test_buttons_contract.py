@@ -9,9 +9,21 @@ from dataclasses import dataclass
 
 import pytest
 
-from hardware.buttons.debounce import Debouncing, PinPress, PinSample, PressKind, PressTiming, feed
 from hardware.buttons.drivers.gpio import GpioButtons
-from hardware.buttons.panel import ButtonError, ButtonPress, Buttons, FakeButtons, NoButtons, VirtualButtons
+from hardware.buttons.panel import (
+    ButtonError,
+    ButtonPress,
+    Buttons,
+    Debouncing,
+    FakeButtons,
+    NoButtons,
+    PinPress,
+    PinSample,
+    PressKind,
+    PressTiming,
+    VirtualButtons,
+    feed,
+)
 from hardware.libraries.installing import install_command
 from hardware.libraries.pin_factory import PinError, PinLibrary, open_pins
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.buttons.debounce import Debouncing, PinPress, PinSample, PressKind, PressTiming, feed
+from hardware.buttons.panel import Debouncing, PinPress, PinSample, PressKind, PressTiming, feed
 
 _MS = 1_000_000
 _TIMING = PressTiming(bounce_ns=15 * _MS, long_ns=800 * _MS, double_ns=300 * _MS)

@@ -12,12 +12,11 @@ from hardware.display.driver import DisplayDriver
 from hardware.display.drivers.nextion import Nextion
 from hardware.display.drivers.segment import Segment
 from hardware.display.drivers.serlcd import SerLcd
-from hardware.display.emulation.intake import Emulated
+from hardware.display.emulation.firmware import Emulated
 from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
-from hardware.display.encoder import DisplayEncoder, DisplayLook, paced
-from hardware.display.text import LCD_CHARACTERS, NEXTION_CHARACTERS
+from hardware.display.encoder import LCD_CHARACTERS, NEXTION_CHARACTERS, DisplayEncoder, DisplayLook, paced
 from tests.hardware.table.reading import read_hardware
 
 S = 1_000_000_000

@@ -10,7 +10,7 @@ from hardware.colour import Rgb
 from hardware.display.drivers.segment import Segment
 from hardware.display.drivers.serlcd import SerLcd
 from hardware.display.drivers.terminal import PlainTerminal
-from hardware.display.emulation.intake import Emulated
+from hardware.display.emulation.firmware import Emulated
 from hardware.display.encoder import DisplayLook, paced
 from hardware.display.page import DisplayPage, ScoreLine
 from tests.hardware.display.parts import KINDS, Kind, S, send

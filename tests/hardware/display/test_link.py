@@ -25,9 +25,8 @@ from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.encoder import DisplayEncoder, DisplayLook, WireTiming
-from hardware.display.link import LinkedDisplay
+from hardware.display.link import LinkedDisplay, serial_port
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.display.serial_port import serial_port
 from hardware.part_state import PartState
 from tests.hardware.display.parts import KINDS, Kind
 from tests.waiting import until

@@ -15,9 +15,9 @@ import pytest
 from numpy.typing import NDArray
 
 from hardware.knock.classifier import SOUNDS, Classifier, Correction, Dense, Layer, load_classifier, save_classifier
-from hardware.knock.errors import KnockModelError
 from hardware.knock.features import FEATURES
 from hardware.knock.heard import Sound
+from hardware.knock.sensor import KnockModelError
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 SHIPPED = ROOT / "hardware" / "models" / "knock.npz"

@@ -19,12 +19,10 @@ from hardware.knock.drivers.microphone import MicrophoneKnockSensor
 from hardware.knock.drivers.piezo_pin import PinKnockSensor
 from hardware.knock.drivers.piezo_spi import SpiKnockSensor, parse_level, read_command
 from hardware.knock.drivers.wav import WavKnockSensor
-from hardware.knock.errors import KnockError, KnockSensorError
-from hardware.knock.fake import FakeKnockSensor, NoKnockSensor
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound
 from hardware.knock.peaks import Hit, HitMerger, PeakFinder
-from hardware.knock.sensor import BackOff, KnockSensor
-from hardware.virtual.drivers import VirtualKnock
+from hardware.knock.sensor import BackOff, FakeKnockSensor, KnockError, KnockSensor, KnockSensorError, NoKnockSensor
+from hardware.virtual.panel import VirtualKnock
 from tests.hardware.knock.faulty_sounds import clipped, gated, knocks
 from tests.hardware.knock.sounds import with_hits, write_wav
 from tests.waiting import soon
@@ -551,7 +549,7 @@ for name in ("sounddevice", "gpiozero", "spidev"):
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor as A
 from hardware.knock.drivers.piezo_pin import PinKnockSensor as B
 from hardware.knock.drivers.piezo_spi import SpiKnockSensor as C
-from hardware.knock.errors import KnockSensorError
+from hardware.knock.sensor import KnockSensorError
 clock = lambda: 0
 for sensor in (A(clock=clock), B((17,), clock=clock, pin_factory=None), C((3,), clock=clock)):
     try:

@@ -8,7 +8,6 @@ import pytest
 from hardware.knock.heard import NS_PER_S, SoundBlock
 from hardware.knock.signal_quality import SignalFault, SignalMonitor, SignalQuality, signal_quality
 from synthetic.sounds.devices import gate
-from synthetic.sounds.scenes import speech
 from tests.hardware.knock.faulty_sounds import (
     KNOCKS_S,
     Signal,
@@ -20,6 +19,7 @@ from tests.hardware.knock.faulty_sounds import (
     telephone,
     with_gaps,
 )
+from tests.hardware.knock.scenes import speech
 from tests.hardware.knock.sounds import RATE_HZ, scene
 
 

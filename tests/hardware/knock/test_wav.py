@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardware.knock.errors import WavError
+from hardware.knock.sensor import WavError
 from hardware.knock.wav import read_wav
 from tests.hardware.knock.sounds import wav_bytes
 

@@ -18,7 +18,7 @@ from hardware.leds.drivers.strip import Strip, open_spi, spi_bytes
 from hardware.leds.lamps import FakeLeds, Lamps, LedDevice, LedError, NoLeds
 from hardware.leds.patterns import OFF
 from hardware.libraries.pin_factory import PinError, PinLibrary, open_pins
-from hardware.virtual.drivers import VirtualLeds
+from hardware.virtual.panel import VirtualLeds
 
 _RED, _WHITE = Rgb(255, 0, 0), Rgb(255, 255, 255)
 _HARDWARE = Path(__file__).resolve().parents[3] / "hardware"

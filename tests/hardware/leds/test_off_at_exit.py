@@ -12,9 +12,8 @@ import pytest
 
 from hardware.colour import Rgb
 from hardware.leds.drivers.strip import spi_bytes
-from hardware.leds.lamps import FakeLeds, Lamps
+from hardware.leds.lamps import FakeLeds, Lamps, off_at_exit
 from hardware.leds.patterns import OFF
-from hardware.leds.safety import off_at_exit
 
 _ROOT = Path(__file__).resolve().parents[3]
 _LONG_S = 30.0
@@ -27,7 +26,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from hardware.colour import Rgb
 from hardware.leds.lamps import Lamps
-from hardware.leds.safety import off_at_exit
+from hardware.leds.lamps import off_at_exit
 from hardware.leds.drivers.strip import Strip
 
 class Bus:

@@ -11,26 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from hardware.buttons.debounce import PinPress, PressKind
-from hardware.buttons.panel import ButtonPress, Buttons, FakeButtons
+from hardware.buttons.panel import ButtonPress, Buttons, FakeButtons, PinPress, PressKind
 from hardware.display.display import FakeDisplay, ScoreDisplay
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.knock.fake import FakeKnockSensor
 from hardware.knock.heard import DOUBTFUL, ClassifiedSound, Sound
-from hardware.knock.sensor import KnockSensor
-from hardware.leds.driver import LedsDriver
+from hardware.knock.sensor import FakeKnockSensor, KnockSensor
+from hardware.leds.driver import LedsDriver, LedsRole
 from hardware.leds.drivers.gpio import SingleSettings
 from hardware.leds.drivers.strip import StripSettings
 from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF, Mood, TableState, glow_at
-from hardware.leds.shown import LedsRole
 from hardware.libraries.pin_factory import PinLibrary
-from hardware.table.open_parts import PartOpener
-from hardware.table.parts import Parts
-from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings
-from hardware.table.supervision import CLOSES_S
-from hardware.virtual.drivers import VirtualLedsSettings, VirtualSettings
-from hardware.virtual.panel import VirtualPanel
+from hardware.table.parts import CLOSES_S, Parts
+from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings, PartOpener
+from hardware.virtual.panel import VirtualLedsSettings, VirtualPanel, VirtualSettings
 from tests.hardware.table.reading import read_hardware
 from tests.waiting import soon
 

@@ -11,21 +11,20 @@ from typing import Any
 import pytest
 
 from hardware.buttons.drivers.gpio import GpioSettings
-from hardware.config.errors import ConfigError
-from hardware.config.fields import SpiPort
-from hardware.config.pins import PinUse, pins_used
+from hardware.config.part import PinUse, SpiPort, pins_used
+from hardware.config.validation import ConfigError
 from hardware.display.drivers.segment import SegmentDriver
 from hardware.display.drivers.serlcd import SerLcdDriver
 from hardware.knock.drivers.microphone import MicrophoneSettings, MicrophoneWire
 from hardware.knock.drivers.piezo_pin import PiezoPinSettings
 from hardware.knock.drivers.piezo_spi import PiezoSpiSettings
 from hardware.knock.drivers.wav import WavSettings
+from hardware.leds.driver import LedsRole
 from hardware.leds.drivers.gpio import RgbSettings, SingleSettings
 from hardware.leds.drivers.strip import StripSettings
-from hardware.leds.shown import LedsRole
 from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.settings import HardwareSettings, KnockSettings
-from hardware.virtual.drivers import VirtualSettings
+from hardware.virtual.panel import VirtualSettings
 from tests.hardware.table.reading import read_hardware
 
 

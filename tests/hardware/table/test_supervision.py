@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from hardware.part_state import PartState
-from hardware.table.supervision import PartDriver, SupervisedPart
+from hardware.table.parts import PartDriver, SupervisedPart
 
 _SOON_S = 5.0
 

@@ -6,15 +6,13 @@ import threading
 
 import pytest
 
-from hardware.buttons.debounce import PressKind
-from hardware.buttons.panel import ButtonError
+from hardware.buttons.panel import ButtonError, PressKind
 from hardware.colour import Rgb
 from hardware.display.page import DisplayPage, ScoreLine
+from hardware.leds.driver import LedsRole
 from hardware.leds.lamps import LedError
 from hardware.leds.patterns import OFF
-from hardware.leds.shown import LedsRole
-from hardware.virtual.drivers import VirtualLedsSettings
-from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
+from hardware.virtual.panel import LedsLook, PanelLook, VirtualLedsSettings, VirtualPanel
 
 S = 1_000_000_000
 RED = Rgb(255, 0, 0)

@@ -9,9 +9,19 @@ import numpy as np
 import pytest
 
 from synthetic.render.chains import chain
-from synthetic.render.layouts import Area, blocks, mixed_layout, random_hand, random_scene, scatter
+from synthetic.render.layouts import mixed_layout, random_scene
 from synthetic.render.looks import CLASSIC
-from synthetic.render.placements import Arrangement, fits, is_free, outline_mm, outlines_overlap
+from synthetic.render.placements import (
+    Area,
+    Arrangement,
+    blocks,
+    fits,
+    is_free,
+    outline_mm,
+    outlines_overlap,
+    random_hand,
+    scatter,
+)
 from synthetic.render.scene import PlacedTile
 
 AREA = Area(600.0, 450.0)

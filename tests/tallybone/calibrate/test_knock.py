@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calibration.knock.correction import TableExamples, learned
-from calibration.knock.fit import CollectingDetector, KnockCalibration
+from calibration.knock.fit import CollectingDetector, KnockCalibration, TableExamples, learned
 from hardware.knock.classifier import Classifier, Correction, load_classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.wav import WavKnockSensor, WavSettings
 from hardware.knock.heard import NS_PER_S, Sound
 from hardware.knock.onsets import RATE_HZ
 from hardware.libraries.pin_factory import PinLibrary
-from hardware.table.open_parts import PartOpener
+from hardware.table.settings import PartOpener
 from hardware.virtual.panel import VirtualPanel
 from synthetic.sounds.devices import apply_response, tilted
 from tallybone.calibrate.knock import calibrate_knock

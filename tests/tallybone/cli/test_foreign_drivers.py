@@ -29,8 +29,8 @@ SCREEN = '''
 
     from hardware.config.part import NeededLibrary
     from hardware.display.driver import DisplayDriver
-    from hardware.display.rows import screen_at
-    from hardware.display.text import TERMINAL_CHARACTERS
+    from hardware.display.encoder import screen_at
+    from hardware.display.encoder import TERMINAL_CHARACTERS
     from hardware.part_state import PartState
 
 
@@ -121,7 +121,7 @@ PLAYED = """
     from pathlib import Path
     from hardware.display.page import DisplayPage, ScoreLine
     from hardware.leds.patterns import TableState
-    from hardware.table.open_parts import PartOpener
+    from hardware.table.settings import PartOpener
     from hardware.table.parts import Parts
     from hardware.virtual.panel import VirtualPanel
     from tallybone.store.table_file import load_table

@@ -20,9 +20,9 @@ from hardware.leds.driver import LedsDriver
 from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF
 from hardware.libraries.pin_factory import PinLibrary, open_pins
-from hardware.table import open_parts
+from hardware.table import settings
 from hardware.table.settings import ButtonsSettings, DisplaySettings, KnockSettings
-from hardware.virtual.drivers import VirtualKnock
+from hardware.virtual.panel import VirtualKnock
 from tallybone.cli.devices import walk_through
 from tallybone.serve.parts_test import TEST_PAGE
 
@@ -258,7 +258,7 @@ def test_a_press_on_a_mock_pin_is_recognised(
 ) -> None:
     table, _, keys = table_user
     factory = open_pins(PinLibrary.MOCK)
-    monkeypatch.setattr(open_parts, "open_pins", lambda _: factory)
+    monkeypatch.setattr(settings, "open_pins", lambda _: factory)
 
     def press() -> None:
         factory.pin(24).drive_low()

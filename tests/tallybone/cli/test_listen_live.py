@@ -22,8 +22,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor
-from hardware.knock.errors import KnockError
 from hardware.knock.heard import NS_PER_S
+from hardware.knock.sensor import KnockError
 from tallybone.cli.app import app
 from tallybone.cli.live_sound import SoundSource, file_source, listen_live, microphone_source
 from tests.hardware.knock.faulty_sounds import Signal, at_8_bits, clipped, gated, knocks, telephone, with_gaps

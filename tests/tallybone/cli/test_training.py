@@ -15,9 +15,8 @@ import pytest
 from hardware.libraries.installing import install_command
 from tallybone.cli import training
 from tallybone.cli.training import TRAININGS, Training, TrainingDevice
-from vision.networks.network import write_checksum
+from vision.networks.network import load_pip_features, write_checksum
 from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
-from vision.networks.pip_features import load_pip_features
 
 
 def classifier(**notes: object) -> PipClassifier:

@@ -16,8 +16,7 @@ from engine import Adjust, MatchStart, NewHand, Redeal, Scored, Seat, State, Und
 from tallybone.session.sitting import ByHand, Sitting, opened
 from tallybone.simulate.players import answer_of
 from tallybone.sources.camera import Shown
-from tallybone.sources.shots import Shot
-from tallybone.sources.source import RecordedInput
+from tallybone.sources.source import RecordedInput, Shot
 from tests.tallybone.truth_eye import PLAYERS_OF, script, views
 from vision.arrays import Image
 from vision.reading import SeenTile

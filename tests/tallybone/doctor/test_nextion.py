@@ -11,8 +11,7 @@ import pytest
 from hardware.display.drivers.nextion import nextion_problem
 from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.pty_port import PtyPort
-from hardware.display.link import BytePort
-from hardware.display.serial_port import serial_port
+from hardware.display.link import BytePort, serial_port
 
 END = b"\xff\xff\xff"
 

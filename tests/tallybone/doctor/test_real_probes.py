@@ -17,8 +17,8 @@ from hardware.buttons.drivers.gpio import GpioSettings
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.knock.drivers.microphone import MicrophoneSettings
-from hardware.knock.fake import FakeKnockSensor
 from hardware.knock.heard import SoundBlock
+from hardware.knock.sensor import FakeKnockSensor
 from hardware.libraries.pin_factory import PinLibrary, open_pins
 from hardware.table.settings import HardwareSettings
 from tallybone.doctor import probes as real_probes

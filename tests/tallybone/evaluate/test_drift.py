@@ -11,8 +11,8 @@ from tallybone.choices import Difficulty
 from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Figures
 from tallybone.evaluate.sessions import SessionJudged, judge_session
-from tallybone.simulate.pushes import CameraPush, PushTime
 from tallybone.simulate.simulation import simulation_settings
+from tallybone.simulate.stage import CameraPush, PushTime
 
 
 def judged(path: Path, *pushes: CameraPush) -> SessionJudged:

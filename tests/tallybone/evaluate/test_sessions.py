@@ -15,9 +15,9 @@ import pytest
 from tallybone.choices import Difficulty
 from tallybone.cli.simulate import simulate
 from tallybone.evaluate.command import are_sessions, evaluate_sessions
+from tallybone.evaluate.hands import TruthError, read_truth
 from tallybone.evaluate.session_report import Figures, wrong_in
 from tallybone.evaluate.sessions import SessionJudged, judge_session
-from tallybone.evaluate.truth import TruthError, read_truth
 from tallybone.simulate.simulation import simulation_settings
 from tests.tallybone.recorded_game import TruthReader, record_game
 from tests.tallybone.true_game import STILL_NS, record_true_game, with_pips, without

@@ -41,7 +41,7 @@ from tallybone.recording.messages import write_input
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.inputs import Answer
 from tallybone.simulate.game_script import play_out
-from tallybone.simulate.scenes import pick_table
+from tallybone.simulate.room import pick_table
 
 PLAYERS = ("Ann", "Ben")
 

@@ -14,8 +14,7 @@ import pytest
 from calibration.errors import CalibrationError
 from calibration.lens.model import Lens
 from calibration.table.zones import zones_of_size
-from calibration.tiles.appearance import BarSeen, PipColors, SetLook
-from calibration.tiles.tile_set import LearnedSet, reader_checksum
+from calibration.tiles.tile_set import BarSeen, LearnedSet, PipColors, SetLook, reader_checksum
 from engine import EngineError
 from hardware.camera.device import CameraMode
 from hardware.camera.fake import FakeCamera
@@ -27,7 +26,7 @@ from tallybone.play.start import MatchPlan, new_game, open_camera
 from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import Left
 from tallybone.replay.command import replay
-from tallybone.sources.device import DeviceCamera
+from tallybone.sources.camera import DeviceCamera
 from tallybone.store.calibration_file import (
     Calibration,
     default_path,
@@ -39,7 +38,7 @@ from tests.calibration.test_zone_view import tilted
 from tests.tallybone.cli.test_play import run_play
 from tests.tallybone.replay.videos import write_video
 from tests.vision.tables import lay, table_with
-from vision.networks.pip_features import FEATURES, PICTURE_FEATURES
+from vision.networks.network import FEATURES, PICTURE_FEATURES
 from vision.reader.custom_set import RecordedSet
 from vision.reader.reader import load_reader
 

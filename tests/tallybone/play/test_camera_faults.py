@@ -18,7 +18,7 @@ from tallybone.play.start import new_game, newest_left, recorder_of, state_of
 from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.session.sitting import Sitting, opened
-from tallybone.sources.device import DeviceCamera
+from tallybone.sources.camera import DeviceCamera
 from tests.tallybone.crash.game import Match, NumberReader, match_of, number_in, picture_of
 from tests.tallybone.play.test_game import Apart, Script
 from tests.tallybone.serve.served import Served, at_served_table

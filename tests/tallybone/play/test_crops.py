@@ -26,7 +26,7 @@ from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
 from tests.tallybone.web.true_table import TrueTable, file_recorder
 from tests.vision.seen import seen_tile
 from vision.arrays import Image
-from vision.tracking.camera_motion.alignment import Alignment
+from vision.tracking.camera_motion import Alignment
 from vision.tracking.table_view import TableView
 
 TILE = seen_tile(5, 4, x_px=300.0, y_px=200.0, side_px=30.0, degrees=30.0)

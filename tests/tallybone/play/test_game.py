@@ -13,8 +13,7 @@ from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step, opened
 from tallybone.sources.camera import Shown
-from tallybone.sources.shots import Shot
-from tallybone.sources.source import RecordedInput
+from tallybone.sources.source import RecordedInput, Shot
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.sources.test_camera import Clock
 from tests.vision.seen import unsure_tile

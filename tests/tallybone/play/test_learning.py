@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calibration.knock.correction import TableExamples
+from calibration.knock.fit import TableExamples
 from engine import Knock, NewHand, Remove, entries
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.detector import KnockDetector

@@ -26,8 +26,8 @@ from engine import (
 from engine import NodeId as Id
 from engine.rules.profiles import SUPER
 from engine.state.hand import Course, Spell
+from hardware.display.encoder import screens_of
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.display.rows import screens_of
 from hardware.leds.patterns import Gain, Mood, TableState
 from tallybone.play.game import LiveState
 from tallybone.play.parts import gain_of, page_of, table_state

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tallybone.play.news import CameraNews, News, UnsureNote, words_of
 from tests.vision.seen import unsure_tile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
+from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
 from vision.tracking.table_view import TableView
 
 VIEW = TableView((), (), (), size_px=(1280, 720))

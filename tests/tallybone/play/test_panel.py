@@ -12,10 +12,9 @@ from rich.text import Text
 
 from hardware.colour import Rgb
 from hardware.display.page import DisplayPage, ScoreLine
+from hardware.leds.driver import LedsRole
 from hardware.leds.patterns import OFF
-from hardware.leds.shown import LedsRole
-from hardware.virtual.drivers import VirtualLedsSettings
-from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
+from hardware.virtual.panel import LedsLook, PanelLook, VirtualLedsSettings, VirtualPanel
 from tallybone.play.display import PANEL_ROWS, BoardDisplay, draw_panel
 from tallybone.play.parts import buttons_of
 from tallybone.session.session import Session

@@ -7,9 +7,8 @@ import time
 from dataclasses import replace
 
 from engine import BONES, Knock, Lead, Reason, Scored, Seat
-from hardware.buttons.debounce import PinPress, PressKind
 from hardware.buttons.drivers.gpio import GpioSettings
-from hardware.buttons.panel import ButtonPress
+from hardware.buttons.panel import ButtonPress, PinPress, PressKind
 from hardware.display.page import DisplayPage
 from hardware.knock.heard import ClassifiedSound, Sound
 from hardware.leds.drivers.gpio import SingleSettings

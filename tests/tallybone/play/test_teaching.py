@@ -28,7 +28,7 @@ from tallybone.session.inputs import Answer
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
 from tallybone.session.taking_back import reversal_events
-from tallybone.sources.shots import Shot
+from tallybone.sources.source import Shot
 from tallybone.store.learned_file import load_tiles, tiles_path
 from tests.tallybone.calibrate.test_lens_and_table import captured_output
 from tests.tallybone.play.test_game import Script

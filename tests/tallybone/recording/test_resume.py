@@ -17,7 +17,7 @@ from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tests.tallybone.session.test_referee import lay, line, seen
-from vision.tracking.camera_motion.alignment import Alignment
+from vision.tracking.camera_motion import Alignment
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
 START = SittingStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Brian", "Tom"), rules="bones")

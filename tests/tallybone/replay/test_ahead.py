@@ -10,8 +10,7 @@ import pytest
 
 from tallybone.recording.format import Damage, Pictures
 from tallybone.replay.run import ahead
-from tallybone.sources.shots import Shot
-from tallybone.sources.source import Item
+from tallybone.sources.source import Item, Shot
 from vision.arrays import Image
 from vision.image.picture import PictureError
 from vision.tracking.settle import small_grey

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tallybone.replay.command import ReplayClock, replay, replay_log
-from tallybone.replay.pace import Pace, at_pace, parse_time
+from tallybone.replay.run import Pace, at_pace, parse_time
 from tallybone.sources.source import Item
 from tests.tallybone.recorded_game import BEGINS_NS, SECOND, record_game, truth_reader
 from tests.tallybone.replay.test_ahead import shot

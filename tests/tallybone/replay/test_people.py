@@ -6,9 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallybone.replay.figures import BestPlay, GameFigures, HandFigures
-from tallybone.replay.glicko import Rating, rated
-from tallybone.replay.people import PairFigures, People, PlayerFigures, people_in
+from tallybone.replay.figures import (
+    BestPlay,
+    GameFigures,
+    HandFigures,
+    PairFigures,
+    People,
+    PlayerFigures,
+    Rating,
+    people_in,
+    rated,
+)
 
 ratings = st.builds(Rating, st.floats(500, 2500), st.floats(30, 350), st.floats(0.04, 0.08))
 

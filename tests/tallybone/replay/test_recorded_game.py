@@ -16,8 +16,7 @@ from tallybone.recording.resume import left_in
 from tallybone.recording.writer import RecordingWriter
 from tallybone.replay.command import replay_log
 from tallybone.replay.lines import Score
-from tallybone.replay.log import logged_steps
-from tallybone.replay.recorded_game import MAX_NUMBER, RecordedGame
+from tallybone.replay.recorded_game import MAX_NUMBER, RecordedGame, logged_steps
 from tallybone.replay.run import ReplaySettings
 from tallybone.session.session import Session
 from tallybone.sources.source import GameOverrides

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hardware.table.open_parts import PartOpener
-from hardware.table.settings import HardwareSettings
+from hardware.table.settings import HardwareSettings, PartOpener
 from hardware.virtual.panel import VirtualPanel
 from tallybone.play.parts import with_panel
 from tallybone.serve.parts_test import PartsTest, PartVerdict

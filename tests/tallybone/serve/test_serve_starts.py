@@ -12,7 +12,7 @@ import pytest
 LATER = (
     "sklearn", "scipy", "joblib", "threadpoolctl", "distributed", "torch", "onnx", "PIL", "av", "serial", "gpiozero",
     "sounddevice", "picamera2", "httpx", "pytest", "hypothesis", "prometheus_client", "google", "synthetic.render",
-    "synthetic.training", "tallybone.simulate", "tallybone.simulate.scenes", "tallybone.sources.simulated",
+    "synthetic.training", "tallybone.simulate", "tallybone.simulate.room", "tallybone.sources.simulated",
     "tallybone.maintain.update", "tallybone.doctor.bundle", "tallybone.calibrate.guide.course",
     "tallybone.calibrate.lens_and_table", "calibration.lens.fit", "synthetic.sounds",
     "hardware.display.emulation", "tallybone.replay.video",

@@ -21,7 +21,7 @@ from tallybone.session.session import Announcement, Input, Session
 from tallybone.session.touching import Footprint
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.players import answer_of, paths_of
-from tallybone.simulate.scenes import pick_table
+from tallybone.simulate.room import pick_table
 from tests.tallybone.truth_eye import PLAYERS_OF
 from vision.reading import Face, Half, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView

@@ -31,7 +31,7 @@ from engine import (
 )
 from tallybone.session.touching import overlap
 from tallybone.simulate.game_script import play_out
-from tallybone.simulate.scenes import pick_table
+from tallybone.simulate.room import pick_table
 from tests.tallybone.truth_eye import PLAYERS_OF, game, script
 
 # 34 ends blocked, proven by knocks. 51 ends by the button.

@@ -10,8 +10,8 @@ from engine import Play
 from synthetic.render.motion import STRAIGHT
 from tallybone.choices import Difficulty
 from tallybone.simulate.items import FramePlan, Planned, TilesPlan, TrueEvent
-from tallybone.simulate.pushes import CameraPush, PushTime
 from tallybone.simulate.simulation import Simulation, simulation_settings
+from tallybone.simulate.stage import CameraPush, PushTime
 
 
 def planned(*pushes: CameraPush) -> list[Planned]:

@@ -18,9 +18,8 @@ from tallybone.recording.messages import input_of
 from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.recording.writer import RecordingWriter
 from tallybone.simulate.items import FramePlan, SimulatedInput, TilesPlan, TrueEvent, TrueTiles, Zone
-from tallybone.simulate.recorder import record, start_of
 from tallybone.simulate.room import MARGIN_PX
-from tallybone.simulate.simulation import Simulation, SimulationSettings, simulation_settings
+from tallybone.simulate.simulation import Simulation, SimulationSettings, record, simulation_settings, start_of
 from tests.vision.tables import is_same, is_same_place, missing, reader
 from vision.reading import Face, SeenTile
 from vision.tracking.perception import Perception

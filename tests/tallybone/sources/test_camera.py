@@ -14,8 +14,7 @@ from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.referee import Ambiguity, Places, Question, Resolution
 from tallybone.session.session import Session
 from tallybone.sources.camera import PacedCamera, PlayedCamera, open_filmed
-from tallybone.sources.shots import Shot
-from tallybone.sources.source import RecordedInput
+from tallybone.sources.source import RecordedInput, Shot
 from tests.tallybone.live_clips import Timed, jpeg_of, write_recording
 from tests.tallybone.replay.videos import write_video
 from vision.tracking.watch import Frame

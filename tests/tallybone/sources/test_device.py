@@ -13,8 +13,8 @@ from hardware.camera.device import CameraError, CameraMode, Light, Picture
 from hardware.camera.fake import FakeCamera
 from tallybone.choices import TileSet
 from tallybone.play.start import new_game, open_camera
-from tallybone.sources.device import DeviceCamera, open_plugged_in
-from tallybone.sources.shots import Shot
+from tallybone.sources.camera import DeviceCamera, open_plugged_in
+from tallybone.sources.source import Shot
 from tests.hardware.camera.fake_picamera2 import FakeLibrary
 from tests.hardware.camera.scene import Scene
 from tests.tallybone.sources.test_camera import Clock

@@ -13,8 +13,7 @@ import pytest
 from tallybone.recording.format import ImageMessage
 from tallybone.replay.command import replay
 from tallybone.replay.run import ReplaySettings
-from tallybone.sources.shots import shots_of_video
-from tallybone.sources.source import GameOverrides
+from tallybone.sources.source import GameOverrides, shots_of_video
 from tests.tallybone.recording.sittings import START, damage_of, records_of, write
 from tests.tallybone.replay.test_command import CLOSED, NOTHING, PLACED, ScriptedPerception, picture
 from tests.tallybone.replay.videos import write_video

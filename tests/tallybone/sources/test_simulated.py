@@ -6,9 +6,8 @@ import pytest
 
 from engine import BONES, Lead, Seat, profile
 from hardware.camera.device import CameraError
-from tallybone.sources.shots import Shot
 from tallybone.sources.simulated import open_simulated, simulation_of
-from tallybone.sources.source import RecordedInput
+from tallybone.sources.source import RecordedInput, Shot
 from tests.tallybone.sources.test_camera import Clock
 from vision.image.picture import decode_picture
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hardware.leds.shown import LedsRole
+from hardware.leds.driver import LedsRole
 from hardware.table.settings import HardwareSettings
-from hardware.virtual.drivers import VirtualSettings
+from hardware.virtual.panel import VirtualSettings
 from tallybone.store.table_file import TableFile, TableFileError, load_table
 
 

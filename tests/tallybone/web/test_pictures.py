@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from tallybone.web.feed import CameraPicture, PagePictures
-from vision.tracking.camera_motion.alignment import Alignment
+from vision.tracking.camera_motion import Alignment
 
 SHIFT_PX = 40
 

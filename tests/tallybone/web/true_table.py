@@ -27,8 +27,7 @@ from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import ByHand, Sitting, Step, opened
 from tallybone.sources.camera import Shown
-from tallybone.sources.shots import Shot
-from tallybone.sources.source import RecordedInput
+from tallybone.sources.source import RecordedInput, Shot
 from tallybone.web.live_page import LivePage
 from tallybone.web.recordings import recording_pages
 from tests.tallybone.live_clips import jpeg_of

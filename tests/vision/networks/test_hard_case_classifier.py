@@ -17,10 +17,8 @@ from tests.vision.tables import Looks, lay, reader, table_with
 from vision.errors import ModelError
 from vision.geometry.poses import Poses, empty_poses, jittered
 from vision.image.pyramid import Level, build_pyramid
-from vision.networks.hard_case_classifier import HardCaseClassifier, load_hard_case_classifier
+from vision.networks.network import UP, HardCaseClassifier, load_hard_case_classifier, load_pip_features
 from vision.networks.pip_classifier import load_pip_classifier
-from vision.networks.pip_features import load_pip_features
-from vision.networks.refiner import UP
 
 
 def table() -> tuple[tuple[Level, ...], Poses, list[int]]:

@@ -192,7 +192,7 @@ def test_the_error_reports_another_version(
 
 
 def test_the_built_in_classifier_fits_the_pip_features() -> None:
-    from vision.networks.pip_features import FEATURES
+    from vision.networks.network import FEATURES
 
     built_in = load_pip_classifier()
     assert built_in.outputs(np.zeros((2, FEATURES), np.float32)).shape == (2, 19)

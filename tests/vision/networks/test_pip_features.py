@@ -13,7 +13,7 @@ from tests.vision.tables import Looks, lay, table_with
 from vision.errors import ModelError
 from vision.geometry.poses import Poses, empty_poses
 from vision.image.pyramid import Level, build_pyramid
-from vision.networks.pip_features import FEATURES, PICTURE_FEATURES, load_pip_features
+from vision.networks.network import FEATURES, PICTURE_FEATURES, load_pip_features
 
 
 def rendered_table() -> RenderedPicture:

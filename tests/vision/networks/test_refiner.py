@@ -15,7 +15,7 @@ from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.errors import ModelError
 from vision.geometry.poses import Poses, empty_poses, move, swap_halves, upright_poses
 from vision.image.pyramid import Level, build_pyramid
-from vision.networks.refiner import NOTHING, load_refiner
+from vision.networks.network import NOTHING, load_refiner
 
 
 @cache

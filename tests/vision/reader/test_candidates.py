@@ -14,10 +14,9 @@ from tests.vision.tables import CAMERA, lay
 from vision.geometry.poses import Poses, sides_px, upright_poses
 from vision.image.pyramid import Level, build_pyramid
 from vision.networks.detector import Focus
-from vision.networks.refiner import Refiner, load_refiner
+from vision.networks.network import Refiner, load_refiner
 from vision.reader.candidates import Candidates, shifted_poses
-from vision.reader.reader import Reader, load_reader
-from vision.reader.unsure import FARTHEST_BELOW
+from vision.reader.reader import FARTHEST_BELOW, Reader, load_reader
 from vision.reading import Face, Reading
 
 _CLEAR_ODDS = 9.0

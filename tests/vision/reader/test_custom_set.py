@@ -4,8 +4,7 @@ import pytest
 from vision.geometry.poses import upright_poses
 from vision.networks.pip_classifier import PipClassifier
 from vision.networks.tile_sheet import SIDE_PX, cut_out, simulate_view, tile_mask
-from vision.reader.custom_set import CustomSet
-from vision.reader.custom_set_fit import Restraint, Views, fit, held_out, misread, surprise
+from vision.reader.custom_set import CustomSet, Restraint, Views, fit, held_out, misread, surprise
 
 RESTRAINT = Restraint(0.001, 1.0)
 

@@ -16,8 +16,7 @@ from vision.geometry.plane import Plane, find_plane
 from vision.geometry.poses import Poses, half_centers, sides_px
 from vision.image.pyramid import Level, build_pyramid
 from vision.reader.candidates import Candidates
-from vision.reader.pose_refinement import relocate
-from vision.reader.reader import Reader, load_reader
+from vision.reader.reader import Reader, load_reader, relocate
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ from tests.vision.tables import (
 )
 from vision.arrays import Image
 from vision.geometry.poses import Poses
-from vision.networks.refiner import UP
+from vision.networks.network import UP
 from vision.reader.reader import load_reader
 from vision.reading import Face, PointPx, Reading, SeenTile
 

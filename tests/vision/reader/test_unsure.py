@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.vision.seen import seen_tile, unsure_tile
-from vision.networks.refiner import DOWN, UP
-from vision.reader.unsure import FARTHEST_BELOW, looks_like_a_tile
+from vision.networks.network import DOWN, UP
+from vision.reader.reader import FARTHEST_BELOW, looks_like_a_tile
 from vision.reading import PointPx, SeenTile
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON
-from vision.tracking.unread import Unread
+from vision.tracking.camera_motion import STRAIGHT_ON
+from vision.tracking.perception import Unread
 
 HERE, THERE = unsure_tile(x_px=100), unsure_tile(x_px=300)
 NUDGED = unsure_tile(x_px=104)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from vision.arrays import GreyImage
-from vision.tracking.observations import Observations
 from vision.tracking.settle import HEIGHT_PX, WIDTH_PX, SettleGate
+from vision.tracking.watch import Observations
 
 MS = 1_000_000
 TABLE, TILE, ARM = 60, 200, 130

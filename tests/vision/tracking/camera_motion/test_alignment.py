@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
+from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
 
 SIZE = (200, 100)
 SHIFTED = Alignment((1.0, 0.0, 20.0, 0.0, 1.0, -10.0))

@@ -11,8 +11,14 @@ from synthetic.render.looks import COLORED, WALNUT
 from tests.vision.moving import CAMERA, HEIGHT_PX, WIDTH_PX, Bump, Clip, Moment, hand_at, lay
 from tests.vision.tables import Looks
 from vision.arrays import Image
-from vision.tracking.camera_motion.alignment import STRAIGHT_ON, Alignment
-from vision.tracking.camera_motion.estimation import Agreement, AlignmentEstimate, Anchor, estimate_alignment
+from vision.tracking.camera_motion import (
+    STRAIGHT_ON,
+    Agreement,
+    Alignment,
+    AlignmentEstimate,
+    Anchor,
+    estimate_alignment,
+)
 from vision.tracking.settle import Side
 
 SIZE = (WIDTH_PX, HEIGHT_PX)

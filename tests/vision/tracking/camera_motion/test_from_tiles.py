@@ -9,7 +9,7 @@ import pytest
 
 from tests.vision.seen import seen_tile
 from vision.arrays import Motion
-from vision.tracking.camera_motion.from_tiles import find_motion
+from vision.tracking.camera_motion import find_motion
 from vision.tracking.tracks import moved_tile
 
 TABLE = (

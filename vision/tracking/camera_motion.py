@@ -6,7 +6,9 @@ on a rotation and translation give the camera motion. Hands and moved tiles do n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -14,8 +16,167 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.arrays import GreyImage, Image, Motion
-from vision.tracking.camera_motion.alignment import Alignment
+from vision.arrays import GreyImage, Image, Motion, Points
+from vision.reading import SeenTile
+from vision.tracking.tracks import has_same_pips, side_px
+
+AlignmentNumbers = tuple[float, float, float, float, float, float]
+"""Coefficients of an affine map, row by row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Affine map from the first image to the current one.
+
+    Attributes:
+        numbers: Coefficients (a, b, c, d, e, f) of x' = a x + b y + c and y' = d x + e y + f, in pixels.
+    """
+
+    numbers: AlignmentNumbers = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+
+    @classmethod
+    def of(cls, motion: Motion) -> Alignment:
+        """Return the alignment for an image motion, shape (2, 3). Rounded as in recordings, to replay identically."""
+        a, b, c, d, e, f = motion.ravel().tolist()
+        return cls((round(a, 7), round(b, 7), round(c, 4), round(d, 7), round(e, 7), round(f, 4)))
+
+    @property
+    def motion(self) -> Motion:
+        """The map, shape (2, 3)."""
+        return np.array(self.numbers, np.float64).reshape(2, 3)
+
+    @property
+    def is_straight(self) -> bool:
+        """True if the camera has not moved since the first image."""
+        return self == STRAIGHT_ON
+
+    @property
+    def degrees(self) -> float:
+        """Rotation in degrees, clockwise in the image."""
+        return math.degrees(math.atan2(self.numbers[3], self.numbers[0]))
+
+    def shift_px(self, size_px: tuple[int, int]) -> float:
+        """Return the displacement of the centre of an image of this size, in pixels."""
+        middle = np.array([size_px[0] / 2, size_px[1] / 2])
+        return float(np.linalg.norm(self.motion[:, :2] @ middle + self.motion[:, 2] - middle))
+
+    def farthest_px(self, other: Alignment, size_px: tuple[int, int]) -> float:
+        """Return the maximum distance between the two alignments at the corners of an image of this size, in pixels."""
+        width, height = size_px
+        corners = np.array([[0, 0, 1], [width, 0, 1], [width, height, 1], [0, height, 1]], np.float64)
+        return float(np.linalg.norm(corners @ (self.motion - other.motion).T, axis=1).max())
+
+    def since(self, other: Alignment) -> Motion:
+        """Return the image motion from the *other* alignment to this one, shape (2, 3)."""
+        back = np.linalg.inv(np.vstack([other.motion, [0.0, 0.0, 1.0]]))
+        return np.asarray(self.motion @ back)
+
+    def straightened(self, image: Image) -> Image:
+        """Warp an image to the coordinates of the first one. Regions outside the image repeat its border pixels."""
+        if self.is_straight:
+            return image
+        size = (image.shape[1], image.shape[0])
+        how = cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP
+        return np.asarray(
+            cv2.warpAffine(image, self.motion, size, flags=how, borderMode=cv2.BORDER_REPLICATE), np.uint8
+        )
+
+    def unseen(self, shape: tuple[int, int], scale: float) -> NDArray[np.bool_]:
+        """Return a mask of the parts of the first image that are outside the current one.
+
+        Args:
+            shape: Height and width of the mask.
+            scale: Size of a pixel of the mask in full-resolution pixels.
+        """
+        nothing = np.zeros(shape, np.bool_)
+        if self.is_straight:
+            return nothing
+        motion = self.motion * np.array([1.0, 1.0, 1 / scale])
+        how = cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP
+        shown = cv2.warpAffine(np.ones(shape, np.uint8), motion, shape[::-1], flags=how, borderValue=(0,))
+        return np.asarray(cv2.erode(shown, np.ones((3, 3), np.uint8), borderValue=(1,)) == 0)
+
+
+STRAIGHT_ON = Alignment()
+"""Alignment of a camera that has not moved."""
+
+
+# Maximum distance in sides between a half and its predicted position.
+_AGREES = 0.35
+# Maximum change of scale and rotation.
+_MOST_GROWTH, _MOST_TURN_RAD = 1.25, 0.5
+# Minimum number of tiles, and share of the known tiles, that must agree.
+_LEAST_TILES, _LEAST_STILL_SHARE = 3, 0.5
+
+
+def find_motion(before: Sequence[SeenTile], after: Sequence[SeenTile]) -> Motion | None:
+    """Return the image motion, shape (2, 3), that explains the new positions of most tiles.
+
+    Every pair of equal tiles gives a hypothesis. The motion is fitted to the tiles that agree with the best hypothesis.
+    None if fewer than three, or less than half of the known ones, agree with it. Face-down tiles are ignored.
+
+    Args:
+        before: Known tiles, at their previous positions.
+        after: Tiles read from the current image.
+    """
+    known, seen = ([tile for tile in tiles if tile.halves] for tiles in (before, after))
+    if len(known) < _LEAST_TILES:
+        return None
+    best: list[tuple[Points, Points]] = []
+    for start, end in _pairs(known, seen):
+        motion = _similarity(start, end)
+        if motion is not None:
+            agreed = _agreeing(motion, known, seen)
+            best = agreed if len(agreed) > len(best) else best
+    if len(best) < max(_LEAST_TILES, _LEAST_STILL_SHARE * len(known)):
+        return None
+    return _fitted(np.concatenate([start for start, _ in best]), np.concatenate([end for _, end in best]))
+
+
+def _pairs(known: Sequence[SeenTile], seen: Sequence[SeenTile]) -> Iterator[tuple[Points, Points]]:
+    """Yield the half centres of each known tile and of each equal tile in the image, in matching order, (2, 2) each."""
+    for tile, other in itertools.product(known, seen):
+        if has_same_pips(tile, other):
+            yield from _half_on_half(tile, other)
+
+
+def _half_on_half(tile: SeenTile, other: SeenTile) -> Iterator[tuple[Points, Points]]:
+    start, end = np.array(tile.half_centers_px), np.array(other.half_centers_px)
+    pips = [half.pips for half in tile.halves]
+    if pips == [half.pips for half in other.halves]:
+        yield start, end
+    if pips == [half.pips for half in other.halves[::-1]]:
+        yield start, end[::-1]
+
+
+def _similarity(start: Points, end: Points) -> Motion | None:
+    """Return the similarity transform between two pairs of points, or None if it exceeds the limits."""
+    a, b = (complex(*(pair[1] - pair[0])) for pair in (start, end))
+    factor = b / a
+    if not 1 / _MOST_GROWTH < abs(factor) < _MOST_GROWTH or abs(np.angle(factor)) > _MOST_TURN_RAD:
+        return None
+    turn = np.array([[factor.real, -factor.imag], [factor.imag, factor.real]])
+    return np.column_stack([turn, end.mean(axis=0) - turn @ start.mean(axis=0)])
+
+
+def _agreeing(motion: Motion, known: Sequence[SeenTile], seen: Sequence[SeenTile]) -> list[tuple[Points, Points]]:
+    """Return the half centres of the known tiles, and of equal tiles, that agree with a motion."""
+    agreed = []
+    for tile in known:
+        limit_px = _AGREES * side_px(tile)
+        pairs = _pairs([tile], seen)
+        found = ((s, e) for s, e in pairs if np.abs(s @ motion[:, :2].T + motion[:, 2] - e).max() < limit_px)
+        pair = next(found, None)
+        if pair is not None:
+            agreed.append(pair)
+    return agreed
+
+
+def _fitted(start: Points, end: Points) -> Motion:
+    """Return the least-squares affine motion between points, shape (2, 3)."""
+    rows = np.column_stack([start, np.ones(len(start))])
+    return np.asarray(np.linalg.lstsq(rows, end, rcond=None)[0].T)
+
 
 Detail = NDArray[np.float32]
 

@@ -1,1 +1,0 @@
-"""Estimate camera motion, and align images with the first one."""
