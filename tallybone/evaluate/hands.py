@@ -11,24 +11,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from engine import (
-    ActionResult,
-    Event,
-    HandOver,
-    Layout,
-    NewHand,
-    NodeId,
-    Play,
-    Reason,
-    Redeal,
-    Scored,
-    Seat,
-    Stack,
-    State,
-    Tile,
-    apply,
-    history,
-)
+import engine
 from synthetic.render.motion import STRAIGHT, Bump
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.recording.format import Damage, RecordingError, Topic
@@ -76,7 +59,7 @@ class Truth:
     """
 
     events: tuple[TrueEvent, ...]
-    states: tuple[State, ...]
+    states: tuple[engine.State, ...]
     tiles_ns: tuple[int, ...]
     tiles: tuple[tuple[TruePosition, ...], ...]
     bumps: tuple[Bump, ...] = ()
@@ -93,10 +76,10 @@ class Truth:
         at = bisect_right(self.tiles_ns, t_ns) - 1
         return self.bumps[at] if at >= 0 else STRAIGHT
 
-    def state_at(self, t_ns: int) -> State:
+    def state_at(self, t_ns: int) -> engine.State:
         """Return the state of the match after all events up to *t_ns*."""
         at = bisect_right(self.events, t_ns, key=lambda event: event.t_ns) - 1
-        return self.states[at] if at >= 0 else State()
+        return self.states[at] if at >= 0 else engine.State()
 
 
 def read_truth(path: Path) -> Truth:
@@ -133,7 +116,7 @@ def read_truth(path: Path) -> Truth:
         raise TruthError(f"{path}: it has no ground truth; `tallybone simulate` makes recordings with it")
     return Truth(
         tuple(events),
-        tuple(accumulate(events, lambda state, event: apply(state, event.event)[0], initial=State()))[1:],
+        tuple(accumulate(events, lambda state, event: engine.apply(state, event.event)[0], initial=engine.State()))[1:],
         tuple(t_ns for t_ns, _ in tiles),
         tuple(positions for _, positions in tiles),
         tuple(bumps),
@@ -143,7 +126,7 @@ def read_truth(path: Path) -> Truth:
 
 
 def _event(payload: Mapping[str, Any], t_ns: int) -> TrueEvent:
-    event: Event = from_json(payload["event"], Event, Topic.TRUTH.path)
+    event: engine.Event = from_json(payload["event"], engine.Event, Topic.TRUTH.path)
     return TrueEvent(t_ns, event, int(payload["points"]), tuple(payload["totals"]), int(payload["ended_ns"]))
 
 
@@ -155,7 +138,7 @@ def _position(tile: Mapping[str, Any]) -> TruePosition:
 
 
 # Reasons for points that count as points of a play. A bonus only counts for the totals of the hand.
-_OF_PLAYS = (Reason.PLAY, Reason.STEAL)
+_OF_PLAYS = (engine.Reason.PLAY, engine.Reason.STEAL)
 
 # Maximum distance between the centres of a detected tile and the true tile, in sides of a half.
 _SAME_PLACE = 0.5
@@ -175,9 +158,9 @@ class JudgedTile:
         points: Points for plays and steals from this tile up to the next one.
     """
 
-    node: NodeId
-    seat: Seat
-    tile: Tile
+    node: engine.NodeId
+    seat: engine.Seat
+    tile: engine.Tile
     host: int | None
     port: str
     inner: int | None
@@ -201,7 +184,7 @@ class HandScored:
 
     laid: tuple[JudgedTile, ...]
     gained: tuple[int, ...]
-    over: HandOver | None
+    over: engine.HandOver | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +268,7 @@ class HandJudged:
         return self.are_totals_right and not self.spare and all(play.are_points_right for play in self.plays)
 
 
-def hand_scored(state: State, gained_before: Sequence[int]) -> HandScored:
+def hand_scored(state: engine.State, gained_before: Sequence[int]) -> HandScored:
     """Return the last hand of a match. Without a game, it is empty.
 
     Args:
@@ -294,10 +277,12 @@ def hand_scored(state: State, gained_before: Sequence[int]) -> HandScored:
     """
     if state.game is None:
         return HandScored((), (), None)
-    results = history(state)
-    starts = (at for at, result in enumerate(results) if isinstance(result.entry.action, NewHand | Redeal))
+    results = engine.history(state)
+    starts = (
+        at for at, result in enumerate(results) if isinstance(result.entry.action, engine.NewHand | engine.Redeal)
+    )
     own = results[max(starts, default=0) :]
-    over = [outcome for result in own for outcome in result.outcomes if isinstance(outcome, HandOver)]
+    over = [outcome for result in own for outcome in result.outcomes if isinstance(outcome, engine.HandOver)]
     before = tuple(gained_before) or (0,) * len(state.game.totals)
     gained = tuple(after - start for after, start in zip(state.game.totals, before, strict=True))
     return HandScored(_laid(own, state.game.layout), gained, over[-1] if over else None)
@@ -338,11 +323,11 @@ def _judge_play(hand: int, at: int, truth: JudgedTile, seen: JudgedTile | None, 
     return PlayJudged(hand, at + 1, truth, seen, is_place_right=is_right)
 
 
-def _laid(results: Sequence[ActionResult], layout: Layout) -> tuple[JudgedTile, ...]:
+def _laid(results: Sequence[engine.ActionResult], layout: engine.Layout) -> tuple[JudgedTile, ...]:
     """Return the played and stacked tiles, each with the points up to the next."""
-    starts = [at for at, result in enumerate(results) if isinstance(result.entry.action, Play | Stack)]
+    starts = [at for at, result in enumerate(results) if isinstance(result.entry.action, engine.Play | engine.Stack)]
     laid: list[JudgedTile] = []
-    numbers: dict[NodeId, int] = {}
+    numbers: dict[engine.NodeId, int] = {}
     for at, end in pairwise((*starts, len(results))):
         tile = _tile_of(results[at], layout, numbers, sum(_points(result) for result in results[at:end]))
         if tile is not None:
@@ -351,22 +336,24 @@ def _laid(results: Sequence[ActionResult], layout: Layout) -> tuple[JudgedTile, 
     return tuple(laid)
 
 
-def _tile_of(result: ActionResult, layout: Layout, numbers: dict[NodeId, int], points: int) -> JudgedTile | None:
+def _tile_of(
+    result: engine.ActionResult, layout: engine.Layout, numbers: dict[engine.NodeId, int], points: int
+) -> JudgedTile | None:
     """Return the tile of a play or stack, or None if its node is not in the layout."""
-    action, id_ = result.entry.action, NodeId(result.entry.seq)
-    if isinstance(action, Stack):
+    action, id_ = result.entry.action, engine.NodeId(result.entry.seq)
+    if isinstance(action, engine.Stack):
         return JudgedTile(id_, action.seat, action.tile, numbers.get(action.on), "top", None, points)
     node = layout.find(id_)
-    if node is None or not isinstance(action, Play):
+    if node is None or not isinstance(action, engine.Play):
         return None
     host = None if node.joins is None else numbers.get(node.joins.host)
     port = "" if node.joins is None else port_name(node.joins.port)
     return JudgedTile(id_, action.seat, node.tile, host, port, node.inner, points)
 
 
-def _points(result: ActionResult) -> int:
+def _points(result: engine.ActionResult) -> int:
     """Return the points for plays and steals in the outcomes of an action."""
-    scored = (outcome for outcome in result.outcomes if isinstance(outcome, Scored))
+    scored = (outcome for outcome in result.outcomes if isinstance(outcome, engine.Scored))
     return sum(outcome.points for outcome in scored if outcome.reason in _OF_PLAYS)
 
 

@@ -11,23 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine import (
-    Counted,
-    Event,
-    HandStarted,
-    NodeId,
-    Placed,
-    Reason,
-    Redealt,
-    Scored,
-    Seat,
-    Stacked,
-    State,
-    format_record,
-    history,
-    last_seats,
-    record_of,
-)
+import engine
 from engine.record.values import Tag
 from tallybone.files import ExportError, require_free, whole_file
 from tallybone.json_values import to_json
@@ -131,10 +115,10 @@ def game_record(transcript: Transcript, start: SittingStart | None) -> str:
     """
     if transcript.state.game is None:
         raise ExportError("expected a game for the record, but it has no score")
-    record = record_of(transcript.state)
+    record = engine.record_of(transcript.state)
     if start is not None:
         record = replace(record, tags=(*record.tags, Tag("Date", f"{start.started_at:%Y-%m-%d}")))
-    return format_record(record)
+    return engine.format_record(record)
 
 
 def plays_table(transcript: Transcript) -> str:
@@ -196,7 +180,7 @@ class ExportedPlay:
 
     since_ns: int
     hand: int
-    seat: Seat
+    seat: engine.Seat
     tile: str
     at: str
     count: int | None
@@ -208,7 +192,7 @@ class ExportedPlay:
 class Transcript:
     """Collects the events, outcomes and changes of a replay for the exports at its end."""
 
-    state: State = field(default_factory=State)
+    state: engine.State = field(default_factory=engine.State)
     events: list[dict[str, Any]] = field(default_factory=list)
     outcomes: list[Mapping[str, Any]] = field(default_factory=list)
     changes: list[dict[str, Any]] = field(default_factory=list)
@@ -222,7 +206,7 @@ class Transcript:
             return
         self.state = step.effects.session.state
         self._times += [max(0, step.since_ns)] * (len(self.state.log) - len(self._times))
-        self.events += ({"t_ns": step.t_ns, **to_json(event, Event)} for event in step.effects.events)
+        self.events += ({"t_ns": step.t_ns, **to_json(event, engine.Event)} for event in step.effects.events)
         self.outcomes += step.effects.lines
 
     @property
@@ -234,48 +218,48 @@ class Transcript:
 class _Plays:
     """Collects the plays among the actions in force."""
 
-    def __init__(self, state: State, times: list[int]) -> None:
+    def __init__(self, state: engine.State, times: list[int]) -> None:
         self.plays: list[ExportedPlay] = []
         seats = 0 if state.game is None else len(state.game.players)
         self._totals = self._at_deal = (0,) * seats
         self._hand = 0
-        self._tiles: dict[NodeId, str] = {}
-        told = history(state)
-        for step, self._seats in zip(told, last_seats(told, seats), strict=True):
+        self._tiles: dict[engine.NodeId, str] = {}
+        told = engine.history(state)
+        for step, self._seats in zip(told, engine.last_seats(told, seats), strict=True):
             before = len(self.plays)
             spot = getattr(step.entry.action, "at", None)
             for outcome in step.outcomes:
                 match outcome:
-                    case HandStarted(number=number):
+                    case engine.HandStarted(number=number):
                         self._hand, self._at_deal = number, self._totals
-                    case Redealt():
+                    case engine.Redealt():
                         self._totals = self._at_deal
-                    case Placed(seat=seat, tile=tile, node=node):
+                    case engine.Placed(seat=seat, tile=tile, node=node):
                         at = "" if spot is None else f"{spot.port} of {self._tiles.get(spot.host, '?')}"
                         self._lay(times[step.entry.seq], seat, str(tile), at)
                         self._tiles[node] = str(tile)
-                    case Stacked(seat=seat, tile=tile, node=node):
+                    case engine.Stacked(seat=seat, tile=tile, node=node):
                         self._lay(times[step.entry.seq], seat, str(tile), f"on {self._tiles.get(node, '?')}")
-                    case Counted(count=count) if len(self.plays) > before:
+                    case engine.Counted(count=count) if len(self.plays) > before:
                         self._change(count=count.total)
-                    case Scored():
+                    case engine.Scored():
                         self._pay(outcome)
                     case _:
                         pass
 
-    def _lay(self, since_ns: int, seat: Seat, tile: str, at: str) -> None:
+    def _lay(self, since_ns: int, seat: engine.Seat, tile: str, at: str) -> None:
         seat = self._seats[seat]
         self.plays.append(ExportedPlay(since_ns, self._hand, seat, tile, at, None, 0, self._totals))
 
-    def _pay(self, scored: Scored) -> None:
+    def _pay(self, scored: engine.Scored) -> None:
         """Add points to a total, and points for a play or steal also to the last play if it is of that seat."""
         totals, seat = list(self._totals), self._seats[scored.seat]
         totals[seat] += scored.points
         self._totals = tuple(totals)
         last = self.plays[-1] if self.plays else None
-        if last is not None and last.seat == seat and scored.reason in (Reason.PLAY, Reason.STEAL):
+        if last is not None and last.seat == seat and scored.reason in (engine.Reason.PLAY, engine.Reason.STEAL):
             self._change(points=last.points + scored.points)
-        if last is not None and scored.reason in (Reason.PLAY, Reason.STEAL):
+        if last is not None and scored.reason in (engine.Reason.PLAY, engine.Reason.STEAL):
             self._change(totals=self._totals)
 
     def _change(self, **values: Any) -> None:

@@ -12,22 +12,7 @@ from itertools import permutations
 from math import exp, log, pi, sqrt
 from typing import Any
 
-from engine import (
-    Drew,
-    ForcedDraw,
-    HandOver,
-    HandStarted,
-    Outcome,
-    Passed,
-    Phase,
-    Placed,
-    Redealt,
-    Scored,
-    Seat,
-    Stacked,
-    history,
-    last_seats,
-)
+import engine
 from engine.game.seating import name_key
 from tallybone.replay.export import ExportedPlay
 from tallybone.replay.recorded_game import RecordedGame, transcript_of
@@ -165,15 +150,15 @@ def figures_of(game: RecordedGame) -> GameFigures:
     players = match.players
     times = {step.log - 1: step.since_ns // _NS_PER_MS for step in game.steps}
     counted = _Counted()
-    told = history(transcript.state)
-    for step, counted.seats in zip(told, last_seats(told, len(players)), strict=True):
+    told = engine.history(transcript.state)
+    for step, counted.seats in zip(told, engine.last_seats(told, len(players)), strict=True):
         for outcome in step.outcomes:
             counted.add(outcome, times.get(step.entry.seq, 0))
     plays = transcript.plays
     paid = [0] * len(players)
     for play in plays:
         paid[play.seat] += play.points
-    over = match.phase is Phase.MATCH_OVER
+    over = match.phase is engine.Phase.MATCH_OVER
     hands, payments = tuple(counted.hands), tuple(counted.paid)
     return GameFigures(players, hands, payments, _best(plays), tuple(paid), match.winner, match.sides, over)
 
@@ -187,28 +172,28 @@ def _best(plays: Sequence[ExportedPlay]) -> tuple[BestPlay, ...]:
 class _Counted:
     """Counts the outcomes of a game. *seats* has, for each seat now, that of the same player at the end."""
 
-    seats: tuple[Seat, ...] = ()
+    seats: tuple[engine.Seat, ...] = ()
     hands: list[HandFigures] = field(default_factory=list)
     paid: list[PaidFigures] = field(default_factory=list)
 
-    def add(self, outcome: Outcome, t_ms: int) -> None:
+    def add(self, outcome: engine.Outcome, t_ms: int) -> None:
         """Count an outcome."""
         match outcome:
-            case HandStarted(number=number):
+            case engine.HandStarted(number=number):
                 self.hands.append(self._empty(number))
-            case Redealt() if self.hands:
+            case engine.Redealt() if self.hands:
                 self.hands[-1] = self._empty(self.hands[-1].number)
                 self._pay(t_ms)
-            case Scored(seat=seat, points=points):
+            case engine.Scored(seat=seat, points=points):
                 self._change(points=self._more(self._hand.points, seat, points))
                 self._pay(t_ms)
-            case Placed(seat=seat) | Stacked(seat=seat):
+            case engine.Placed(seat=seat) | engine.Stacked(seat=seat):
                 self._change(plays=self._more(self._hand.plays, seat))
-            case Passed(seat=seat):
+            case engine.Passed(seat=seat):
                 self._change(knocks=self._more(self._hand.knocks, seat))
-            case Drew(seat=seat, tiles=tiles) | ForcedDraw(seat=seat, tiles=tiles):
+            case engine.Drew(seat=seat, tiles=tiles) | engine.ForcedDraw(seat=seat, tiles=tiles):
                 self._change(draws=self._more(self._hand.draws, seat, tiles))
-            case HandOver(result=result):
+            case engine.HandOver(result=result):
                 self._change(winner=self._last(result.winner))
             case _:
                 pass
@@ -231,11 +216,11 @@ class _Counted:
         totals = tuple(sum(hand.points[seat] for hand in self.hands) for seat in range(len(self.seats)))
         self.paid.append(PaidFigures(t_ms, self._hand.number, totals))
 
-    def _more(self, counts: tuple[int, ...], seat: Seat, more: int = 1) -> tuple[int, ...]:
+    def _more(self, counts: tuple[int, ...], seat: engine.Seat, more: int = 1) -> tuple[int, ...]:
         last = self.seats[seat]
         return (*counts[:last], counts[last] + more, *counts[last + 1 :])
 
-    def _last(self, seat: Seat | None) -> int | None:
+    def _last(self, seat: engine.Seat | None) -> int | None:
         return None if seat is None else self.seats[seat]
 
 

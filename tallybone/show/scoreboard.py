@@ -9,21 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from engine import (
-    Counted,
-    Game,
-    HouseTally,
-    Phase,
-    Placed,
-    Reason,
-    RowsTally,
-    Scored,
-    Seat,
-    ShowHands,
-    Turn,
-    describe,
-    turn,
-)
+import engine
 from engine.phrases import Phrase, listed, phrase
 from tallybone.session.referee import Ambiguity
 from tallybone.session.session import Announcement
@@ -54,7 +40,7 @@ class Board:
         is_provisional: True if the totals depend on plays that were neither seen nor confirmed.
     """
 
-    game: Game
+    game: engine.Game
     laid: tuple[Laid, ...]
     picture_px: tuple[int, int]
     last: str = ""
@@ -96,43 +82,45 @@ def summarize(announcements: Sequence[Announcement], players: Sequence[str]) -> 
     parts: list[Phrase] = []
     for announcement in announcements:
         match announcement:
-            case Turn() | ShowHands():
+            case engine.Turn() | engine.ShowHands():
                 pass  # the pending action has its own line, unless there is nothing else to report
             case Ambiguity(words=words):
                 parts.append(phrase("? {words}", words=words))
-            case Counted(count=count):
+            case engine.Counted(count=count):
                 parts[-1] = phrase("{what}: {sum}", what=parts[-1], sum=count)
-            case Scored(points=points, reason=Reason.PLAY) if parts:
+            case engine.Scored(points=points, reason=engine.Reason.PLAY) if parts:
                 parts[-1] = phrase("{what}, scores {points}", what=parts[-1], points=points)
-            case Scored(seat=seat, points=points):
+            case engine.Scored(seat=seat, points=points):
                 parts.append(phrase("{name} gets {points}", name=players[seat], points=points))
             case _:
-                parts.append(describe(announcement, players))
-    pending = [describe(each, players) for each in announcements if isinstance(each, Turn | ShowHands)]
+                parts.append(engine.describe(announcement, players))
+    pending = [
+        engine.describe(each, players) for each in announcements if isinstance(each, engine.Turn | engine.ShowHands)
+    ]
     return listed(parts or pending[-1:], "; ")
 
 
-def describe_pending(game: Game) -> Phrase:
+def describe_pending(game: engine.Game) -> Phrase:
     """Describe the action that the table waits for, or name the winner of the match."""
-    current = turn(game)
+    current = engine.turn(game)
     if current is not None:
-        return describe(current, game.players)
+        return engine.describe(current, game.players)
     match game.phase:
-        case Phase.MATCH_OVER if game.winner is not None:
+        case engine.Phase.MATCH_OVER if game.winner is not None:
             return phrase("{name} wins the match", name=game.players[game.winner])
-        case Phase.REVEAL:
+        case engine.Phase.REVEAL:
             return phrase("the hand is over: lay your tiles open")
         case _:
             return phrase("deal the next hand")
 
 
-def plain_line(number: int, announcements: Sequence[Announcement], game: Game, *, is_provisional: bool) -> str:
+def plain_line(number: int, announcements: Sequence[Announcement], game: engine.Game, *, is_provisional: bool) -> str:
     """Return announcements and totals as a line for a file or a terminal that cannot redraw.
 
     The line starts with *number* only if the announcements include a play or a question.
     """
     totals = format_totals(zip(game.players, game.totals, strict=True), is_provisional=is_provisional)
-    mark = f"{number:3d}" if any(isinstance(each, Placed | Ambiguity) for each in announcements) else "   "
+    mark = f"{number:3d}" if any(isinstance(each, engine.Placed | Ambiguity) for each in announcements) else "   "
     return f"{mark}  {summarize(announcements, game.players)}  ({totals})"
 
 
@@ -164,20 +152,20 @@ def _scores(board: Board, columns: int) -> Table:
     """Return the scores of all players side by side, three lines high."""
     game = board.game
     grid = Table.grid(expand=True, padding=(0, 1))
-    current = turn(game)
+    current = engine.turn(game)
     for _ in game.players:
         grid.add_column(ratio=1, no_wrap=True)
     width = columns // len(game.players) - 2
     grid.add_row(
         *(
-            _score(board, Seat(seat), width, has_turn=current is not None and current.seat == seat)
+            _score(board, engine.Seat(seat), width, has_turn=current is not None and current.seat == seat)
             for seat in range(len(game.players))
         )
     )
     return grid
 
 
-def _score(board: Board, seat: Seat, width: int, *, has_turn: bool) -> Text:
+def _score(board: Board, seat: engine.Seat, width: int, *, has_turn: bool) -> Text:
     """Return a player's name, total and number of tiles in three lines, with tally marks to the right."""
     game = board.game
     name, total = game.players[seat], format_total(game.totals[seat], is_provisional=board.is_provisional)
@@ -197,12 +185,12 @@ def _score(board: Board, seat: Seat, width: int, *, has_turn: bool) -> Text:
     return text
 
 
-def _marks(tally: HouseTally | RowsTally | None) -> list[str]:
+def _marks(tally: engine.HouseTally | engine.RowsTally | None) -> list[str]:
     """Return a player's tally marks as three lines, or no lines. Of a tally in rows, only the last three are shown."""
     match tally:
-        case HouseTally():
+        case engine.HouseTally():
             return ["   ".join(lines) for lines in zip(*(house.lines() for house in tally.houses), strict=True)]
-        case RowsTally():
+        case engine.RowsTally():
             rows = tally.lines()[-3:]
             return [row.ljust(max(len(row) for row in rows)) for row in rows] + [""] * (3 - len(rows)) if rows else []
         case None:

@@ -15,54 +15,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from engine import (
-    Abandon,
-    Call,
-    Claimable,
-    Decline,
-    Draw,
-    Drawing,
-    Event,
-    ForcedDraw,
-    Game,
-    Hand,
-    HandEnd,
-    Knock,
-    Layout,
-    Lead,
-    LeadTile,
-    MatchStart,
-    Must,
-    NewHand,
-    Node,
-    NodeId,
-    NoDouble,
-    Outcome,
-    Phase,
-    Play,
-    Port,
-    Redeal,
-    RedealReason,
-    Reveal,
-    Rules,
-    Scored,
-    Seat,
-    Spot,
-    State,
-    Tile,
-    apply,
-    full_set,
-    legal_plays,
-    legal_stacks,
-    turn,
-)
+import engine
 from tallybone.session.touching import Edge, Footprint, Laid, Quad, bends_of, distance, edges_at, overlap
 
 # Probability that a player chooses among the plays with the most points. Otherwise the play is random.
 _LIKES_TO_SCORE = 0.8
 # Probabilities that players call their points in time, and that they steal if they can.
 _CALLS, _STEALS = 0.9, 0.8
-_DRAWS = (Must.PLAY_OR_DRAW, Must.BREAK_OR_DRAW, Must.START_ARM_OR_DRAW, Must.DRAW_A_DOUBLE)
+_DRAWS = (engine.Must.PLAY_OR_DRAW, engine.Must.BREAK_OR_DRAW, engine.Must.START_ARM_OR_DRAW, engine.Must.DRAW_A_DOUBLE)
 # All lengths are in sides of a half. Minimum distance between tiles that are not joined, and between a tile and open
 # ends that it does not join.
 _CLEAR, _CLEAR_OF_ENDS = 0.3, 0.65
@@ -92,25 +52,25 @@ class ScriptStep:
         laid: Positions of the layout's tiles after the event, in millimetres.
     """
 
-    event: Event
-    state: State
+    event: engine.Event
+    state: engine.State
     laid: tuple[Laid, ...]
 
     @property
     def is_seen(self) -> bool:
         """True if the camera can see the event. All other events are entered with a button."""
-        return isinstance(self.event, Play)
+        return isinstance(self.event, engine.Play)
 
 
 def play_out(
-    rng: np.random.Generator, *, rules: Rules, players: tuple[str, ...], table: PlayArea, hands: int = 1
+    rng: np.random.Generator, *, rules: engine.Rules, players: tuple[str, ...], table: PlayArea, hands: int = 1
 ) -> Iterator[ScriptStep]:
     """Yield the steps of a match of up to *hands* hands. The match ends earlier if it is won."""
     match = _Match(rng, table)
-    yield match.step(MatchStart(rules, players))
+    yield match.step(engine.MatchStart(rules, players))
     for _ in range(hands):
         yield from _hand(match, rules, len(players))
-        if match.game.phase is Phase.MATCH_OVER:
+        if match.game.phase is engine.Phase.MATCH_OVER:
             return
 
 
@@ -120,35 +80,35 @@ class _Match:
 
     rng: np.random.Generator
     table: PlayArea
-    state: State = field(default_factory=State)
+    state: engine.State = field(default_factory=engine.State)
     laid: tuple[Laid, ...] = ()
-    hands: list[list[Tile]] = field(default_factory=list)
-    boneyard: list[Tile] = field(default_factory=list)
-    outcomes: tuple[Outcome, ...] = ()
+    hands: list[list[engine.Tile]] = field(default_factory=list)
+    boneyard: list[engine.Tile] = field(default_factory=list)
+    outcomes: tuple[engine.Outcome, ...] = ()
 
     @property
-    def game(self) -> Game:
+    def game(self) -> engine.Game:
         assert self.state.game is not None
         return self.state.game
 
     @property
-    def hand(self) -> Hand:
+    def hand(self) -> engine.Hand:
         assert self.game.hand is not None
         return self.game.hand
 
-    def step(self, event: Event) -> ScriptStep:
-        self.state, self.outcomes = apply(self.state, event)
+    def step(self, event: engine.Event) -> ScriptStep:
+        self.state, self.outcomes = engine.apply(self.state, event)
         for outcome in self.outcomes:
-            if isinstance(outcome, ForcedDraw):
+            if isinstance(outcome, engine.ForcedDraw):
                 self.draw(outcome.seat, outcome.tiles)
         return ScriptStep(event, self.state, self.laid)
 
-    def draw(self, seat: Seat, tiles: int) -> None:
+    def draw(self, seat: engine.Seat, tiles: int) -> None:
         for _ in range(tiles):
             self.hands[seat].append(self.boneyard.pop())
 
-    def deal(self, rules: Rules, seats: int) -> None:
-        tiles = full_set(rules.max_pips) * rules.copies
+    def deal(self, rules: engine.Rules, seats: int) -> None:
+        tiles = engine.full_set(rules.max_pips) * rules.copies
         shuffled = [tiles[at] for at in self.rng.permutation(len(tiles))]
         dealt = rules.dealt(seats)
         self.hands = [shuffled[dealt * seat : dealt * (seat + 1)] for seat in range(seats)]
@@ -156,47 +116,47 @@ class _Match:
         self.laid = ()
 
 
-def _hand(match: _Match, rules: Rules, seats: int) -> Iterator[ScriptStep]:
+def _hand(match: _Match, rules: engine.Rules, seats: int) -> Iterator[ScriptStep]:
     """Yield the steps of a hand, from the deal to the reveal of the players' tiles, if any."""
     match.deal(rules, seats)
-    yield match.step(NewHand())
+    yield match.step(engine.NewHand())
     while (reason := _redeal_reason(match, rules)) is not None:
         match.deal(rules, seats)
-        yield match.step(Redeal(reason))
-    yield match.step(Lead(_leader(match)))
-    while match.game.phase in (Phase.LEAD, Phase.PLAY):
+        yield match.step(engine.Redeal(reason))
+    yield match.step(engine.Lead(_leader(match)))
+    while match.game.phase in (engine.Phase.LEAD, engine.Phase.PLAY):
         yield from _turn(match)
-    while match.game.phase is Phase.REVEAL:
-        seat = next(Seat(at) for at, holding in enumerate(match.hand.holdings) if holding is None)
-        yield match.step(Reveal(seat, tuple(match.hands[seat])))
+    while match.game.phase is engine.Phase.REVEAL:
+        seat = next(engine.Seat(at) for at, holding in enumerate(match.hand.holdings) if holding is None)
+        yield match.step(engine.Reveal(seat, tuple(match.hands[seat])))
 
 
-def _redeal_reason(match: _Match, rules: Rules) -> RedealReason | None:
+def _redeal_reason(match: _Match, rules: engine.Rules) -> engine.RedealReason | None:
     """Return the reason to deal again, or None."""
     doubles = [sum(tile.is_double for tile in hand) for hand in match.hands]
     if rules.redeal_if_doubles_over is not None and max(doubles) > rules.redeal_if_doubles_over:
-        return RedealReason.TOO_MANY_DOUBLES
-    is_called = match.hand.lead in (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE)
-    if is_called and rules.no_double is NoDouble.REDEAL and not any(doubles):
-        return RedealReason.NO_DOUBLE
+        return engine.RedealReason.TOO_MANY_DOUBLES
+    is_called = match.hand.lead in (engine.LeadTile.HIGHEST_DOUBLE, engine.LeadTile.RACE)
+    if is_called and rules.no_double is engine.NoDouble.REDEAL and not any(doubles):
+        return engine.RedealReason.NO_DOUBLE
     return None
 
 
-def _leader(match: _Match) -> Seat:
+def _leader(match: _Match) -> engine.Seat:
     """Return the leader: by the rules, else at random if any tile or double may lead, else by the highest double."""
     if match.hand.turn is not None:
         return match.hand.turn
-    if match.hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
-        return Seat(int(match.rng.integers(len(match.hands))))
+    if match.hand.lead in (engine.LeadTile.ANY, engine.LeadTile.ANY_DOUBLE):
+        return engine.Seat(int(match.rng.integers(len(match.hands))))
     highest = [max((tile.high for tile in hand if tile.is_double), default=-1) for hand in match.hands]
-    return Seat(highest.index(max(highest)))
+    return engine.Seat(highest.index(max(highest)))
 
 
 def _turn(match: _Match) -> Iterator[ScriptStep]:
     """Yield the steps of a turn: the player steals, plays, draws, passes, or ends a blocked hand."""
     seat = match.hand.turn
     assert seat is not None  # the leader is known
-    stacks = legal_stacks(match.state, match.hands[seat])
+    stacks = engine.legal_stacks(match.state, match.hands[seat])
     if stacks and match.rng.random() < _STEALS:
         stack = stacks[int(match.rng.integers(len(stacks)))]
         match.hands[seat].remove(stack.tile)
@@ -204,44 +164,44 @@ def _turn(match: _Match) -> Iterator[ScriptStep]:
     elif (choice := _choose(match, tuple(match.hands[seat]))) is not None:
         play, place = choice
         match.hands[seat].remove(play.tile)
-        match.laid = (*match.laid, Laid(NodeId(match.state.next_seq), place))
+        match.laid = (*match.laid, Laid(engine.NodeId(match.state.next_seq), place))
         yield match.step(play)
     else:
         yield match.step(_instead_of_playing(match, seat))
         return
     for outcome in match.outcomes:
-        if isinstance(outcome, ForcedDraw):
-            yield match.step(Draw(outcome.seat, outcome.tiles, forced=True))
-        elif isinstance(outcome, Claimable) and match.rng.random() < _CALLS:
-            yield match.step(Call(outcome.seat))
+        if isinstance(outcome, engine.ForcedDraw):
+            yield match.step(engine.Draw(outcome.seat, outcome.tiles, forced=True))
+        elif isinstance(outcome, engine.Claimable) and match.rng.random() < _CALLS:
+            yield match.step(engine.Call(outcome.seat))
 
 
-def _instead_of_playing(match: _Match, seat: Seat) -> Event:
+def _instead_of_playing(match: _Match, seat: engine.Seat) -> engine.Event:
     """Return the event of a player who cannot play."""
-    current = turn(match.game)
+    current = engine.turn(match.game)
     assert current is not None  # the hand is in progress
     if match.hand.locked:
-        return HandEnd()
-    if legal_plays(match.state, match.hands[seat]):
-        return Abandon()  # the table is full
-    if current.must is Must.PLAY_AGAIN:
-        return Decline(seat)
+        return engine.HandEnd()
+    if engine.legal_plays(match.state, match.hands[seat]):
+        return engine.Abandon()  # the table is full
+    if current.must is engine.Must.PLAY_AGAIN:
+        return engine.Decline(seat)
     # During the search for a leading double, a player who drew a tile and still has no double knocks.
-    if current.must in _DRAWS and match.boneyard and not (match.game.phase is Phase.LEAD and current.extra):
+    if current.must in _DRAWS and match.boneyard and not (match.game.phase is engine.Phase.LEAD and current.extra):
         tiles = 1
-        if match.game.rules.draw is Drawing.TWO and match.game.phase is Phase.PLAY:
+        if match.game.rules.draw is engine.Drawing.TWO and match.game.phase is engine.Phase.PLAY:
             tiles = min(2 - match.hand.course.drawn, len(match.boneyard))
         match.draw(seat, tiles)
-        return Draw(seat, tiles)
-    return Knock(seat)
+        return engine.Draw(seat, tiles)
+    return engine.Knock(seat)
 
 
-def _choose(match: _Match, tiles: tuple[Tile, ...]) -> tuple[Play, Footprint] | None:
+def _choose(match: _Match, tiles: tuple[engine.Tile, ...]) -> tuple[engine.Play, Footprint] | None:
     """Return a random legal play and its position, usually one with the most points.
 
     None if no play fits on the table.
     """
-    plays = legal_plays(match.state, tiles)
+    plays = engine.legal_plays(match.state, tiles)
     order = [plays[at] for at in match.rng.permutation(len(plays))]
     if match.rng.random() < _LIKES_TO_SCORE:
         order.sort(key=lambda play: -_points(match.state, play))
@@ -252,10 +212,10 @@ def _choose(match: _Match, tiles: tuple[Tile, ...]) -> tuple[Play, Footprint] | 
     return None
 
 
-def _points(state: State, play: Play) -> int:
+def _points(state: engine.State, play: engine.Play) -> int:
     """Return the points that a play scores at once."""
-    _, outcomes = apply(state, play)
-    return sum(outcome.points for outcome in outcomes if isinstance(outcome, Scored))
+    _, outcomes = engine.apply(state, play)
+    return sum(outcome.points for outcome in outcomes if isinstance(outcome, engine.Scored))
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +250,7 @@ class _Way:
 
 
 def resting_place(
-    layout: Layout, laid: Sequence[Laid], play: Play, table: PlayArea, rng: np.random.Generator
+    layout: engine.Layout, laid: Sequence[Laid], play: engine.Play, table: PlayArea, rng: np.random.Generator
 ) -> Footprint | None:
     """Return the position of the tile of *play*, or None if there is no room.
 
@@ -316,14 +276,18 @@ def resting_place(
     return max(ranked, key=lambda pair: pair[0])[1].place if ranked else None
 
 
-def _first(tile: Tile, table: PlayArea, rng: np.random.Generator) -> Footprint:
+def _first(tile: engine.Tile, table: PlayArea, rng: np.random.Generator) -> Footprint:
     """Return a random position near the middle, for a line along the table's width."""
     center = (rng.normal(0, 0.4) * table.side_mm, rng.normal(0, 0.3) * table.side_mm)
     return Footprint.square(center, rng.normal(0, 0.03), table.side_mm, lies_along=not tile.is_double)
 
 
 def _ways(
-    host_place: Footprint, host: Node, covered: Sequence[Port], play: Play, rng: np.random.Generator
+    host_place: Footprint,
+    host: engine.Node,
+    covered: Sequence[engine.Port],
+    play: engine.Play,
+    rng: np.random.Generator,
 ) -> list[_Way]:
     """Return all candidate positions of a tile at a port, straight ones first."""
     assert play.at is not None
@@ -400,11 +364,11 @@ def _meet_at(host: Footprint, edge: Edge, shake: _Shake, *, turn: int, across: b
 class _Around:
     """Existing tiles and the table, which restrict the position of a new tile."""
 
-    layout: Layout
-    places: dict[NodeId, Footprint]
+    layout: engine.Layout
+    places: dict[engine.NodeId, Footprint]
     table: PlayArea
 
-    def admits(self, place: Footprint, host: Node, at: Spot) -> bool:
+    def admits(self, place: Footprint, host: engine.Node, at: engine.Spot) -> bool:
         """Return True if *place* is on the table, and clear of all tiles and of all open ends except the joined one."""
         outline, side = place.outline(), self.table.side_mm
         if not self._holds(outline) or overlap(outline, self.places[host.id].outline()):
@@ -463,7 +427,7 @@ class _Around:
         return not any(overlap(outline, area) for area in self.table.closed)
 
 
-def _open_ports(layout: Layout, node: Node) -> tuple[Port, ...]:
+def _open_ports(layout: engine.Layout, node: engine.Node) -> tuple[engine.Port, ...]:
     """Return the ports of a tile that have no neighbour. Empty for a covered tile, even if it has free tips."""
     covered = layout.covered(node)
     if len(covered) >= 2 and not node.branches:
@@ -471,9 +435,9 @@ def _open_ports(layout: Layout, node: Node) -> tuple[Port, ...]:
     return tuple(port for port in node.ports if port not in covered)
 
 
-def _end_outline(place: Footprint, node: Node, port: Port) -> Quad:
+def _end_outline(place: Footprint, node: engine.Node, port: engine.Port) -> Quad:
     """Return the outline of the part that shows the open end's number: a half, or a whole double."""
     if node.tile.is_double:
         return place.outline()
-    start = 0.0 if port is Port.E else -1.0
+    start = 0.0 if port is engine.Port.E else -1.0
     return (place.at(start, -0.5), place.at(start + 1, -0.5), place.at(start + 1, 0.5), place.at(start, 0.5))

@@ -5,24 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from engine import (
-    Confirmed,
-    Draw,
-    Event,
-    Knock,
-    Lead,
-    NodeId,
-    Phase,
-    Play,
-    Port,
-    Seat,
-    Stack,
-    State,
-    Tile,
-    apply,
-    entries,
-    replay,
-)
+import engine
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Question
 from tallybone.session.referee.places import seen_name
@@ -39,12 +22,12 @@ class TruthfulPlayers:
 
     def __init__(self) -> None:
         """Start with an empty match."""
-        self.truth = State()
+        self.truth = engine.State()
         self._considered: tuple[object, ...] = ()
 
-    def observe(self, event: Event) -> None:
+    def observe(self, event: engine.Event) -> None:
         """Apply an event to the true match."""
-        self.truth, _ = apply(self.truth, event)
+        self.truth, _ = engine.apply(self.truth, event)
 
     def answer(self, session: Session) -> Answer | None:
         """Return the players' answer, or None if there is no new question or no right answer."""
@@ -55,7 +38,7 @@ class TruthfulPlayers:
         return answer_of(session, self.truth)
 
 
-def answer_of(session: Session, truth: State) -> Answer | None:
+def answer_of(session: Session, truth: engine.State) -> Answer | None:
     """Return the players' answer to the first question that they can answer, or None.
 
     Questions that hold up the game come first. If the players cannot answer one of these, they answer no other.
@@ -71,9 +54,9 @@ def answer_of(session: Session, truth: State) -> Answer | None:
     return None
 
 
-def paths_of(state: State) -> dict[NodeId, Path]:
+def paths_of(state: engine.State) -> dict[engine.NodeId, Path]:
     """Return the path from the first tile to each tile. Equal layouts have equal paths, even if node ids differ."""
-    paths: dict[NodeId, Path] = {}
+    paths: dict[engine.NodeId, Path] = {}
     for node in () if state.game is None else state.game.layout.nodes:
         own = f"{node.tile} {node.inner} inside"
         before = () if node.joins is None else paths.get(node.joins.host, ())
@@ -81,12 +64,12 @@ def paths_of(state: State) -> dict[NodeId, Path]:
     return paths
 
 
-def port_name(port: Port) -> str:
+def port_name(port: engine.Port) -> str:
     """Return a name of a port that does not depend on the order of plays. All arms of a starter share a name."""
     return "arm" if port.isdigit() else port.value
 
 
-def _right_choice(session: Session, question: Question, truth: State) -> int | None:
+def _right_choice(session: Session, question: Question, truth: engine.State) -> int | None:
     """Return the answer that the players know, else that corrects most tiles, else that confirms true tiles.
 
     Or None.
@@ -95,7 +78,7 @@ def _right_choice(session: Session, question: Question, truth: State) -> int | N
     known = _known(session, question, truth)
     if known is not None:
         return known
-    differences = [_difference(replay((*now.log, *answer.events)), truth) for answer in question.answers]
+    differences = [_difference(engine.replay((*now.log, *answer.events)), truth) for answer in question.answers]
     best = min(differences, default=(0, 0))
     if best < _difference(now, truth):
         return differences.index(best)
@@ -107,7 +90,7 @@ def _right_choice(session: Session, question: Question, truth: State) -> int | N
     return None
 
 
-def _known(session: Session, question: Question, truth: State) -> int | None:
+def _known(session: Session, question: Question, truth: engine.State) -> int | None:
     """Return the answer that the players know without comparing layouts, or None."""
     now = session.state
     for choice in (
@@ -124,39 +107,41 @@ def _known(session: Session, question: Question, truth: State) -> int | None:
     return _all_shown(session, question, truth)
 
 
-def _passed_before(session: Session, question: Question, truth: State) -> int | None:
+def _passed_before(session: Session, question: Question, truth: engine.State) -> int | None:
     """Return the answer with the true passes before an action, if the players can say who acted."""
     if session.places.undecided is None or any(answer.places.undecided for answer in question.answers):
         return None
-    true = _done(entry.action for entry in entries(truth))
+    true = _done(entry.action for entry in engine.entries(truth))
     for choice, answer in enumerate(question.answers):
-        done = _done(entry.action for entry in entries(replay((*session.state.log, *answer.events))))
+        done = _done(entry.action for entry in engine.entries(engine.replay((*session.state.log, *answer.events))))
         if done == true[: len(done)]:
             return choice
     return None
 
 
-def _confirmed(now: State, question: Question, truth: State) -> int | None:
+def _confirmed(now: engine.State, question: Question, truth: engine.State) -> int | None:
     """Return the answer that confirms all inferred actions, if they are true and no totals in question are wrong."""
-    true_paths, true = set(paths_of(truth).values()), Counter(_done(entry.action for entry in entries(truth)))
+    true_paths, true = set(paths_of(truth).values()), Counter(_done(entry.action for entry in engine.entries(truth)))
     paths = paths_of(now)
     for choice, answer in enumerate(question.answers):
         match answer.events:
-            case (Confirmed(seqs=seqs),):
-                inferred = [entry for entry in entries(now) if entry.seq in seqs]
+            case (engine.Confirmed(seqs=seqs),):
+                inferred = [entry for entry in engine.entries(now) if entry.seq in seqs]
                 done = Counter(_done(entry.action for entry in inferred))
                 is_true = done <= true if done else _is_drawn(now, (), truth)
                 if "points" in question.ambiguity.words:
                     is_true &= now.game is not None and truth.game is not None and now.game.totals == truth.game.totals
                 # Tiles of an earlier hand are no longer on the table and have no path.
-                inferred_paths = [paths[NodeId(entry.seq)] for entry in inferred if NodeId(entry.seq) in paths]
+                inferred_paths = [
+                    paths[engine.NodeId(entry.seq)] for entry in inferred if engine.NodeId(entry.seq) in paths
+                ]
                 return choice if is_true and true_paths.issuperset(inferred_paths) else None
             case _:
                 pass
     return None
 
 
-def _undone(session: Session, question: Question, truth: State) -> int | None:
+def _undone(session: Session, question: Question, truth: engine.State) -> int | None:
     """Return the answer to whether tiles still on the table count although their plays were undone."""
     undone, left = session.places.undone, [not answer.places.undone for answer in question.answers]
     if not undone or not all(left):
@@ -167,54 +152,54 @@ def _undone(session: Session, question: Question, truth: State) -> int | None:
     return next(at for at, answer in enumerate(question.answers) if (len(answer.places.waiting) > count) is counts)
 
 
-def _as_it_was(now: State, question: Question, truth: State) -> int | None:
+def _as_it_was(now: engine.State, question: Question, truth: engine.State) -> int | None:
     """Return the answer that names the true leader, or a tile of a hand that is truly open."""
     if truth.game is None or truth.game.hand is None or now.game is None or now.game.hand is None:
         return None
     leader = _leader(truth)
     name = truth.game.players[leader] if leader >= 0 else None
     for choice, (words, answer) in enumerate(zip(question.ambiguity.choices, question.answers, strict=True)):
-        if list(answer.events) == [Lead(leader)] or words.startswith(f"{name} led "):
+        if list(answer.events) == [engine.Lead(leader)] or words.startswith(f"{name} led "):
             return choice
-    if now.game.phase is not Phase.REVEAL and now.game.hand.ending is None:
+    if now.game.phase is not engine.Phase.REVEAL and now.game.hand.ending is None:
         return None
     holdings = (holding for holding in truth.game.hand.holdings if holding is not None)
     names = {f"the {tile}" for holding in holdings for tile in holding.tiles or ()}
     return next((at for at, words in enumerate(question.ambiguity.choices) if words in names), None)
 
 
-def _knocked(now: State, question: Question, truth: State) -> int | None:
+def _knocked(now: engine.State, question: Question, truth: engine.State) -> int | None:
     """Return the answer to whether a player knocked: yes if the true match has more passes of the player."""
     answers = [answer.events for answer in question.answers]
     for choice, events in enumerate(answers):
-        if len(events) == 1 and isinstance(knock := events[0], Knock):
+        if len(events) == 1 and isinstance(knock := events[0], engine.Knock):
             has_passed = _passes(truth, knock.seat) > _passes(now, knock.seat)
             return choice if has_passed else answers.index(()) if () in answers else None
     return None
 
 
-def _stacked(now: State, question: Question, truth: State) -> int | None:
+def _stacked(now: engine.State, question: Question, truth: engine.State) -> int | None:
     """Return the answer that names a true stack missing from the session."""
     missing = _stacks(truth) - _stacks(now)
     paths = paths_of(now)
     for choice, answer in enumerate(question.answers):
         match answer.events:
-            case (Stack(seat=seat, tile=tile, on=on),) if missing[seat, tile, paths.get(on, ())]:
+            case (engine.Stack(seat=seat, tile=tile, on=on),) if missing[seat, tile, paths.get(on, ())]:
                 return choice
             case _:
                 pass
     return None
 
 
-def _stacks(state: State) -> Counter[tuple[Seat, Tile, Path]]:
+def _stacks(state: engine.State) -> Counter[tuple[engine.Seat, engine.Tile, Path]]:
     """Return the number of stacks by seat, tile and path of the tile below."""
     paths = paths_of(state)
-    actions = (entry.action for entry in entries(state))
-    stacks = (action for action in actions if isinstance(action, Stack))
+    actions = (entry.action for entry in engine.entries(state))
+    stacks = (action for action in actions if isinstance(action, engine.Stack))
     return Counter((stack.seat, stack.tile, paths.get(stack.on, ())) for stack in stacks)
 
 
-def _began(session: Session, question: Question, truth: State) -> int | None:
+def _began(session: Session, question: Question, truth: engine.State) -> int | None:
     """Return the answer with the longest true account of the actions while the table was not seen.
 
     If no account is true, return the answer that rejects them all. None if the question is not about such actions.
@@ -238,17 +223,17 @@ def _began(session: Session, question: Question, truth: State) -> int | None:
     return max(lengths, key=lambda choice: lengths[choice], default=none[0])
 
 
-def _is_drawn(now: State, events: Iterable[Event], truth: State) -> bool:
+def _is_drawn(now: engine.State, events: Iterable[engine.Event], truth: engine.State) -> bool:
     """Return True if, after *events*, no player has drawn more tiles than in the true match."""
-    drawn, true = (_acted(state) for state in (replay((*now.log, *events)), truth))
+    drawn, true = (_acted(state) for state in (engine.replay((*now.log, *events)), truth))
     return all(true[key] >= tiles for key, tiles in drawn.items() if key[1] == "draws")
 
 
-def _done_since(now: State, truth: State) -> list[tuple[Seat, str]]:
+def _done_since(now: engine.State, truth: engine.State) -> list[tuple[engine.Seat, str]]:
     """Return the true plays and passes that *now* lacks, in order. Repeated ones are matched by their number."""
-    known = Counter(_done(entry.action for entry in entries(now)))
+    known = Counter(_done(entry.action for entry in engine.entries(now)))
     missing = []
-    for action in _done(entry.action for entry in entries(truth)):
+    for action in _done(entry.action for entry in engine.entries(truth)):
         if known[action]:
             known[action] -= 1
         else:
@@ -256,65 +241,65 @@ def _done_since(now: State, truth: State) -> list[tuple[Seat, str]]:
     return missing
 
 
-def _done(actions: Iterable[Event]) -> list[tuple[Seat, str]]:
+def _done(actions: Iterable[engine.Event]) -> list[tuple[engine.Seat, str]]:
     """Return the plays and passes among *actions*, as seat and tile or "passes"."""
-    done: list[tuple[Seat, str]] = []
+    done: list[tuple[engine.Seat, str]] = []
     for action in actions:
         match action:
-            case Play(seat=seat, tile=tile):
+            case engine.Play(seat=seat, tile=tile):
                 done.append((seat, str(tile)))
-            case Knock(seat=seat):
+            case engine.Knock(seat=seat):
                 done.append((seat, "passes"))
             case _:
                 pass
     return done
 
 
-def _all_shown(session: Session, question: Question, truth: State) -> int | None:
+def _all_shown(session: Session, question: Question, truth: engine.State) -> int | None:
     """Return the answer that a player's hand is completely shown, if as many tiles are shown as the player holds."""
     if truth.game is None or truth.game.hand is None:
         return None
     for choice, answer in enumerate(question.answers):
         for seat, holding in enumerate(truth.game.hand.holdings):
-            now, then = (places.around.hand(Seat(seat)) for places in (session.places, answer.places))
+            now, then = (places.around.hand(engine.Seat(seat)) for places in (session.places, answer.places))
             if then.is_whole and not now.is_whole and holding is not None and holding.size == len(now.tiles):
                 return choice
     return None
 
 
-def _leader(truth: State) -> Seat:
+def _leader(truth: engine.State) -> engine.Seat:
     """Return the player of the last leading tile, or -1 before the first play."""
-    actions = (entry.action for entry in entries(truth))
-    leads = [action for action in actions if isinstance(action, Play) and action.at is None]
-    return leads[-1].seat if leads else Seat(-1)
+    actions = (entry.action for entry in engine.entries(truth))
+    leads = [action for action in actions if isinstance(action, engine.Play) and action.at is None]
+    return leads[-1].seat if leads else engine.Seat(-1)
 
 
-def _passes(state: State, seat: Seat) -> int:
-    return sum(entry.action == Knock(seat) for entry in entries(state))
+def _passes(state: engine.State, seat: engine.Seat) -> int:
+    return sum(entry.action == engine.Knock(seat) for entry in engine.entries(state))
 
 
-def _difference(now: State, truth: State) -> tuple[int, int]:
+def _difference(now: engine.State, truth: engine.State) -> tuple[int, int]:
     """Return the number of tiles that differ between two layouts, and of actions that are not in the true match."""
     paths, true_paths = Counter(paths_of(now).values()), Counter(paths_of(truth).values())
     return (paths - true_paths).total() + (true_paths - paths).total(), (_acted(now) - _acted(truth)).total()
 
 
-def _acted(state: State) -> Counter[tuple[Seat, Tile | str]]:
+def _acted(state: engine.State) -> Counter[tuple[engine.Seat, engine.Tile | str]]:
     """Return the number of plays by seat and tile, and of drawn tiles and passes by seat."""
-    acted: Counter[tuple[Seat, Tile | str]] = Counter()
-    for entry in entries(state):
+    acted: Counter[tuple[engine.Seat, engine.Tile | str]] = Counter()
+    for entry in engine.entries(state):
         match entry.action:
-            case Play(seat=seat, tile=tile):
+            case engine.Play(seat=seat, tile=tile):
                 acted[seat, tile] += 1
-            case Draw(seat=seat, tiles=tiles):
+            case engine.Draw(seat=seat, tiles=tiles):
                 acted[seat, "draws"] += tiles
-            case Knock(seat=seat):
+            case engine.Knock(seat=seat):
                 acted[seat, "passes"] += 1
             case _:
                 pass
     return acted
 
 
-def _is_settled(session: Session, name: NodeId) -> bool:
+def _is_settled(session: Session, name: engine.NodeId) -> bool:
     known = session.places.find(name)
     return known is not None and known.is_settled

@@ -5,29 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from engine import (
-    Abandon,
-    Call,
-    Decline,
-    Draw,
-    Event,
-    Game,
-    HandEnd,
-    Knock,
-    Lead,
-    MatchStart,
-    NewHand,
-    NodeId,
-    Play,
-    Redeal,
-    Reveal,
-    RevealPips,
-    Seat,
-    Stack,
-    State,
-    format_record,
-    record_of,
-)
+import engine
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.touching import Point
 from tallybone.simulate.game_script import ScriptStep
@@ -62,14 +40,14 @@ def script(steps: Iterator[ScriptStep], stage: TableStage, pushes: tuple[CameraP
     """Yield the items of a match in order of time, with *pushes* of the camera."""
     yield from stage.still(_BEFORE_S)
     director = _Director(stage, pushes)
-    state = State()
+    state = engine.State()
     for step in steps:
         yield from director.act(step, state)
         yield director.truth_of(step.event, state, step.state)
         yield from director.pause(step.event)
         state = step.state
     yield from stage.still(_AFTER_S)
-    yield TrueRecord(stage.between_ns, format_record(record_of(state)))
+    yield TrueRecord(stage.between_ns, engine.format_record(engine.record_of(state)))
 
 
 @dataclass(slots=True)
@@ -90,60 +68,60 @@ class _Director:
     positions: LayoutPositions = field(default_factory=LayoutPositions)
     has_boneyard: bool = False
 
-    def act(self, step: ScriptStep, before: State) -> Iterator[Planned]:
+    def act(self, step: ScriptStep, before: engine.State) -> Iterator[Planned]:
         """Yield the players' actions in a step."""
         event, rng = step.event, self.stage.rng
         match event:
-            case NewHand():
+            case engine.NewHand():
                 yield from self._begin_hand(_game(step.state))
-            case Lead(seat=seat):
+            case engine.Lead(seat=seat):
                 yield from self._lead(_game(before), seat)
-            case Play():
+            case engine.Play():
                 yield from disturb(self.stage, self.positions, _game(before))
                 yield from self._play(event, step)
-            case Stack(seat=seat, on=on):
+            case engine.Stack(seat=seat, on=on):
                 yield from self._press(Press(Button.STACK))
                 yield from self._stack(seat, on)
-            case Draw():
+            case engine.Draw():
                 yield from self._draw(event)
-            case Knock(seat=seat):
+            case engine.Knock(seat=seat):
                 yield from self._knock(seat)
-            case Call(seat=seat):
+            case engine.Call(seat=seat):
                 yield from self._press(Press(Button.CALL, seat))
-            case Decline(seat=seat):
+            case engine.Decline(seat=seat):
                 yield from self._press(Press(Button.DONE, seat))
-            case HandEnd():
+            case engine.HandEnd():
                 yield from self._press(Press(Button.HAND_END))
-            case Redeal():
+            case engine.Redeal():
                 yield from self._press(Press(Button.REDEAL))
-            case Reveal(seat=seat, tiles=tiles):
+            case engine.Reveal(seat=seat, tiles=tiles):
                 pips = tuple((tile.high, tile.low) if rng.random() < 0.5 else (tile.low, tile.high) for tile in tiles)
                 yield from self._reveal(seat, pips)
-            case Abandon():
+            case engine.Abandon():
                 yield self.stage.enter(event)
             case _:
-                assert isinstance(event, MatchStart)  # scripts have no other events
+                assert isinstance(event, engine.MatchStart)  # scripts have no other events
 
-    def truth_of(self, event: Event, before: State, after: State) -> TrueEvent:
+    def truth_of(self, event: engine.Event, before: engine.State, after: engine.State) -> TrueEvent:
         """Return the ground truth of a completed step. *before* and *after* are the states of the match around it."""
         totals = _game(after).totals
         was = 0 if before.game is None else sum(before.game.totals)
         return TrueEvent(self.stage.between_ns, event, sum(totals) - was, totals, self.stage.last_motion_ns)
 
-    def pause(self, event: Event) -> Iterator[Planned]:
+    def pause(self, event: engine.Event) -> Iterator[Planned]:
         """Yield the pause after a step, if its event needs one."""
         stage, manners = self.stage, self.stage.manners
         match event:
-            case Knock():
+            case engine.Knock():
                 yield from stage.still(stage.drawn(_AFTER_KNOCK_S))
-            case Play() if stage.happens(manners.hurry):
+            case engine.Play() if stage.happens(manners.hurry):
                 yield from stage.still(_HURRIED_S)
-            case Play() | Draw() | Stack() | Reveal():
+            case engine.Play() | engine.Draw() | engine.Stack() | engine.Reveal():
                 yield from stage.still(stage.drawn(manners.pause_s))
             case _:
                 pass
 
-    def _begin_hand(self, game: Game) -> Iterator[Planned]:
+    def _begin_hand(self, game: engine.Game) -> Iterator[Planned]:
         """Yield clearing the table and laying out the boneyard for a new hand."""
         stage, rng = self.stage, self.stage.rng
         seats = len(game.players)
@@ -173,7 +151,7 @@ class _Director:
             part = tiles[first : first + count]
             yield from stage.take(seat, part, seconds=stage.drawn(_MANY_S), is_lifting=False)
 
-    def _lead(self, game: Game, seat: Seat) -> Iterator[Planned]:
+    def _lead(self, game: engine.Game, seat: engine.Seat) -> Iterator[Planned]:
         """Yield a look at the table, then the leader as input from the page, unless the rules determine the leader.
 
         The button is not used: it steps through the seats, and its effect depends on whether the new hand was already
@@ -182,14 +160,14 @@ class _Director:
         assert game.hand is not None  # a hand has begun
         if game.hand.turn != seat:
             yield from self.stage.still(self.stage.drawn(_LOOKS_S))
-            yield self.stage.enter(Lead(seat))
+            yield self.stage.enter(engine.Lead(seat))
 
     def _press(self, press: Press) -> Iterator[Planned]:
         """Yield a look at the table, then a button press."""
         yield from self.stage.still(self.stage.drawn(_LOOKS_S))
         yield self.stage.enter(press)
 
-    def _play(self, play: Play, step: ScriptStep) -> Iterator[Planned]:
+    def _play(self, play: engine.Play, step: ScriptStep) -> Iterator[Planned]:
         """Yield the play of a tile, sometimes with an audible slam."""
         stage = self.stage
         layout, laid = _game(step.state).layout, step.laid[-1]
@@ -206,13 +184,13 @@ class _Director:
                     yield from stage.still(stage.drawn(stage.manners.pause_s))
         yield from stage.put(play.seat, (tile,), Zone.LAYOUT, seconds=seconds, heard=slam)
 
-    def _stack(self, seat: Seat, on: NodeId) -> Iterator[Planned]:
+    def _stack(self, seat: engine.Seat, on: engine.NodeId) -> Iterator[Planned]:
         """Yield a tile that is stacked on its copy."""
         stage = self.stage
         tile = replace(self.positions.tiles[on], height_mm=stage.look.thickness_mm)
         yield from stage.put(seat, (tile,), Zone.LAYOUT, seconds=stage.drawn(stage.manners.gesture_s))
 
-    def _draw(self, draw: Draw) -> Iterator[Planned]:
+    def _draw(self, draw: engine.Draw) -> Iterator[Planned]:
         """Yield tiles drawn from the boneyard.
 
         Without a visible boneyard, yield a button press for each unforced one.
@@ -225,7 +203,7 @@ class _Director:
             elif not draw.forced:  # the rules count forced draws
                 yield from self._press(Press(Button.DRAW, draw.seat))
 
-    def _knock(self, seat: Seat) -> Iterator[Planned]:
+    def _knock(self, seat: engine.Seat) -> Iterator[Planned]:
         """Yield a knock, sometimes with a hand at the player's own side of the table."""
         stage = self.stage
         yield from stage.still(stage.drawn(_LOOKS_S))
@@ -237,10 +215,10 @@ class _Director:
         yield stage.enter(self._heard(seat))
         yield from stage.show((*gesture.stay, *gesture.go))
 
-    def _heard(self, seat: Seat) -> KnockHeard:
+    def _heard(self, seat: engine.Seat) -> KnockHeard:
         return KnockHeard(seat if self.stage.happens(_KNOWS_SIDE) else None)
 
-    def _reveal(self, seat: Seat, pips: tuple[tuple[int, int], ...]) -> Iterator[Planned]:
+    def _reveal(self, seat: engine.Seat, pips: tuple[tuple[int, int], ...]) -> Iterator[Planned]:
         """Yield a hand that is shown. If its zone has no room, yield the sum of its pips as an input instead."""
         stage = self.stage
         if not pips:
@@ -248,17 +226,17 @@ class _Director:
         tiles = stage.room.opened(seat, pips, stage.rng)
         if tiles is None:
             yield from stage.still(stage.drawn(_LOOKS_S))
-            yield stage.enter(RevealPips(seat, sum(map(sum, pips))))
+            yield stage.enter(engine.RevealPips(seat, sum(map(sum, pips))))
         else:
             yield from stage.put(seat, tiles, Zone.SEAT, seconds=stage.drawn(_MANY_S), is_lifting=False)
 
 
-def _game(state: State) -> Game:
+def _game(state: engine.State) -> engine.Game:
     assert state.game is not None  # a match has begun
     return state.game
 
 
-def disturb(stage: TableStage, positions: LayoutPositions, game: Game) -> Iterator[Planned]:
+def disturb(stage: TableStage, positions: LayoutPositions, game: engine.Game) -> Iterator[Planned]:
     """Yield random disturbances before a play, if any."""
     manners = stage.manners
     seat = int(stage.rng.integers(len(game.players)))
@@ -294,7 +272,7 @@ def _idle(stage: TableStage, seat: int) -> Iterator[Planned]:
     yield from stage.still(stage.drawn(stage.manners.pause_s))
 
 
-def _push(stage: TableStage, positions: LayoutPositions, game: Game, seat: int) -> Iterator[Planned]:
+def _push(stage: TableStage, positions: LayoutPositions, game: engine.Game, seat: int) -> Iterator[Planned]:
     """Yield a hand that pushes a tile of the layout slightly, if any tile can be pushed."""
     pushed = positions.push(game.layout, stage.look, stage.rng)
     if pushed is None:

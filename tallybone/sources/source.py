@@ -14,19 +14,7 @@ from typing import TypeAlias
 import cv2
 import numpy as np
 
-from engine import (
-    Lead,
-    MatchStart,
-    NewHand,
-    OptionsError,
-    Rules,
-    Seat,
-    changed_options,
-    deal_problems,
-    parse_options,
-    profile,
-    with_options,
-)
+import engine
 from engine.game.seating import name_key
 from tallybone.choices import TileSet
 from tallybone.clock import software
@@ -265,8 +253,8 @@ def dealt_by_itself(items: Iterable[Item]) -> Iterator[Item]:
     if first is None:
         return
     t_ns = 0 if isinstance(first, Damage) else first.t_ns
-    yield RecordedInput(t_ns, "the deal", NewHand)
-    yield RecordedInput(t_ns, "the lead", lambda: Lead(Seat(0)))
+    yield RecordedInput(t_ns, "the deal", engine.NewHand)
+    yield RecordedInput(t_ns, "the lead", lambda: engine.Lead(engine.Seat(0)))
     yield from chain((first,), waiting)
 
 
@@ -285,7 +273,7 @@ class Tapped:
 
 @contextmanager
 def recording(
-    source: Source, record: Path | None, tile_set: TileSet, match: MatchStart | None = None
+    source: Source, record: Path | None, tile_set: TileSet, match: engine.MatchStart | None = None
 ) -> Iterator[Tapped]:
     """Yield the items of a source, and record them to the new file *record* unless it is None.
 
@@ -304,7 +292,7 @@ def recording(
         started_at=datetime.fromtimestamp(source.dated.stat().st_mtime, UTC),
         players=() if match is None else match.players,
         rules=NO_GAME if match is None else match.rules.name,
-        options=() if match is None else tuple(changed_options(match.rules).items()),
+        options=() if match is None else tuple(engine.changed_options(match.rules).items()),
         tile_set=tile_set.value,
         software=software(),
         pictures=source.pictures,
@@ -375,11 +363,11 @@ def parse_players(text: str) -> tuple[str, ...]:
     keys = [name_key(name) for name in names]
     repeated = next((name for name, key in zip(names, keys, strict=True) if keys.count(key) > 1), None)
     if repeated is not None:
-        raise OptionsError([f"two players are called {repeated}: give each player a different name"])
+        raise engine.OptionsError([f"two players are called {repeated}: give each player a different name"])
     return names
 
 
-def match_of(overrides: GameOverrides, start: SittingStart | None) -> MatchStart | None:
+def match_of(overrides: GameOverrides, start: SittingStart | None) -> engine.MatchStart | None:
     """Return the start of the match, or None if no score is kept.
 
     Without names of players, they are called "Player 1" and so on, for the smallest possible number of players.
@@ -389,18 +377,18 @@ def match_of(overrides: GameOverrides, start: SittingStart | None) -> MatchStart
     """
     base = start if overrides.rules is None else None
     name = overrides.rules or (NO_GAME if base is None else base.rules)
-    options = parse_options(" ".join(overrides.options))
+    options = engine.parse_options(" ".join(overrides.options))
     if name == NO_GAME:
         if options:
-            raise OptionsError([f"{next(iter(options))}: options need a game: give --rules too"])
+            raise engine.OptionsError([f"{next(iter(options))}: options need a game: give --rules too"])
         return None
-    rules = with_options(profile(name), (dict(base.options) if base else {}) | options)
+    rules = engine.with_options(engine.profile(name), (dict(base.options) if base else {}) | options)
     players = overrides.players or (start.players if start is not None else ()) or _nameless(rules)
-    problems = deal_problems(rules, len(players))
+    problems = engine.deal_problems(rules, len(players))
     if problems:
-        raise OptionsError(problems)
-    return MatchStart(rules, players)
+        raise engine.OptionsError(problems)
+    return engine.MatchStart(rules, players)
 
 
-def _nameless(rules: Rules) -> tuple[str, ...]:
+def _nameless(rules: engine.Rules) -> tuple[str, ...]:
     return tuple(f"Player {seat + 1}" for seat in range(rules.seats_min))
