@@ -376,7 +376,7 @@ def open_page(where: str | socket | None, table: TableSources, said: TableFile |
         more=lambda access: (*observing.routes, *recording_pages(table.folder, access)),
     )
     try:
-        with telling(said.beyond, feed, lambda: health.now().findings, lambda: page.url) as found:
+        with telling(said.beyond, feed, lambda: health.now().findings, lambda: page.url) as found, health.watching():
             health.also_ask(found)
             yield page
     finally:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import grp
 import os
 import pwd
+import re
 import struct
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeAlias
@@ -22,6 +23,7 @@ from tallybone.doctor.boot import Boot, board_of
 from tallybone.doctor.libraries import Library, Venv
 from tallybone.doctor.parts import Device, User
 from tallybone.doctor.storage import Disk
+from tallybone.doctor.vitals import SINCE_START, Vitals, check_vitals, read_vitals, text_of
 from tallybone.finding import Finding, absent, ok, problem, warning
 
 _OLDEST_PYTHON = (3, 11)
@@ -33,6 +35,10 @@ _HOT_C, _WARM_C = 80.0, 70.0
 # Bits of get_throttled: bits 0 to 3 apply now, and bits 16 to 19 mean that the same has occurred since boot.
 _LOW_VOLTAGE, _CAPPED, _SLOWED, _SOFT_LIMIT = 0x1, 0x2, 0x4, 0x8
 _SINCE_START = 16
+# A Raspberry Pi reports a low voltage below 4.63 V. USB guarantees its devices 4.75 V.
+_LOW_V, _TIGHT_V = 4.63, 4.75
+_EXT5V = re.compile(r"EXT5V_V volt\(\d+\)=(\d+\.\d+)V", re.ASCII)
+_WITH_METER = ("Raspberry Pi 5", "Raspberry Pi Compute Module 5")
 # Above this time to read a picture, plays appear twice as late as on a two-core laptop, which takes 0.07 s
 # (docs/explanation/reading.md).
 _SLOW_READ_S = 0.5
@@ -41,7 +47,6 @@ _SUPPLY = phrase("Use the official power supply for this Pi (4: 5 V 3 A, 5: 5 V 
 
 Run: TypeAlias = Callable[[tuple[str, ...]], str]
 """Function that runs a command and returns its output, or "" if the command is missing or fails."""
-_THROTTLED = "sys/devices/platform/soc/soc:firmware/get_throttled"
 _CONFIGS = ("boot/firmware/config.txt", "boot/config.txt")
 _KB_PER_MB, _MILLI = 1024, 1000.0
 _SYNCS, _SYNC_BYTES = 8, 65_536
@@ -62,6 +67,8 @@ class Machine:
         temperature_c: Processor temperature, in degrees Celsius.
         throttled: Bits of `vcgencmd get_throttled`.
         is_clock_set: True if the clock was synchronized over the network.
+        supply_v: Supply voltage, which a Raspberry Pi 5 measures.
+        vitals: State of the kernel.
     """
 
     model: str
@@ -72,6 +79,8 @@ class Machine:
     temperature_c: float | None
     throttled: int | None
     is_clock_set: bool | None
+    supply_v: float | None = None
+    vitals: Vitals = field(default_factory=Vitals)
 
     @property
     def is_pi(self) -> bool:
@@ -85,8 +94,9 @@ def check_machine(machine: Machine) -> tuple[Finding, ...]:
         check_system(machine),
         check_memory(machine.memory_mb),
         check_temperature(machine.temperature_c),
-        check_power(machine.throttled),
+        check_power(machine),
         check_clock(is_set=machine.is_clock_set),
+        *check_vitals(machine.vitals, machine.vitals.since_start(), SINCE_START),
     )
 
 
@@ -140,15 +150,21 @@ def check_temperature(temperature_c: float | None) -> Finding:
     return ok(_HEAT, words)
 
 
-def check_power(throttled: int | None) -> Finding:
-    """Check the power supply and throttling, now and since boot."""
-    if throttled is None:
+def check_power(machine: Machine, dips: int = 0) -> Finding:
+    """Check the power supply and throttling, now and since boot. *dips* is the number of voltage dips in an hour."""
+    throttled, supply_v, is_low = machine.throttled or 0, machine.supply_v, machine.vitals.is_low
+    if machine.throttled is None and supply_v is None and is_low is None:
         return absent(_POWER, phrase("only a Raspberry Pi reports its supply voltage"))
     before = throttled >> _SINCE_START
-    if throttled & _LOW_VOLTAGE:
+    if throttled & _LOW_VOLTAGE or is_low or (supply_v is not None and supply_v < _LOW_V):
         return problem(_POWER, phrase("the supply voltage is too low: cameras and displays may drop out"), _SUPPLY)
+    if dips:
+        words = phrase("the supply voltage dropped too low ({count}× in the last hour)", count=dips)
+        return warning(_POWER, words, _SUPPLY)
     if before & _LOW_VOLTAGE:
         return warning(_POWER, phrase("the supply voltage has dropped too low since the Pi started"), _SUPPLY)
+    if supply_v is not None and supply_v < _TIGHT_V:
+        return warning(_POWER, phrase("only {supply} V: cameras may drop out", supply=f"{supply_v:.2f}"), _SUPPLY)
     hot = phrase("Improve the airflow.")
     if throttled & (_CAPPED | _SLOWED | _SOFT_LIMIT):
         return warning(_POWER, phrase("the Pi is throttled by heat"), hot)
@@ -197,25 +213,29 @@ def this_machine() -> Machine:
 
 def read_machine(root: Path, run: Run) -> Machine:
     """Return facts about the computer from the files under *root*. *run* runs commands for facts not in files."""
-    heat = _text(root / "sys/class/thermal/thermal_zone0/temp")
-    throttled = _text(root / _THROTTLED) or run(("vcgencmd", "get_throttled")).partition("=")[2]
+    heat = text_of(root / "sys/class/thermal/thermal_zone0/temp")
+    model = text_of(root / "proc/device-tree/model").rstrip("\0")
+    throttled = run(("vcgencmd", "get_throttled")) if model else ""
+    supply = _EXT5V.search(run(("vcgencmd", "pmic_read_adc", "EXT5V_V"))) if model.startswith(_WITH_METER) else None
     return Machine(
-        model=_text(root / "proc/device-tree/model").rstrip("\0"),
-        system=_field(_text(root / "etc/os-release"), "PRETTY_NAME=").strip('"') or sys.platform,
+        model=model,
+        system=_field(text_of(root / "etc/os-release"), "PRETTY_NAME=").strip('"') or sys.platform,
         bits=8 * struct.calcsize("P"),
         python=(sys.version_info.major, sys.version_info.minor),
-        memory_mb=_memory_mb(_text(root / "proc/meminfo")),
+        memory_mb=_memory_mb(text_of(root / "proc/meminfo")),
         temperature_c=int(heat) / _MILLI if heat.lstrip("-").isdecimal() else None,
-        throttled=_hexadecimal(throttled),
+        throttled=_hexadecimal(throttled.partition("=")[2]),
         is_clock_set=_is_clock_set(root, run),
+        supply_v=None if supply is None else float(supply[1]),
+        vitals=read_vitals(root),
     )
 
 
 def read_boot(root: Path, model: str) -> Boot:
     """Read the boot configuration from the files under *root*."""
     path = next((root / name for name in _CONFIGS if (root / name).is_file()), None)
-    config = "" if path is None else _text(path)
-    return Boot(board_of(model), "" if path is None else str(path), config, _text(root / "proc/cmdline"))
+    config = "" if path is None else text_of(path)
+    return Boot(board_of(model), "" if path is None else str(path), config, text_of(root / "proc/cmdline"))
 
 
 def read_user() -> User:
@@ -230,7 +250,7 @@ def read_venv() -> Venv:
     """Return the virtual environment of this process."""
     if sys.prefix == sys.base_prefix:
         return Venv("", sees_system=True)
-    said = _field(_text(Path(sys.prefix) / "pyvenv.cfg"), "include-system-site-packages =")
+    said = _field(text_of(Path(sys.prefix) / "pyvenv.cfg"), "include-system-site-packages =")
     return Venv(sys.prefix, sees_system=said.strip() == "true")
 
 
@@ -272,7 +292,7 @@ def read_device(path: str) -> Device:
 def try_disk(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
     """Measure free space and write speed of the disk of a folder that need not exist yet, with a temporary file."""
     room = room_in(folder, mounts)
-    if room.error:
+    if room.error or room.is_read_only:
         return room
     try:
         return replace(room, sync_ms=_sync_ms(_there(folder)))
@@ -287,7 +307,10 @@ def room_in(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
         free = os.statvfs(there)
     except OSError as error:
         return Disk(str(folder), error=error.strerror or str(error))
-    return Disk(str(folder), "", free.f_bavail * free.f_frsize, _kind_of(there.resolve(), _text(mounts)))
+    kind, options = _mount_of(there.resolve(), text_of(mounts))
+    # ext4 reports the second one since Linux 6.15: after an error, it refuses to write.
+    is_read_only = not {"ro", "emergency_ro"}.isdisjoint(options.split(","))
+    return Disk(str(folder), "", free.f_bavail * free.f_frsize, kind, is_read_only=is_read_only)
 
 
 def _there(folder: Path) -> Path:
@@ -308,11 +331,11 @@ def _sync_ms(folder: Path) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _kind_of(folder: Path, mounts: str) -> str:
-    """Return the file system type of a folder, or "" if unknown."""
-    rows = [line.split() for line in mounts.splitlines() if len(line.split()) > 2]
-    within = [(len(row[1]), row[2]) for row in rows if folder.is_relative_to(row[1])]
-    return max(within, default=(0, ""), key=lambda one: one[0])[1]
+def _mount_of(folder: Path, mounts: str) -> tuple[str, str]:
+    """Return the file system type of a folder and its mount options, or "" for each if unknown."""
+    rows = [line.split() for line in mounts.splitlines() if len(line.split()) > 3]
+    within = [(len(row[1]), at, row[2], row[3]) for at, row in enumerate(rows) if folder.is_relative_to(row[1])]
+    return max(within, default=(0, 0, "", ""))[2:]
 
 
 def _is_clock_set(root: Path, run: Run) -> bool | None:
@@ -332,14 +355,6 @@ def _hexadecimal(text: str) -> int | None:
         return int(text, 16)
     except ValueError:
         return None
-
-
-def _text(path: Path) -> str:
-    """Return the text of a small file, or "" if it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
 
 
 def _field(text: str, key: str) -> str:

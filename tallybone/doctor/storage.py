@@ -13,7 +13,7 @@ _GB = 1_000_000_000
 _FULL_BYTES, _TIGHT_BYTES = _GB // 2, 5 * _GB
 # Each event waits until it is on the disk. From the first delay on, people notice. From the second on, images are lost.
 _SLOW_MS, _STUCK_MS = 100.0, 1000.0
-_RECORDINGS, _DISK = phrase("recordings"), phrase("disk")
+_RECORDINGS, _DISK, _CARD = phrase("recordings"), phrase("disk"), phrase("card")
 _FORGETS = ("tmpfs", "ramfs", "overlay")
 
 
@@ -27,6 +27,7 @@ class Disk:
         free_bytes: Free space.
         kind: File system type.
         sync_ms: Durations of several fsync calls, in milliseconds.
+        is_read_only: Whether the file system refuses to write, as ext4 does after errors of its disk.
     """
 
     folder: str
@@ -34,6 +35,7 @@ class Disk:
     free_bytes: int = 0
     kind: str = ""
     sync_ms: tuple[float, ...] = ()
+    is_read_only: bool = False
 
 
 def check_disk(disk: Disk) -> tuple[Finding, ...]:
@@ -47,6 +49,9 @@ def check_disk(disk: Disk) -> tuple[Finding, ...]:
                 phrase("Change its owner, or choose another folder with `tallybone play --record DIR`."),
             ),
         )
+    if disk.is_read_only:
+        words = phrase("{folder} has become read-only: nothing can be recorded", folder=disk.folder)
+        return (problem(_CARD, words, phrase("Restart the computer. If it happens again, replace the card.")),)
     return (_check_room(disk), *_check_speed(disk))
 
 

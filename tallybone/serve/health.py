@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +15,7 @@ from hardware.clock import Clock
 from hardware.table.settings import HardwareSettings
 from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature, room_in
 from tallybone.doctor.storage import Disk, check_disk
+from tallybone.doctor.vitals import LAST_HOUR, LastHour, MachineTrouble, check_vitals, read_vitals, text_of
 from tallybone.finding import Finding, Grade, absent, ok, problem, warning
 from tallybone.play.counts import Counts, MeanPace
 from tallybone.play.recorder import NOT_RECORDED
@@ -26,6 +28,9 @@ _NS_PER_S = 1_000_000_000
 _KEPT_NS = 5 * _NS_PER_S
 # A table without a match takes two images a second. Loading the networks of a match takes up to 5 s.
 _OLD_S = 10
+# The kernel asks the firmware of a Raspberry Pi for the voltage every two seconds.
+_LOOKS_EVERY_S = 1.0
+_BOOT_ID = "proc/sys/kernel/random/boot_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class TableSources:
         problems: Returns the problems of parts, by name.
         folder: Folder of the recordings.
         machine: Checks the computer.
+        root: Folder of the system files.
         disk: Checks the disk of a folder.
         clock: Monotonic clock in nanoseconds.
         counts: Counters of the table.
@@ -60,6 +66,7 @@ class TableSources:
     problems: Callable[[], Mapping[str, str]]
     folder: Path
     machine: Callable[[], Machine]
+    root: Path = Path("/")
     disk: Callable[[Path], Disk] = room_in
     clock: Clock
     counts: Counts
@@ -75,6 +82,44 @@ class HealthMonitor:
         self._computer: tuple[Machine, Disk] | None = None
         self._asked_ns = 0
         self._others: tuple[Callable[[], Iterable[Finding]], ...] = ()
+        self._hour, self._stops = LastHour(), threading.Event()
+        self.end_of_last_run: Finding | None = None
+
+    @contextmanager
+    def watching(self, mark: Path | None = None) -> Iterator[None]:
+        """Count troubles of the computer in a thread until the end of the block.
+
+        *mark* is a file that exists during the block. If it exists before, the last run has not ended properly.
+        """
+        boot = text_of(self._table.root / _BOOT_ID)
+        if mark is not None:
+            self.end_of_last_run = end_of_last_run(text_of(mark), boot)
+            with suppress(OSError):
+                mark.parent.mkdir(parents=True, exist_ok=True)
+                mark.write_text(f"{boot}\n")
+        thread = threading.Thread(target=self._watch, name="health", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stops.set()
+            thread.join()
+            if mark is not None:
+                with suppress(OSError):
+                    mark.unlink()
+
+    def troubles(self) -> Mapping[MachineTrouble, int]:
+        """Return how often each trouble occurred in the last hour. Thread-safe."""
+        return self._hour.counts(self._table.clock())
+
+    def _watch(self) -> None:
+        table = self._table
+        while True:
+            is_lost = table.camera().grade is Grade.PROBLEM
+            counters = read_vitals(table.root).counters
+            self._hour.add([*counters, (MachineTrouble.CAMERA, "", int(is_lost))], table.clock())
+            if self._stops.wait(_LOOKS_EVERY_S):
+                return
 
     def also_ask(self, other: Callable[[], Iterable[Finding]]) -> None:
         """Include the findings that *other* returns at each check. *other* must be thread-safe."""
@@ -88,16 +133,18 @@ class HealthMonitor:
             camera = _stalled(camera.words, int(age_s))
         elif game is not None and camera.grade is Grade.OK:
             camera = replace(camera, words=listed((table.source, game.eye), ": "))
-        machine, disk = self.computer()
+        (machine, disk), troubles = self.computer(), self.troubles()
         findings = (
             camera,
             *parts_found(table.hardware, table.problems()),
             *_of_recording("" if game is None else game.recording),
             *check_disk(disk),
             check_temperature(machine.temperature_c),
-            check_power(machine.throttled),
+            check_power(machine, troubles[MachineTrouble.LOW_VOLTAGE]),
             check_memory(machine.memory_mb),
             check_clock(is_set=machine.is_clock_set),
+            *check_vitals(machine.vitals, troubles, LAST_HOUR),
+            *((self.end_of_last_run,) if self.end_of_last_run is not None else ()),
             *(found for other in self._others for found in other()),
         )
         return Health(version("tallybone"), age_s, findings)
@@ -119,6 +166,17 @@ def _stalled(words: str, age_s: int) -> Finding:
         phrase("{camera}: not sure if it works, no new picture for {seconds} s", camera=words, seconds=age_s),
         phrase("A test of the parts pauses the camera. Otherwise, unplug the camera and plug it in again."),
     )
+
+
+def end_of_last_run(marked: str, boot: str) -> Finding | None:
+    """Return a finding if a mark of the boot *marked* was left behind. *boot* is the present boot."""
+    if not marked:
+        return None
+    if marked != boot:
+        words = phrase("the power failed, or the computer stopped, during the last run")
+        return warning(phrase("last stop"), words, phrase("Shut the computer down before you switch it off."))
+    words = phrase("Tallybone was ended or failed during the last run")
+    return warning(phrase("last stop"), words, phrase("Run `tallybone doctor --bundle FILE` and ask for help."))
 
 
 def _of_recording(words: str) -> tuple[Finding, ...]:

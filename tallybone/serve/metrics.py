@@ -5,7 +5,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Response
 
 from tallybone.doctor.machine import Machine
+from tallybone.doctor.vitals import MachineTrouble
 from tallybone.finding import Grade
 from tallybone.plain_text import plain
 from tallybone.play.counts import BOUNDS_S, Counts, PipelineStage, Times
@@ -56,6 +57,8 @@ class Observed:
         free_bytes: Free disk space for recordings. None if it is unknown.
         viewers: Number of viewers of the page.
         is_played: Whether there is a match.
+        troubles: Troubles of the last hour.
+        is_unclean: Whether the last run did not end properly.
     """
 
     counts: Counts
@@ -64,6 +67,8 @@ class Observed:
     free_bytes: int | None
     viewers: int
     is_played: bool
+    troubles: Mapping[MachineTrouble, int] = field(default_factory=dict)
+    is_unclean: bool = False
 
     def collect(self) -> Iterator["Metric"]:
         """Yield the metrics, without those of missing parts."""
@@ -147,6 +152,9 @@ def _families(seen: Observed) -> Iterator["Metric"]:
     yield from _of_health(seen.health)
     yield _gauge("recordings_free_bytes", "Free space for recordings.", seen.free_bytes)
     yield from _of_machine(seen.machine)
+    troubles = {trouble.value: seen.troubles.get(trouble, 0) for trouble in MachineTrouble}
+    yield _labelled("troubles_last_hour", "Troubles of the computer in the last hour.", "trouble", troubles)
+    yield _gauge("unclean_stop", "1 if the last run ended without a proper stop.", int(seen.is_unclean))
     yield GaugeMetricFamily("process_threads", "Number of threads.", value=threading.active_count())
 
 
@@ -181,10 +189,18 @@ def _of_health(health: Health) -> Iterator["Metric"]:
 def _of_machine(machine: Machine) -> Iterator["Metric"]:
     bits = machine.throttled
     yield _gauge("temperature_celsius", "Of the processor.", machine.temperature_c)
-    about = "1 while a Pi is throttled by its supply or heat."
-    yield _labelled("power_limited", about, "limit", {} if bits is None else _limits(bits))
+    yield _gauge("supply_volts", "Supply voltage.", machine.supply_v)
+    bits, vitals = machine.throttled, machine.vitals
+    now = {} if bits is None else _limits(bits)
+    if vitals.is_low is not None:
+        now["undervoltage"] = vitals.is_low or now.get("undervoltage", False)
+    yield _labelled("power_limited", "1 while a Pi is throttled by its supply or heat.", "limit", now)
     about = "1 if it has been throttled since it started."
     yield _labelled("power_limited_since_start", about, "limit", {} if bits is None else _limits(bits >> _SINCE_START))
+    about = "Errors of each ext4 file system."
+    yield _labelled("filesystem_errors", about, "disk", dict(vitals.card_errors))
+    yield _gauge("clock_chip", "1 if the clock runs without power.", int(vitals.has_clock_chip))
+    yield _gauge("wifi_signal_dbm", "Signal of the weakest Wi-Fi.", vitals.wifi_dbm)
 
 
 def _limits(bits: int) -> dict[str, bool]:
@@ -241,4 +257,13 @@ class Observing:
     def _observed(self, found: Health) -> Observed:
         feed, (machine, disk) = self._feed, self.health.computer()
         free_bytes = None if disk.error else disk.free_bytes
-        return Observed(self._counts, found, machine, free_bytes, feed.viewers, feed.now is not None)
+        return Observed(
+            self._counts,
+            found,
+            machine,
+            free_bytes,
+            feed.viewers,
+            feed.now is not None,
+            self.health.troubles(),
+            self.health.end_of_last_run is not None,
+        )

@@ -148,6 +148,7 @@ class Environment:
         load: Loads the reader for a tile set, given its highest number of pips.
         open_device: Opens a camera device.
         machine: Checks the computer.
+        root: Folder of the system files.
         pin: PIN of every match. None for a new one each time.
         stop: Context that yields a stop request.
     """
@@ -161,5 +162,6 @@ class Environment:
     load: Callable[[int], Reader] = _shipped_reader
     open_device: Callable[[str, Clock], CameraDevice] = _plugged_in
     machine: Callable[[], Machine] = _this_machine
+    root: Path = Path("/")
     pin: str | None = None
     stop: Callable[[], AbstractContextManager[StopRequest]] = _signals

@@ -59,6 +59,8 @@ log = logging.getLogger(__name__)
 
 # Number of seats with virtual LEDs and buttons, regardless of the number of players.
 _VIRTUAL_SEATS = 4
+# File that is left behind if the program does not end properly, in the state folder.
+_RUNNING = "running"
 
 
 @contextmanager
@@ -107,6 +109,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
         health.also_ask(
             stack.enter_context(telling(at_table.beyond, feed, lambda: health.now().findings, lambda: page.url))
         )
+        stack.enter_context(health.watching(state / _RUNNING))
         yield ServedTable(setup, page, lambda: unrestored or invalid or house.problem or knocks.problem)
 
 
@@ -164,6 +167,7 @@ def _sources_of(setup: Setup) -> TableSources:
         problems=lambda: parts.now.problems,
         folder=setup.folder,
         machine=setup.world.machine,
+        root=setup.world.root,
         clock=setup.world.clock,
         counts=setup.counts,
         is_silent=lambda: camera.is_silent,

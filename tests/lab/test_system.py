@@ -19,6 +19,22 @@ _READ_ONLY = """
     echo /dev/root / ext4 ro 0 0
     for path in /var/lib/tallybone /var/log; do echo tmpfs $path tmpfs defaults 0 0; done
 } >/etc/fstab"""
+# Two misc devices of the guest, one of them named as the firmware of a Raspberry Pi. Opened within the unit's sandbox.
+_MISC = """
+install -d /etc/systemd/system/tallybone.service.d
+minor() { awk -v name=$1 '$2 == name { print $1 }' /proc/misc; }
+for pair in vcio_gencmd:udmabuf lab_other:autofs; do
+    rm -f /dev/${pair%:*}
+    mknod -m 660 /dev/${pair%:*} c 10 "$(minor ${pair#*:})"
+    chgrp video /dev/${pair%:*}
+done
+cat >/srv/open <<'END'
+for one in vcio_gencmd lab_other; do (exec 3<>/dev/$one) && echo $one; done >/var/lib/tallybone/opened
+END
+printf '[Service]\\nExecStartPre=-/bin/bash /srv/open\\n' >/etc/systemd/system/tallybone.service.d/misc.conf
+systemctl daemon-reload
+systemctl restart tallybone
+cat /var/lib/tallybone/opened"""
 _HEALTH = "for _ in $(seq 120); do curl -s localhost:8080/health && exit; sleep 0.5; done; exit 1"
 
 
@@ -58,6 +74,10 @@ def test_clocks_may_jump(guest: Guest) -> None:
         guest.run(f"date -s {date}; sleep 4")
         health(guest)
     assert guest.run("systemctl show -p NRestarts --value tallybone") == before
+
+
+def test_the_sandbox_opens_the_firmware_and_no_other_misc_device(guest: Guest) -> None:
+    assert guest.run(_MISC, 90).split() == ["vcio_gencmd"]
 
 
 def test_a_full_disk_is_reported_and_survived(guest: Guest) -> None:

@@ -79,6 +79,13 @@ def test_devices_of_the_table_are_allowed(kind: str) -> None:
     assert f"DeviceAllow=char-{kind} rw\n" in (SYSTEMD / "tallybone.service").read_text()
 
 
+def test_the_firmware_of_a_pi_is_allowed_by_its_paths() -> None:
+    """Both are misc devices: the groups of /proc/devices have only `misc`, which would allow far more."""
+    allowed = re.findall(r"^DeviceAllow=(\S+) rw$", (SYSTEMD / "tallybone.service").read_text(), re.MULTILINE)
+    assert {"/dev/vcio", "/dev/vcio_gencmd"} <= set(allowed)
+    assert {"char-vcio", "char-misc"}.isdisjoint(allowed)
+
+
 def test_sandboxing_does_not_hide_devices() -> None:
     text = (SYSTEMD / "tallybone.service").read_text()
     # Each of these would block the devices, their groups, or the library for the microphone.

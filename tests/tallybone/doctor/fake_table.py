@@ -17,10 +17,21 @@ from tallybone.doctor.libraries import Library, Venv
 from tallybone.doctor.machine import Machine
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, Sounds, User
 from tallybone.doctor.storage import Disk
+from tallybone.doctor.vitals import Vitals
 from tallybone.store.table_file import Broker, Webhook
 from tests.hardware.table.reading import read_hardware
 
-PI = Machine("Raspberry Pi 4 Model B Rev 1.5", "Debian GNU/Linux 13 (trixie)", 64, (3, 13), 3796, 51.0, 0, True)
+PI = Machine(
+    "Raspberry Pi 4 Model B Rev 1.5",
+    "Debian GNU/Linux 13 (trixie)",
+    64,
+    (3, 13),
+    3796,
+    51.0,
+    0,
+    is_clock_set=True,
+    vitals=Vitals(has_clock_chip=True),
+)
 SOUNDS = Sounds(quality=SignalQuality(2.0, -50.0, -60.0, 0.1))
 CONFIG = "dtparam=spi=on\nenable_uart=1\ncore_freq=500\ncore_freq_min=500\n"
 BOOT = Boot(PiModel.PI4, "/boot/firmware/config.txt", CONFIG, "console=tty1 root=PARTUUID=1")

@@ -15,6 +15,7 @@ from tallybone.doctor.machine import (
     check_system,
     check_temperature,
 )
+from tallybone.doctor.vitals import MachineTrouble, Vitals
 from tallybone.finding import Grade
 from tests.tallybone.doctor.fake_table import PI
 
@@ -23,6 +24,9 @@ OK, WARNING, PROBLEM, ABSENT = Grade.OK, Grade.WARNING, Grade.PROBLEM, Grade.ABS
 
 def test_a_good_pi_has_no_findings() -> None:
     assert {finding.grade for finding in check_machine(PI)} == {OK}
+    assert {finding.part for finding in check_machine(replace(PI, vitals=Vitals())) if finding.grade is not OK} == {
+        "clock chip"
+    }
 
 
 def test_32_bit_systems_and_old_pythons_are_problems() -> None:
@@ -68,7 +72,27 @@ def test_the_speed_check_uses_the_time_of_a_reading(read_s: float | str, grade: 
     ],
 )
 def test_low_voltage_and_heat_now_and_before_are_distinguished(throttled: int | None, grade: Grade, words: str) -> None:
-    found = check_power(throttled)
+    found = check_power(replace(PI, throttled=throttled))
+    assert found.grade is grade
+    assert words in found.words
+
+
+@pytest.mark.parametrize(
+    ("is_low", "supply_v", "dips", "grade", "words"),
+    [
+        (False, None, 0, OK, "voltage good"),
+        (True, None, 1, PROBLEM, "is too low"),
+        (False, None, 3, WARNING, "3× in the last hour"),
+        (False, 5.1, 0, OK, "voltage good"),
+        (None, 4.7, 0, WARNING, "only 4.70 V"),
+        (None, 4.6, 0, PROBLEM, "is too low"),
+    ],
+)
+def test_low_voltage_is_known_without_the_firmware(
+    is_low: bool | None, supply_v: float | None, dips: int, grade: Grade, words: str
+) -> None:
+    counters = () if is_low is None else ((MachineTrouble.LOW_VOLTAGE, "", int(is_low)),)
+    found = check_power(replace(PI, throttled=None, supply_v=supply_v, vitals=Vitals(counters)), dips)
     assert found.grade is grade
     assert words in found.words
 

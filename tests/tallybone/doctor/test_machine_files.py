@@ -17,10 +17,14 @@ from tallybone.doctor.machine import (
     read_machine,
     read_user,
     read_venv,
+    room_in,
     run,
     try_disk,
     try_library,
 )
+from tallybone.doctor.storage import check_disk
+from tallybone.doctor.vitals import Vitals
+from tallybone.finding import Grade
 
 FILES = {
     "proc/device-tree/model": "Raspberry Pi 5 Model B Rev 1.0\0",
@@ -48,13 +52,23 @@ def test_a_pi_is_described_by_its_files_and_commands(tmp_path: Path) -> None:
     answers = {"vcgencmd": "throttled=0x50000", "timedatectl": "no"}
     found = read_machine(write_files(tmp_path, FILES), lambda command: answer_to(answers, command))
     version = (sys.version_info.major, sys.version_info.minor)
-    assert replace(found, bits=64) == Machine(
+    assert replace(found, bits=64, vitals=Vitals()) == Machine(
         "Raspberry Pi 5 Model B Rev 1.0", "Debian GNU/Linux 13 (trixie)", 64, version, 7946, 51.234, 0x50000, False
     )
     boot = read_boot(tmp_path, found.model)
     assert (boot.board, boot.path) == (PiModel.PI5, str(tmp_path / "boot/firmware/config.txt"))
     assert boot.is_on("spi")
     assert "serial0" in boot.kernel_line
+
+
+def test_a_pi_5_measures_its_supply(tmp_path: Path) -> None:
+    def answer(command: tuple[str, ...]) -> str:
+        return "     EXT5V_V volt(24)=5.14570000V" if command[-1] == "EXT5V_V" else "throttled=0x0"
+
+    found = read_machine(write_files(tmp_path, FILES), answer)
+    assert (found.supply_v, found.throttled) == (5.1457, 0)
+    (tmp_path / "proc/device-tree/model").write_text("Raspberry Pi 4 Model B Rev 1.5")
+    assert read_machine(tmp_path, answer).supply_v is None
 
 
 def test_missing_information_stays_unknown(tmp_path: Path) -> None:
@@ -121,6 +135,16 @@ def test_a_disk_is_tested_without_leaving_files(tmp_path: Path) -> None:
     assert (found.error, found.kind, len(found.sync_ms)) == ("", "tmpfs", 8)
     assert found.free_bytes > 0
     assert list(tmp_path.iterdir()) == [mounts]
+
+
+@pytest.mark.parametrize("options", ["ro,noatime", "rw,noatime,emergency_ro"])
+def test_a_file_system_that_became_read_only_is_named(tmp_path: Path, options: str) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"disk / ext4 rw 0 0\ncard {tmp_path} ext4 rw 0 0\ncard {tmp_path} ext4 {options} 0 0\n")
+    (found,) = check_disk(room_in(tmp_path, mounts))
+    assert (found.part, found.grade) == ("card", Grade.PROBLEM)
+    assert "has become read-only" in found.words
+    assert try_disk(tmp_path, mounts).is_read_only
 
 
 def test_a_read_only_folder_is_reported() -> None:

@@ -18,6 +18,7 @@ from hardware.camera.device import CameraError, CameraMode, Picture
 from hardware.camera.fake import FakeCamera
 from hardware.clock import Clock
 from tallybone.cli.serve import serve
+from tallybone.doctor.machine import read_machine, run
 from tallybone.serve.camera import OpenDevice
 from tallybone.serve.options import Environment, ServeOptions
 from tallybone.terminal import StopRequest
@@ -96,6 +97,7 @@ def at_served_table(
     open_device: OpenDevice | None = None,
     clock: Clock = time.monotonic_ns,
     load: Callable[[int], Reader] = lambda max_pips: Blind(),
+    root: Path = Path("/"),
     **options: Any,
 ) -> Iterator[Served]:
     """Yield a table that is served until the end of the block. *options* are those of `serve`."""
@@ -108,6 +110,8 @@ def at_served_table(
         environment={"XDG_STATE_HOME": str(folder), **(environment or {})},
         home=folder,
         load=load,
+        machine=lambda: read_machine(root, run),
+        root=root,
         open_device=open_device or plugs.open,
         pin=pin,
         stop=lambda: nullcontext(stop_request),

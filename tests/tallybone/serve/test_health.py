@@ -9,17 +9,27 @@ import pytest
 
 from engine import BONES
 from engine.phrases import Phrase
-from tallybone.doctor.machine import Machine
+from tallybone.doctor.machine import Machine, check_power
 from tallybone.doctor.storage import Disk
+from tallybone.doctor.vitals import LAST_HOUR, MachineTrouble, Vitals, check_vitals
 from tallybone.finding import Finding, Grade
 from tallybone.play.counts import Counts, MeanPace
 from tallybone.play.game import LiveState
 from tallybone.play.recorder import NOT_RECORDED
-from tallybone.serve.health import Health, HealthMonitor, TableSources, camera_found, pace_found, parts_found
+from tallybone.serve.health import (
+    Health,
+    HealthMonitor,
+    TableSources,
+    camera_found,
+    end_of_last_run,
+    pace_found,
+    parts_found,
+)
 from tallybone.session.sitting import opened
 from tallybone.texts import catalogue
 from tallybone.web.feed import LiveFeed
 from tests.hardware.table.reading import read_hardware
+from tests.waiting import until
 
 SECOND = 1_000_000_000
 GB = 10**9
@@ -43,6 +53,7 @@ class FakeEnvironment:
     t_ns: int = 0
     looks: int = 0
     is_silent: bool = False
+    root: Path = Path("/nowhere")
 
     def look(self) -> Machine:
         self.looks += 1
@@ -62,6 +73,7 @@ class FakeEnvironment:
                 problems=lambda: {"hardware.displays 2": "no such port"},
                 folder=Path("sessions"),
                 machine=self.look,
+                root=self.root,
                 disk=lambda folder: self.disk,
                 clock=lambda: self.t_ns,
                 counts=Counts(),
@@ -119,6 +131,49 @@ def test_heat_power_and_space_are_graded_like_in_the_doctor() -> None:
     assert {unknown.grades()[part] for part in ("heat", "power")} == {Grade.ABSENT}
 
 
+def test_a_dip_of_the_voltage_is_remembered_for_an_hour(tmp_path: Path) -> None:
+    """The kernel's alarm lasts two seconds. Nobody may be looking then."""
+    alarm = tmp_path / "sys/class/hwmon/hwmon1/in0_lcrit_alarm"
+    alarm.parent.mkdir(parents=True)
+    alarm.with_name("name").write_text("rpi_volt\n")
+    alarm.write_text("0\n")
+    environment = FakeEnvironment(root=tmp_path)
+    monitor = environment.monitor()
+
+    def power() -> Finding:
+        return next(finding for finding in monitor.now().findings if finding.part == "power")
+
+    with monitor.watching():
+        alarm.write_text("1\n")
+        until(lambda: monitor.troubles()[MachineTrouble.LOW_VOLTAGE] == 1)
+        alarm.write_text("0\n")
+        environment.t_ns = 3599 * SECOND
+        assert (power().grade, power().words) == (
+            Grade.WARNING,
+            "the supply voltage dropped too low (1× in the last hour)",
+        )
+        environment.t_ns = 3601 * SECOND
+        until(lambda: power().grade is Grade.OK)
+
+
+@pytest.mark.parametrize(
+    ("mark", "words"), [(None, None), ("this boot", "Tallybone was ended"), ("another boot", "the power failed")]
+)
+def test_a_run_that_did_not_end_properly_is_named(tmp_path: Path, mark: str | None, words: str | None) -> None:
+    boot, running = tmp_path / "proc/sys/kernel/random/boot_id", tmp_path / "state/running"
+    for path in (boot, running):
+        path.parent.mkdir(parents=True)
+    boot.write_text("this boot\n")
+    if mark is not None:
+        running.write_text(f"{mark}\n")
+    monitor = FakeEnvironment(root=tmp_path).monitor()
+    with monitor.watching(running):
+        found = [finding.words for finding in monitor.now().findings if finding.part == "last stop"]
+        assert [words in one for one in found if words] == ([] if words is None else [True])
+        assert running.read_text() == "this boot\n"
+    assert not running.exists()
+
+
 def test_the_machine_is_examined_at_most_every_five_seconds() -> None:
     environment = FakeEnvironment()
     monitor = environment.monitor()
@@ -139,11 +194,23 @@ def test_findings_are_translated(language: str) -> None:
     """Only messages of the operating system and of devices are not translated."""
     hot = Machine("Raspberry Pi 4", "Debian", 64, (3, 11), 500, 83.0, 0x50005, is_clock_set=False)
     warm = replace(hot, memory_mb=300, temperature_c=72.0, throttled=0x40004)
+    counters = tuple((trouble, "", 1) for trouble in MachineTrouble)
+    vitals = Vitals(counters, (("mmcblk0p2", 3),), has_clock_chip=False, wifi_dbm=-80.0)
+    ill = replace(COOL, throttled=None, supply_v=4.7, vitals=replace(vitals, counters=()))
     silent = replace(hot, memory_mb=None, temperature_c=None, throttled=None, is_clock_set=None)
     full, tight = replace(ROOMY, free_bytes=1), replace(ROOMY, free_bytes=GB)
-    for machine, disk in ((COOL, ROOMY), (hot, full), (warm, tight), (silent, replace(ROOMY, kind="tmpfs"))):
+    for machine, disk in (
+        (COOL, ROOMY),
+        (hot, full),
+        (warm, tight),
+        (silent, replace(ROOMY, kind="tmpfs")),
+        (ill, replace(ROOMY, is_read_only=True)),
+    ):
         environment = FakeEnvironment(machine=machine, disk=disk, recording=NOT_RECORDED)
-        for finding in environment.health().findings:
+        others = check_vitals(vitals, dict.fromkeys(MachineTrouble, 3), LAST_HOUR)
+        ends = (end_of_last_run(mark, "this") for mark in ("this", "that"))
+        dips = check_power(replace(machine, throttled=None, vitals=Vitals(((MachineTrouble.LOW_VOLTAGE, "", 0),))), 3)
+        for finding in (*environment.health().findings, *others, *filter(None, ends), dips):
             foreign = ("usb:0: settled", "no such port", "")
             for text in (finding.part, finding.words, finding.mend):
                 is_known = isinstance(text, Phrase) and text.key in catalogue(language)
