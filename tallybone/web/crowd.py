@@ -37,13 +37,17 @@ class Limits:
         most: Maximum number of connections. A thirtieth of them is reserved for this machine itself.
         most_of_one: Maximum number per visitor (`hosts.Visitor`). There is no such limit for this machine, because a
             proxy on it forwards all visitors.
-        request_within_s: Maximum duration of a request, and of the wait for the first or next one, in seconds.
+        request_within_s: Maximum duration of the head of a request, and of the wait for the first or next one, in
+            seconds. The body of a request is cut off when it has stood still for so long, or is slower than
+            *least_bytes_per_s* for longer.
+        least_bytes_per_s: Least speed of a body, in bytes per second.
         unread_within_s: A connection is closed if its peer reads nothing for this time, in seconds.
     """
 
     most: int
     most_of_one: int = _MOST_OF_ONE
     request_within_s: float = 10.0
+    least_bytes_per_s: float = 50_000.0
     unread_within_s: float = 20.0
 
     @property
@@ -133,6 +137,13 @@ class Crowd:
         if line in self._groups:
             self._waiting.setdefault(line, asyncio.get_running_loop().time())
 
+    def goes_on(self, line: asyncio.Transport, received: int) -> None:
+        """Give an idle connection more time for *received* bytes of a body."""
+        since_s = self._waiting.pop(line, None)
+        if since_s is not None:
+            more_s = received / self._limits.least_bytes_per_s
+            self._waiting[line] = min(asyncio.get_running_loop().time(), since_s + more_s)
+
     def is_used(self, line: asyncio.Transport) -> None:
         """Mark a connection as in use."""
         self._waiting.pop(line, None)
@@ -152,7 +163,7 @@ class Crowd:
         while True:
             for line, since_s in list(self._waiting.items()):
                 if now_s() - since_s < limits.request_within_s:
-                    break
+                    continue
                 if not line.get_write_buffer_size():  # Otherwise the previous response is still being sent.
                     self._break_off(line)
             for line in list(self._groups):

@@ -3,7 +3,6 @@
 # No "from __future__ import annotations" here: FastAPI must resolve the annotations at run time.
 
 import asyncio
-import logging
 from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -14,18 +13,13 @@ from engine import Game, Reveal, Seat, Tile, Weight, problem_with
 from engine.phrases import phrase
 from tallybone.plain_text import plain
 from tallybone.play.game import LiveState
-from tallybone.recording.own_tiles import as_recorded
-from tallybone.web.access import Access, Author, insider_by
+from tallybone.web.access import MOST_PHOTO, Access, Author, insider_by
 from tallybone.web.actions import MOST_COUNTED, PipNumber
 from tallybone.web.feed import LiveFeed, aligned
 from tallybone.web.hand_count import CountedTile, beside_layout, counted_tiles, doubts_about
+from tallybone.web.photo import PhotoError, read_photo
 from tallybone.web.snapshot import as_json
-from vision.arrays import Image
-from vision.image.picture import MAX_PIXELS, MissingHeicError, OversizedPictureError, PictureError, decode_picture
 from vision.reader.custom_set import RecordedSet
-from vision.reader.reader import Reader, load_reader
-
-log = logging.getLogger(__name__)
 
 SeatPath: TypeAlias = Annotated[int, Path(ge=0, le=15)]
 _BODY: dict[str, Any] = {
@@ -36,15 +30,17 @@ _BODY: dict[str, Any] = {
 }
 # Photos wait for each other, because two at once would take the memory of a small computer.
 _MOST_WAITING = 4
+# Photos that are arriving may take this much memory together. Phones send at most 2 MB, as the page shrinks photos.
+_MOST_ARRIVING = 2 * MOST_PHOTO
 
 
 class PhotoReader:
-    """Reads photos in a worker thread, one after another. Its models are loaded on first use."""
+    """Reads photos one after another."""
 
     def __init__(self) -> None:
-        """Prepare without loading the models."""
-        self._reader: Reader | None = None
+        """Start without photos."""
         self._turn, self._waiting = asyncio.Lock(), 0
+        self._arriving: dict[int, bytearray] = {}
 
     async def read(self, request: Request, seat: Seat, game: Game, own_set: RecordedSet | None) -> list[CountedTile]:
         """Return the tiles of a seat's hand in the photo of a request.
@@ -53,27 +49,41 @@ class PhotoReader:
 
         Raises:
             HTTPException: 400 if the photo does not arrive, 422 if it is not a readable picture, 429 if too many photos
-                wait.
+                wait or arrive.
         """
+        photo = await self._body(request)
         if self._waiting >= _MOST_WAITING:
-            raise HTTPException(429, phrase("too many requests: try again in a moment"), {"Retry-After": "5"})
+            raise _too_many()
         self._waiting += 1
         try:
-            photo = await request.body()
             async with self._turn:
-                return await asyncio.to_thread(self._read, photo, seat, game, own_set)
+                tiles, image = await asyncio.to_thread(read_photo, photo, game.rules.max_pips, own_set)
+        except PhotoError as error:
+            raise HTTPException(422, error.words) from None
+        finally:
+            self._waiting -= 1
+        return counted_tiles(game, seat, tiles[:MOST_COUNTED], image)
+
+    async def _body(self, request: Request) -> bytes:
+        """Return the body of a request. If all that arrive take too much memory, the largest is given up."""
+        body, arriving = bytearray(), self._arriving
+        arriving[id(body)] = body
+        try:
+            async for part in request.stream():
+                body += part
+                if sum(map(len, arriving.values())) > _MOST_ARRIVING:
+                    arriving.pop(id(max(arriving.values(), key=len))).clear()
+                if id(body) not in arriving:
+                    raise _too_many()
+            return bytes(body)
         except ClientDisconnect:
             raise HTTPException(400) from None
         finally:
-            self._waiting -= 1
+            arriving.pop(id(body), None)
 
-    def _read(self, photo: bytes, seat: Seat, game: Game, own_set: RecordedSet | None) -> list[CountedTile]:
-        image = _decoded(photo)
-        # Not the game's reader, because two threads cannot use the same networks.
-        if self._reader is None or self._reader.max_pips != game.rules.max_pips:
-            self._reader = load_reader(game.rules.max_pips)
-        reader = self._reader if own_set is None else as_recorded(self._reader, own_set, log.warning)
-        return counted_tiles(game, seat, reader.read(image).tiles[:MOST_COUNTED], image)
+
+def _too_many() -> HTTPException:
+    return HTTPException(429, phrase("too many requests: try again in a moment"), {"Retry-After": "5"})
 
 
 def hand_routes(feed: LiveFeed, access: Access) -> APIRouter:
@@ -127,21 +137,3 @@ def _ended(feed: LiveFeed, seat: int) -> tuple[LiveState, Game]:
     if problem is not None and problem.weight is Weight.IMPOSSIBLE:
         raise HTTPException(409, plain(problem.words))
     return now, game
-
-
-def _decoded(photo: bytes) -> Image:
-    try:
-        return decode_picture(photo, "photo")
-    except MissingHeicError:
-        words = phrase(
-            'this table cannot read HEIC photos: choose "Most Compatible" in the settings of the phone\'s camera, or'
-            " install {package} at the table",
-            package="pillow-heif",
-        )
-    except OversizedPictureError:
-        most = MAX_PIXELS // 1_000_000
-        words = phrase("this photo is too large: take one with at most {megapixels} megapixels", megapixels=most)
-    except PictureError as error:
-        log.info("unreadable photo: %s", error)
-        words = phrase("this file is not a picture, or it is damaged: take another photo, or choose a JPEG or PNG file")
-    raise HTTPException(422, words)

@@ -67,6 +67,9 @@ class HttpLine(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Process received data, and report whether the connection waits for a request or a response."""
         super().data_received(data)
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and cycle.more_body:
+            self._crowd.goes_on(self.transport, len(data))
         self._note()
 
     def send_400_response(self, msg: str) -> None:

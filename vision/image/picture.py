@@ -16,10 +16,20 @@ from vision.image.header import FORMATS, Header, is_heic, needed_to_decode, pars
 MAX_PIXELS = 80_000_000
 # Size of an uncompressed image with that many pixels. Larger files are not read.
 MAX_FILE_BYTES = 256 * 1024 * 1024
+_REDUCED = ((8, cv2.IMREAD_REDUCED_COLOR_8), (4, cv2.IMREAD_REDUCED_COLOR_4), (2, cv2.IMREAD_REDUCED_COLOR_2))
 
 
 class PictureError(VisionError, ValueError):
-    """A file cannot be read as an image. The message contains its name and the reason."""
+    """A file cannot be read as an image. The message contains its name and the reason.
+
+    Attributes:
+        pixels: Number of pixels by its header, if the decoder failed. Otherwise 0.
+    """
+
+    def __init__(self, words: str, pixels: int = 0) -> None:
+        """Set the message."""
+        super().__init__(words)
+        self.pixels = pixels
 
 
 class OversizedPictureError(PictureError):
@@ -48,12 +58,13 @@ def load_picture(path: Path) -> Image:
     return decode_picture(read_picture_file(path), str(path))
 
 
-def decode_picture(data: bytes, name: str) -> Image:
+def decode_picture(data: bytes, name: str, *, least_px: int | None = None) -> Image:
     """Decode an image file in memory, like `load_picture`.
 
     Args:
         data: The whole file.
         name: Name for error messages.
+        least_px: Decode at 1/2, 1/4 or 1/8 of the size if the long side keeps this length. HEIC is not reduced.
 
     Returns:
         Shape (H, W, 3), BGR.
@@ -64,7 +75,7 @@ def decode_picture(data: bytes, name: str) -> Image:
     if is_heic(data):
         return _decode_heic(data, name)
     header = check_picture(data, name)
-    return _decode(needed_to_decode(data, header.kind), header.kind, name)
+    return _decode(needed_to_decode(data, header.kind), header, name, least_px)
 
 
 def check_picture(data: bytes, name: str) -> Header:
@@ -142,11 +153,15 @@ def _decode_heic(data: bytes, name: str) -> Image:
     return np.ascontiguousarray(image[..., :3])
 
 
-def _decode(data: bytes, kind: str, name: str) -> Image:
+def _decode(data: bytes, header: Header, name: str, least_px: int | None) -> Image:
+    pixels, long_side_px = header.width_px * header.height_px, max(header.width_px, header.height_px)
+    mode = next((mode for scale, mode in _REDUCED if least_px and long_side_px >= scale * least_px), cv2.IMREAD_COLOR)
     try:
-        image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+        image = cv2.imdecode(np.frombuffer(data, np.uint8), mode)
     except cv2.error as error:
-        raise PictureError(f"{name}: its {kind} data cannot be decoded: {error.err}") from error
+        words = f"{name}: its {header.kind} data cannot be decoded: {error.err}"
+        raise PictureError(words, pixels) from error
     if image is None:
-        raise PictureError(f"{name}: its {kind} data cannot be decoded: it is damaged or uses a rare format")
+        words = f"{name}: its {header.kind} data cannot be decoded: it is damaged or uses a rare format"
+        raise PictureError(words, pixels)
     return np.ascontiguousarray(image, dtype=np.uint8)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vision.arrays import Image
 
-_FINEST_PX, _MOST_LEVELS = 1280, 5
+FINEST_PX, _MOST_LEVELS = 1280, 5
 # The detector starts at this size, so every larger image has such a level. With only halved levels it would start at
 # 350 px for an image of 700 px, and miss small tiles.
 SEARCHED_PX = 640
@@ -63,7 +63,7 @@ def build_pyramid(image: Image) -> tuple[Level, ...]:
     Args:
         image: Shape (H, W, 3), BGR.
     """
-    long_side_px = min(max(image.shape[:2]), _FINEST_PX)
+    long_side_px = min(max(image.shape[:2]), FINEST_PX)
     found: list[Level] = []
     for _ in range(_MOST_LEVELS):
         scale = max(image.shape[:2]) / long_side_px

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 import socket
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import httpx
 import numpy as np
 import pytest
 
+from benchmarks.bench_photo_memory import photo_of
 from engine import Phase, Reveal, Seat, Tile, unseen
 from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import session_of
@@ -24,6 +25,7 @@ from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.web.access import MOST_PHOTO
 from tallybone.web.hand_count import beside_layout, doubts_about
+from tallybone.web.photo import PhotoError, read_photo
 from tests.tallybone.web.conftest import assert_nothing_broke, at_table
 from tests.tallybone.web.hand_photos import end_hand, game_of, hand_photo, jpeg_of_hand
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
@@ -105,9 +107,10 @@ def test_an_unreadable_photo_is_refused_with_advice(insider: httpx.Client, photo
 
 
 def test_without_the_library_heic_is_refused_with_advice(
-    insider: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    insider: httpx.Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    (tmp_path / "pillow_heif.py").write_text("raise ImportError\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     answer = send(insider, b"\0\0\0\x18ftypheic" + b"\0" * 100)
     assert answer.status_code == 422
     assert "Most Compatible" in answer.json()["error"]
@@ -143,6 +146,55 @@ def test_only_a_few_photos_wait(table: TrueTable, insider: httpx.Client) -> None
         statuses = [answer.status_code for answer in pool.map(lambda _: send(insider, photo), range(12))]
     assert set(statuses) == {200, 429}
     assert send(insider, photo).status_code == 200
+
+
+def begin_upload(table: TrueTable, client: httpx.Client, length: int, body: bytes) -> socket.socket:
+    """Return a connection on which a photo has begun to arrive."""
+    line = socket.create_connection(("127.0.0.1", urlsplit(table.page.url).port), timeout=20)
+    head = (
+        f"POST {API}/hands/1/photo HTTP/1.1\r\nHost: localhost\r\nCookie: tallybone={client.cookies['tallybone']}\r\n"
+    )
+    line.sendall(f"{head}Content-Type: image/jpeg\r\nContent-Length: {length}\r\n\r\n".encode() + body)
+    return line
+
+
+def test_slow_uploads_keep_nobody_waiting(table: TrueTable, insider: httpx.Client) -> None:
+    with ExitStack() as stack:
+        for _ in range(6):
+            stack.enter_context(begin_upload(table, insider, 90_000, b"x" * 9000))
+        assert pips_in(send(insider, jpeg_of_hand(HAND))) == HELD
+
+
+def test_the_largest_upload_gives_way_if_all_take_too_much_memory(table: TrueTable, insider: httpx.Client) -> None:
+    with ExitStack() as stack:
+        lines = [
+            stack.enter_context(begin_upload(table, insider, MOST_PHOTO, bytes(megabytes << 20)))
+            for megabytes in (14, 15, 14)
+        ]
+        lines[1].sendall(b"x")  # it learns of it with its next bytes
+        assert lines[1].recv(4096).startswith(b"HTTP/1.1 429 ")
+        assert pips_in(send(insider, jpeg_of_hand(HAND))) == HELD
+
+
+def test_a_photo_that_takes_too_much_memory_is_refused_in_one_sentence(insider: httpx.Client) -> None:
+    answer = send(insider, photo_of(79, is_progressive=True))
+    assert answer.status_code == 422
+    assert answer.json()["error"].startswith("this photo needs too much memory: send a smaller one")
+
+
+@pytest.mark.parametrize("megapixels", [79, 50, 16])
+def test_large_photos_are_read(insider: httpx.Client, megapixels: int) -> None:
+    answer = send(insider, photo_of(megapixels, is_progressive=False))
+    assert answer.status_code == 200
+    assert len(answer.json()) > 20
+
+
+def test_the_memory_for_a_photo_is_limited() -> None:
+    photo = jpeg_of_hand(HAND)
+    tiles, image = read_photo(photo, 6, None)
+    assert (len(tiles), image.shape) == (len(HAND), (720, 960, 3))
+    with pytest.raises(PhotoError, match="too much memory"):
+        read_photo(photo, 6, None, most_bytes=1 << 20)
 
 
 def test_only_hands_to_be_counted_are_read(insider: httpx.Client) -> None:

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -95,6 +96,23 @@ def test_a_slowly_sent_head_is_closed() -> None:
                 return True
 
         until(is_cut_off)
+
+
+@pytest.mark.parametrize(("least_bytes_per_s", "is_answered"), [(1000.0, True), (1_000_000.0, False)])
+def test_a_body_may_take_as_long_as_it_goes_on(least_bytes_per_s: float, is_answered: bool) -> None:
+    body = b'{"pin": "' + b"1" * 3000 + b'"}'
+    head = HALF_BODY.replace(b"20", str(len(body)).encode())[:-1]
+    limits = Limits(most=50, request_within_s=0.3, least_bytes_per_s=least_bytes_per_s)
+    with served(limits) as url, connection_from("127.0.0.2", url, head) as line:
+        answer = b""
+        try:
+            for at in range(0, len(body), 100):
+                line.sendall(body[at : at + 100])
+                threading.Event().wait(0.03)
+            answer = line.recv(4096)
+        except ConnectionError:
+            pass
+        assert answer.startswith(b"HTTP/1.1 4") is is_answered
 
 
 def test_viewers_and_repeated_requests_stay_connected() -> None:
