@@ -18,7 +18,7 @@ before it is applied. A ``Table`` also holds the players' hands, for programs th
 """
 
 from engine.errors import EngineError
-from engine.game.fold import ActionResult, Entry, apply, entries, history, last_seats, problem_with, replay
+from engine.game.fold import ActionResult, Entry, apply, entries, history, last_seats, problem_with, replay, replayed
 from engine.game.questions import copies_left, ends, highest_leader, legal_plays, legal_stacks, unseen
 from engine.game.turns import turn
 from engine.library.chances import NumberChance, Outlook, SeatChance, chances
@@ -211,6 +211,7 @@ __all__ = [  # noqa: RUF022
     "last_seats",
     "problem_with",
     "replay",
+    "replayed",
     "Game",
     "Phase",
     "State",

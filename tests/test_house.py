@@ -133,7 +133,7 @@ MAX_LINES = {
     "tallybone/recording": 2_696,
     "tallybone/replay": 2_438,
     "tallybone/serve": 3_136,
-    "tallybone/session": 5_609,
+    "tallybone/session": 5_637,
     "tallybone/show": 1_893,
     "tallybone/simulate": 2_268,
     "tallybone/web": 6_104,

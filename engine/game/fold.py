@@ -110,12 +110,16 @@ def entries(state: State) -> tuple[Entry, ...]:
 
 def history(state: State) -> tuple[ActionResult, ...]:
     """Return each action in force with its outcomes in a replay of the corrected log."""
-    game = state.start
-    results = []
-    for entry in entries(state):
+    return replayed(state.start, entries(state))[1]
+
+
+def replayed(game: Game | None, kept: Iterable[Entry]) -> tuple[Game | None, tuple[ActionResult, ...]]:
+    """Return the match *game* after the actions *kept*, and each action with its outcomes."""
+    results: list[ActionResult] = []
+    for entry in kept:
         game, outcomes = _take(game, entry)
         results.append(ActionResult(entry, outcomes))
-    return tuple(results)
+    return game, tuple(results)
 
 
 def last_seats(results: Sequence[ActionResult], players: int) -> tuple[tuple[Seat, ...], ...]:
@@ -216,13 +220,7 @@ def _refold(
     Returns:
         The game, the seqs of all irregular actions, and the irregularities of the entries from index *since* on.
     """
-    irregular: list[Seq] = []
-    reported: list[Irregular] = []
-    for at, entry in enumerate(kept):
-        game, outcomes = _take(game, entry)
-        found = [outcome for outcome in outcomes if isinstance(outcome, Irregular)]
-        if found:
-            irregular.append(entry.seq)
-        if at >= since:
-            reported.extend(found)
-    return game, tuple(irregular), tuple(reported)
+    game, results = replayed(game, kept)
+    faults = [[outcome for outcome in result.outcomes if isinstance(outcome, Irregular)] for result in results]
+    irregular = tuple(entry.seq for entry, found in zip(kept, faults, strict=True) if found)
+    return game, irregular, tuple(fault for found in faults[since:] for fault in found)

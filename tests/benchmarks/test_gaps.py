@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from benchmarks.bench_gaps import Case, follow
 from benchmarks.gap_match import Answers, Follower, correction, is_alike
 from benchmarks.gap_streams import KINDS, hands_over, stream_of
 from engine import Amend, Inferred, Play, Remove, Reveal, RevealPips, State, apply, entries
+from tallybone.session.referee import boneyard
+from tallybone.session.referee.belief import log_weights
 
 
 def followed(game: str, kind: str) -> Follower:
@@ -53,6 +57,25 @@ def test_corrections_restore_the_truth(game: str) -> None:
     current, _ = apply(truth, Remove(plays[-1].seq))
     assert not is_alike(current, truth)
     assert is_alike(corrected(current, truth), truth)
+
+
+def test_only_a_few_corrections_of_guessed_draws_are_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this match, fifty were possible at once, and a look took a second."""
+    weighed: list[int] = []
+
+    def counted(*of: Any) -> Iterator[float]:
+        weighed[-1] += 1
+        return log_weights(*of)
+
+    def judged(*of: Any) -> Any:
+        weighed.append(0)
+        return boneyard.judge_guessed(*of)
+
+    monkeypatch.setattr(boneyard, "log_weights", counted)
+    monkeypatch.setattr("tallybone.session.referee.judge_guessed", judged)
+    stream = KINDS["deal"](stream_of("super", 4, 1000), np.random.default_rng([1000, 1]))
+    Follower(stream, Answers.NONE, np.random.default_rng([1000, 2])).follow()
+    assert 10 < max(weighed) < 30
 
 
 def corrected(current: State, truth: State) -> State:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine import (
+    ActionResult,
     Draw,
     Game,
     Irregular,
@@ -115,14 +116,17 @@ def log_unseen(copies: int) -> float:
 
 def log_history(state: State) -> float:
     """Return the log weight of the match under the rules: 0, or less for irregular actions that are not accepted."""
+    return sum(log_weights(state, history(state)))
+
+
+def log_weights(state: State, results: Iterable[ActionResult]) -> Iterator[float]:
+    """Yield the log weight of each action under the rules: 0, or less if it is irregular and not accepted."""
     accepted = {event.seq for event in state.log if isinstance(event, ItStands)}
-    total = 0.0
-    for step in history(state):
-        if step.entry.seq not in accepted:
-            faults = [outcome for outcome in step.outcomes if isinstance(outcome, Irregular)]
-            is_play = isinstance(step.entry.action, Play)
-            total += min((_log_cost(fault, is_play=is_play) for fault in faults), default=0.0)
-    return total
+    for step in results:
+        faults = [outcome for outcome in step.outcomes if isinstance(outcome, Irregular)]
+        is_play = isinstance(step.entry.action, Play)
+        costs = (_log_cost(fault, is_play=is_play) for fault in faults)
+        yield 0.0 if step.entry.seq in accepted else min(costs, default=0.0)
 
 
 def shares(log_weights: Iterable[float]) -> tuple[float, ...]:

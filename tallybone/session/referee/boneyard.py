@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import takewhile
 
 from engine import (
     Abandon,
+    ActionResult,
     Amend,
     Draw,
     Drawing,
+    Entry,
     Event,
     Game,
     Hand,
@@ -33,12 +36,13 @@ from engine import (
     State,
     apply,
     entries,
+    replayed,
     turn,
 )
 from engine import problem_with as problem_of
 from engine.phrases import phrase
 from engine.state.problems import tiles_text
-from tallybone.session.referee.belief import NEVER, log_history, ways_of
+from tallybone.session.referee.belief import log_weights, ways_of
 from tallybone.session.referee.places import Places, Unseen, Waiting, Yard, cleared, numbers_of
 from tallybone.session.referee.questions import Ambiguity, Question, Resolution
 from tallybone.session.referee.seats import who_acted
@@ -58,6 +62,8 @@ _DETECTED = 0.5
 
 # Maximum loss in log weight when a guessed draw is credited to another player. It excludes illegal corrections.
 _MAX_LOSS = 4.0
+# Number of corrections of guessed draws that are weighed in a look, the latest draws first: 20 take up to 50 ms.
+_MAX_TRANSFERS = 20
 
 
 def judge_yard(places: Places, state: State) -> Resolution | Question | None:
@@ -209,16 +215,33 @@ def judge_guessed(places: Places, state: State) -> Resolution | None:
         return None
     # If this player plays on, the one whose draw is reduced keeps at least one tile: only one player can be out.
     least = int(shown[short] <= sizes[short])
-    options: list[tuple[float, tuple[Event, ...]]] = []
-    for seq, draw in _guessed(state, around.yard.caused):
+    kept, transfers = entries(state), list[tuple[Event, ...]]()
+    for seq, draw in reversed(_guessed(state, around.yard.caused)):
         spare = 0 if draw.seat == short else min(draw.tiles, sizes[draw.seat] - max(shown[draw.seat], least))
         numbers = range(1, spare + 1) if least else range(min(spare, shown[short] - sizes[short]), 0, -1)
-        for events in _transfers(state, seq, draw, numbers, short):
-            corrected = after(state, events)
-            if not least or _may_be_laid(places, corrected):
-                options.append((log_history(corrected), events))
-    log_weight, events = max(options, key=lambda option: option[0], default=(NEVER, ()))
-    return Resolution(events, places) if log_weight >= log_history(state) - _MAX_LOSS else None
+        if len(transfers) < _MAX_TRANSFERS:
+            transfers = [*_transfers(kept, seq, draw, numbers, short), *transfers]
+    if not transfers:
+        return None
+    # The match before each action. A correction is weighed by a replay from its first change.
+    games, results = [state.start], list[ActionResult]()
+    for entry in kept:
+        game_after, now = replayed(games[-1], (entry,))
+        games.append(game_after)
+        results += now
+    weights = tuple(log_weights(state, results))
+    weighed: list[tuple[float, tuple[Event, ...]]] = []
+    for events in transfers[-_MAX_TRANSFERS:]:
+        changed = entries(State((*state.log, *events)))
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(kept, changed, strict=False)))
+        later = log_weights(state, replayed(games[same], changed[same:])[1])
+        weighed.append((sum(weights[:same]) + sum(later), events))
+    for log_weight, events in sorted(weighed, key=lambda option: -option[0]):
+        if log_weight < sum(weights) - _MAX_LOSS:
+            break
+        if not least or _may_be_laid(places, after(state, events)):
+            return Resolution(events, places)
+    return None
 
 
 def _guessed(state: State, seen: tuple[Seq, ...]) -> list[tuple[Seq, Draw]]:
@@ -238,13 +261,14 @@ def _guessed(state: State, seen: tuple[Seq, ...]) -> list[tuple[Seq, Draw]]:
     return sorted(draws, key=lambda draw: draw[0] not in marked)
 
 
-def _transfers(state: State, seq: Seq, draw: Draw, numbers: Iterable[int], to: Seat) -> Iterator[tuple[Event, ...]]:
+def _transfers(
+    in_force: tuple[Entry, ...], seq: Seq, draw: Draw, numbers: Iterable[int], to: Seat
+) -> Iterator[tuple[Event, ...]]:
     """Yield corrections that move a number of tiles of the draw at *seq* to the player *to*, for each of *numbers*.
 
     For each number there is a correction for each of the two plays of *to* that are nearest to the draw: the new draw
     is inserted before that play.
     """
-    in_force = entries(state)
     place = next(at for at, entry in enumerate(in_force) if entry.seq == seq)
     nearest = sorted(enumerate(in_force), key=lambda pair: abs(pair[0] - place))
     plays = [entry.seq for _, entry in nearest if isinstance(entry.action, Play) and entry.action.seat == to][:2]
