@@ -35,7 +35,7 @@ from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table
 from synthetic.render.paint import RenderedPicture, render
 from synthetic.render.scene import Scene
 from synthetic.training.pips.fit import true_halves
-from synthetic.training.truth import legible_halves, true_pips, truth_poses
+from synthetic.training.tables import legible_halves, true_pips, truth_poses
 from tests.vision.whole_set import draw_whole_set
 from vision.geometry.poses import half_centers, jittered
 from vision.networks.network import UP

@@ -46,8 +46,7 @@ from synthetic.render.paint import RenderedPicture, paint_scene
 from synthetic.render.scene import ClutterKind, Scene
 from synthetic.render.view import expose, take, view_of
 from synthetic.training.processes import draw_in_processes
-from synthetic.training.tables import LearningTable, draw_max_pips, table_of
-from synthetic.training.truth import legible_halves, true_pips, truth_poses
+from synthetic.training.tables import LearningTable, draw_max_pips, legible_halves, table_of, true_pips, truth_poses
 from vision.arrays import Bgr
 from vision.geometry.poses import corners
 from vision.networks.network import UP

@@ -12,8 +12,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from synthetic.training.collect import Networks, load_networks
-from synthetic.training.pips.fit import Halves, draw_usual, misread_figures
+from synthetic.training.pips.fit import Halves, Networks, draw_usual, load_networks, misread_figures
 from synthetic.training.processes import concatenated, draw_in_processes
 from vision.networks.pip_classifier import load_pip_classifier
 

@@ -48,9 +48,8 @@ from benchmarks.knock_streams import (
     stream_of_hits,
 )
 from calibration.knock.fit import fit_correction
-from hardware.knock.classifier import Classifier, load_classifier
+from hardware.knock.classifier import Classifier, load_classifier, measure
 from hardware.knock.detector import KnockDetector, SoundFinder
-from hardware.knock.features import measure
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from hardware.knock.wav import read_wav
 from synthetic.library.packages import Collection, files_of

@@ -230,7 +230,7 @@ def fit_knock(
     Raises:
         RefusedError: If it was not quiet, there are too few sounds, or knocks and tiles are not separable.
     """
-    loudest = [_loudest(seat) for seat in seats]
+    loudest = [sorted(seat, key=lambda sound: -sound.strength)[:KNOCKS_PER_SEAT] for seat in seats]
     _require_enough(quiet, tiles, loudest)
     shipped = load_classifier()
     knocks = [sound for seat in loudest for sound in seat]
@@ -284,7 +284,3 @@ def _rows(sounds: Sequence[ClassifiedSound]) -> tuple[tuple[float, ...], ...]:
     """Return the embeddings of sounds from a detector with a classifier."""
     # Four digits are more precise than so few sounds allow, and keep the file short.
     return tuple(tuple(float(f"{value:.4g}") for value in sound.embedding or ()) for sound in sounds)
-
-
-def _loudest(sounds: Sequence[ClassifiedSound]) -> list[ClassifiedSound]:
-    return sorted(sounds, key=lambda sound: -sound.strength)[:KNOCKS_PER_SEAT]

@@ -17,8 +17,7 @@ from vision.arrays import Image
 from vision.geometry.odds import softmax
 from vision.geometry.poses import Poses
 from vision.networks.tile_sheet import TileSheet, cut_out
-from vision.reader.custom_set import Views, look
-from vision.reader.exemplars import Exemplars, fit_exemplars
+from vision.reader.custom_set import Exemplars, Views, fit_exemplars, look
 from vision.reader.reader import Reader
 
 # Maximum numbers of corrected tiles and of other tiles that a table keeps. The oldest are dropped.

@@ -26,7 +26,7 @@ from calibration.tiles.labels import (
 from engine.phrases import phrase
 from vision.arrays import Image
 from vision.geometry.poses import Poses
-from vision.image.pyramid import build_pyramid
+from vision.image.picture import build_pyramid
 from vision.networks.network import UP
 from vision.networks.tile_sheet import TileSheet, cut_cells, cut_out
 from vision.reader.custom_set import (

@@ -22,8 +22,7 @@ from calibration.tiles.learning import LearningResult, custom_set_if_better, is_
 from vision.geometry.poses import Poses, corners
 from vision.networks.network import FEATURES, PICTURE_FEATURES
 from vision.networks.tile_sheet import TileSheet, cut_cells, tile_mask
-from vision.reader.custom_set import CustomSet, RecordedSet, Restraint, look
-from vision.reader.exemplars import Exemplars
+from vision.reader.custom_set import CustomSet, Exemplars, RecordedSet, Restraint, look
 from vision.reader.reader import Reader
 
 RgbTriple = tuple[int, int, int]

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock.classifier import Classifier, load_classifier
-from hardware.knock.features import AFTER, BEFORE, measure
+from hardware.knock.classifier import AFTER, BEFORE, Classifier, load_classifier, measure
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
-from hardware.knock.onsets import PORTION, RATE_HZ, STEP, OnsetFinder, first_sample
-from hardware.knock.stream import Portion, Stream
+from hardware.knock.onsets import PORTION, RATE_HZ, STEP, OnsetFinder, Portion, Stream, first_sample
 
 # Maximum time between knocks that belong together: players often knock twice for one pass.
 DOUBLE_NS = 600_000_000

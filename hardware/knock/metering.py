@@ -10,8 +10,8 @@ import numpy as np
 from hardware.knock.classifier import Classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
+from hardware.knock.onsets import as_float
 from hardware.knock.signal_quality import SignalMonitor, SignalQuality, decibels, has_clipped
-from hardware.knock.stream import as_float
 
 # A display of the peak is readable if it lasts for some seconds.
 _HOLD_NS = 3 * NS_PER_S

@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from hardware.knock.heard import SoundBlock
-from hardware.knock.stream import as_float
+from hardware.knock.onsets import as_float
 
 _Flags: TypeAlias = NDArray[np.bool_]
 _Values: TypeAlias = NDArray[np.floating[Any]]

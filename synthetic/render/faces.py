@@ -12,9 +12,20 @@ from numpy.typing import NDArray
 
 from synthetic.render import noise
 from synthetic.render.colors import mixed
-from synthetic.render.face_grid import FaceGrid, Spots, blend, disc, filled, pip_places_mm, spots_of
+from synthetic.render.face_grid import (
+    FaceGrid,
+    Spots,
+    blend,
+    disc,
+    filled,
+    paint_cracks,
+    paint_marks,
+    paint_reflections,
+    pip_places_mm,
+    spots_of,
+    worn_bar,
+)
 from synthetic.render.look_types import BarKind, PipKind, Polygon, TileLook
-from synthetic.render.marks import paint_cracks, paint_marks, paint_reflections, worn_bar
 from vision.arrays import Bgr, FloatImage
 
 # Oversampling factor for drawing signs.

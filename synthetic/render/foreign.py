@@ -7,32 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from synthetic.render import colors
+from synthetic.render import colors, layouts, look_types
 from synthetic.render.clutter import draw_clutter
-from synthetic.render.floors import draw_floor
-from synthetic.render.layouts import (
-    area_from_seat,
-    before_camera,
-    draw_count,
-    draw_reach,
-    draw_scale,
-    random_layout,
-    standing_hands,
-    visible_area,
-    with_tiles_on_tiles,
-)
-from synthetic.render.look_types import (
-    BarKind,
-    CameraLook,
-    LightLook,
-    PipKind,
-    PlacedPip,
-    Polygon,
-    TableKind,
-    TableLook,
-    TileLook,
-)
 from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table_look, draw_tile_look
+from synthetic.render.paint import draw_floor
 from synthetic.render.patterns import MAX_PIPS, pip_centers, style_count
 from synthetic.render.placements import Area, Arrangement, blocks, random_hand, scatter, within
 from synthetic.render.scene import Clutter, ClutterKind, Scene
@@ -45,17 +23,17 @@ _MAX_EDGE_RAD = 1.42
 # Share of tables in a colour close to the tiles, and the kinds of such tables.
 _TILE_COLORED = 0.45
 _TILE_COLORED_KINDS = (
-    TableKind.PLAIN,
-    TableKind.WOOD,
-    TableKind.STONE,
-    TableKind.WEAVE,
-    TableKind.LEATHER,
-    TableKind.DAMASK,
-    TableKind.BOARD,
+    look_types.TableKind.PLAIN,
+    look_types.TableKind.WOOD,
+    look_types.TableKind.STONE,
+    look_types.TableKind.WEAVE,
+    look_types.TableKind.LEATHER,
+    look_types.TableKind.DAMASK,
+    look_types.TableKind.BOARD,
 )
 
 
-def draw_foreign_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> TileLook:
+def draw_foreign_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> look_types.TileLook:
     """Return a random tile set: commercial, printed on paper, or with hand-painted pips."""
     look = draw_tile_look(rng, max_pips=max_pips)
     if rng.random() < 0.5:  # faint edges, as in soft light or with a cheap mould
@@ -67,11 +45,11 @@ def draw_foreign_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> Ti
     if rng.random() < 0.1:
         look = replace(look, pip_jitter=rng.uniform(0.03, 0.14), pip_spread=rng.uniform(0.7, 1.05), numerals=None)
     if rng.random() < 0.1:
-        look = replace(look, bar_kind=BarKind.NONE)
+        look = replace(look, bar_kind=look_types.BarKind.NONE)
     return look
 
 
-def _on_paper(rng: np.random.Generator, look: TileLook) -> TileLook:
+def _on_paper(rng: np.random.Generator, look: look_types.TileLook) -> look_types.TileLook:
     """Return the tiles as paper cards: flat, matt, often with a printed border."""
     face = colors.from_hsv(rng.uniform(0, 1), rng.uniform(0, 0.06), rng.uniform(0.7, 1.0))
     ink = colors.any_color(rng, (0.0, 0.3), (0.05, 0.6))
@@ -83,8 +61,8 @@ def _on_paper(rng: np.random.Generator, look: TileLook) -> TileLook:
         base_bgr=face,
         back_bgr=face,
         pip_bgr=tuple(colors.seen_on(face, pip) for pip in pips),
-        pip_kind=PipKind.FLAT,
-        bar_kind=BarKind.LINE if rng.random() < 0.9 else BarKind.NONE,
+        pip_kind=look_types.PipKind.FLAT,
+        bar_kind=look_types.BarKind.LINE if rng.random() < 0.9 else look_types.BarKind.NONE,
         bar_bgr=ink,
         bar_length=1.0 if rng.random() < 0.6 else rng.uniform(0.6, 0.95),
         bar_thickness_mm=rng.uniform(0.2, 1.0),
@@ -99,26 +77,28 @@ def _on_paper(rng: np.random.Generator, look: TileLook) -> TileLook:
     )
 
 
-def draw_foreign_table_look(rng: np.random.Generator, tile_bgr: Bgr) -> TableLook:
+def draw_foreign_table_look(rng: np.random.Generator, tile_bgr: Bgr) -> look_types.TableLook:
     """Return a random table, with a probability of 45 % in a colour close to the tiles."""
     table = draw_table_look(rng, tile_bgr)
     if rng.random() >= _TILE_COLORED:
         return table
     base = colors.near(rng, colors.scaled(tile_bgr, rng.uniform(0.7, 1.15)), 7)
     kind = _TILE_COLORED_KINDS[int(rng.integers(len(_TILE_COLORED_KINDS)))]
-    second = colors.scaled(base, rng.uniform(0.3, 0.9) if kind is TableKind.BOARD else rng.uniform(0.8, 1.15))
+    second = colors.scaled(
+        base, rng.uniform(0.3, 0.9) if kind is look_types.TableKind.BOARD else rng.uniform(0.8, 1.15)
+    )
     return replace(
         table,
         kind=kind,
         base_bgr=base,
         second_bgr=second,
         third_bgr=colors.scaled(base, rng.uniform(0.7, 1.2)),
-        pattern_mm=rng.uniform(60, 160) if kind is TableKind.WOOD else rng.uniform(8, 60),
+        pattern_mm=rng.uniform(60, 160) if kind is look_types.TableKind.WOOD else rng.uniform(8, 60),
         roughness=table.roughness * rng.uniform(0, 1),
     )
 
 
-def draw_foreign_light_look(rng: np.random.Generator) -> LightLook:
+def draw_foreign_light_look(rng: np.random.Generator) -> look_types.LightLook:
     """Return a random light: half of them almost without shadows, some overexposed or far too dark."""
     light = draw_light_look(rng)
     if rng.random() < 0.5:
@@ -132,7 +112,7 @@ def draw_foreign_light_look(rng: np.random.Generator) -> LightLook:
 
 def draw_foreign_camera_look(
     rng: np.random.Generator, *, width_px: int, height_px: int, px_per_mm: float, tilt_rad: tuple[float, float]
-) -> CameraLook:
+) -> look_types.CameraLook:
     """Return a random camera, usually beside the table: handheld, on a shelf, or in a laptop.
 
     Args:
@@ -200,12 +180,12 @@ def _draw_painter(rng: np.random.Generator, radius: float) -> _Painter:
     )
 
 
-def _painted(rng: np.random.Generator, hand: _Painter, look: TileLook) -> TileLook:
+def _painted(rng: np.random.Generator, hand: _Painter, look: look_types.TileLook) -> look_types.TileLook:
     pips = tuple(_half(rng, hand, number) for number in range(_HIGHEST + 1))
     return replace(look, placed_pips=pips, numerals=None)
 
 
-def _half(rng: np.random.Generator, hand: _Painter, number: int) -> tuple[PlacedPip, ...]:
+def _half(rng: np.random.Generator, hand: _Painter, number: int) -> tuple[look_types.PlacedPip, ...]:
     """Return *number* pips that do not touch."""
     radius, shrunk = hand.radius, rng.uniform(hand.shrunk, 1.0)
     while True:
@@ -218,7 +198,7 @@ def _half(rng: np.random.Generator, hand: _Painter, number: int) -> tuple[Placed
             break
         radius, shrunk = radius * _SHRINK, min(1.0, shrunk / _SHRINK)
     return tuple(
-        PlacedPip(float(x), float(y), float(radius), _outline(rng, hand))
+        look_types.PlacedPip(float(x), float(y), float(radius), _outline(rng, hand))
         for (x, y), radius in zip(places, radii, strict=True)
     )
 
@@ -230,7 +210,7 @@ def _places(rng: np.random.Generator, hand: _Painter, number: int) -> Points:
     return np.asarray(usual + rng.uniform(-hand.off, hand.off, usual.shape))
 
 
-def _outline(rng: np.random.Generator, hand: _Painter) -> Polygon:
+def _outline(rng: np.random.Generator, hand: _Painter) -> look_types.Polygon:
     """Return the corners of a pip, scaled to a maximum distance of 1 from its middle. Empty for a round pip."""
     if hand.corners == 0 and hand.slim == 0:
         return ()
@@ -272,19 +252,19 @@ def draw_foreign_scene(
         tilt_rad: Range of the camera's tilt.
     """
     look = draw_foreign_tile_look(rng, max_pips=max_pips)
-    scale = draw_scale(rng, look, tile_side_px)
+    scale = layouts.draw_scale(rng, look, tile_side_px)
     camera = draw_foreign_camera_look(
         rng, width_px=size_px[0], height_px=size_px[1], px_per_mm=scale, tilt_rad=tilt_rad
     )
     from_seat = bool(camera.tilt_rad > _SEAT_RAD and rng.random() < 0.5)
-    area = area_from_seat(camera) if from_seat else visible_area(camera)
-    count = draw_count(rng, area, look, most=32, share=0.5)
+    area = layouts.area_from_seat(camera) if from_seat else layouts.visible_area(camera)
+    count = layouts.draw_count(rng, area, look, most=32, share=0.5)
     table = draw_foreign_table_look(rng, look.face_bgr)
     if rng.random() < 0.3:
         layout = _packed(rng, count, max_pips, area, look)
     else:
-        layout = random_layout(rng, max_pips, area, look, count, from_seat=from_seat)
-    layout, more_looks = with_tiles_on_tiles(rng, layout, max_pips, look)
+        layout = layouts.random_layout(rng, max_pips, area, look, count, from_seat=from_seat)
+    layout, more_looks = layouts.with_tiles_on_tiles(rng, layout, max_pips, look)
     floor = None
     if rng.random() < _WITH_EDGE:
         centers_mm = [placed.center_mm for placed in layout.tiles]
@@ -298,8 +278,8 @@ def draw_foreign_scene(
         light=draw_foreign_light_look(rng),
         camera=camera,
         joins=layout.joins,
-        clutter=before_camera(camera, *things),
-        reaches=(draw_reach(rng, area, look, layout.tiles),) if rng.random() < 0.15 else (),
+        clutter=layouts.before_camera(camera, *things),
+        reaches=(layouts.draw_reach(rng, area, look, layout.tiles),) if rng.random() < 0.15 else (),
         more_looks=more_looks,
         floor=floor,
     )
@@ -314,17 +294,17 @@ def draw_bare_scene(
 ) -> Scene:
     """Return a scene of `draw_foreign_scene` with more objects and hands, but nothing that is or shows a tile."""
     scene = draw_foreign_scene(rng, size_px=size_px, tile_side_px=tile_side_px)
-    area = visible_area(scene.camera).grown(2 * scene.tile.length_mm)
+    area = layouts.visible_area(scene.camera).grown(2 * scene.tile.length_mm)
     more = draw_clutter(rng, area, scene.tile, (), int(rng.integers(*_MORE_THINGS)), kinds=THINGS)
     if scene.floor is not None:
         floor = scene.floor
         more = tuple(thing for thing in more if floor.margin_mm(thing.center_mm) > 0)
-    things = (*(thing for thing in scene.clutter if thing.kind in THINGS), *before_camera(scene.camera, *more))
-    second = (draw_reach(rng, area, scene.tile),) if rng.random() < _SECOND_HAND else ()
+    things = (*(thing for thing in scene.clutter if thing.kind in THINGS), *layouts.before_camera(scene.camera, *more))
+    second = (layouts.draw_reach(rng, area, scene.tile),) if rng.random() < _SECOND_HAND else ()
     return replace(scene, tiles=(), joins=(), more_looks=(), clutter=things, reaches=(*scene.reaches, *second))
 
 
-def _packed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: TileLook) -> Arrangement:
+def _packed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: look_types.TileLook) -> Arrangement:
     """Return tiles packed in a grid or staggered like stairs, touching or nearly, often with some loose tiles."""
     hand = random_hand(rng, count, max_pips)
     columns = int(rng.integers(1, 6))
@@ -346,12 +326,12 @@ def _packed(rng: np.random.Generator, count: int, max_pips: int, area: Area, loo
 
 
 def _draw_things(
-    rng: np.random.Generator, area: Area, look: TileLook, layout: Arrangement, max_pips: int
+    rng: np.random.Generator, area: Area, look: look_types.TileLook, layout: Arrangement, max_pips: int
 ) -> tuple[Clutter, ...]:
     """Return random clutter, sometimes with hands of standing tiles around the table."""
     count = int(rng.integers(1, 9)) if rng.random() < 0.6 else 0
     around = area.grown(2 * look.length_mm)
     things = draw_clutter(rng, around, look, layout.tiles, count, max_pips, kinds=tuple(ClutterKind))
     if rng.random() < 0.2:
-        things += standing_hands(rng, area, look, layout.tiles, max_pips)
+        things += layouts.standing_hands(rng, area, look, layout.tiles, max_pips)
     return things

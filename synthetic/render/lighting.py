@@ -42,7 +42,7 @@ def to_lamp(light: LightLook) -> NDArray[np.float64]:
 def add_light(picture: NDArray[np.generic], shine: NDArray[np.generic]) -> Image:
     """Add a reflection *shine*, shape (H, W), to *picture*, shape (H, W, 3), both in grey levels 0 to 255.
 
-    Light is additive but grey levels are not. They are treated as square roots of light, as in `lens`.
+    Light is additive but grey levels are not. They are treated as square roots of light, as in `view`.
     """
     total = cv2.magnitude(picture.astype(np.float32), cv2.merge([shine.astype(np.float32)] * 3))
     return cv2.convertScaleAbs(total).astype(np.uint8, copy=False)

@@ -23,8 +23,7 @@ from synthetic.sounds.signals import (
     wander,
 )
 from synthetic.sounds.surroundings import Waveform
-from synthetic.sounds.utterances import laugh, shout, talk
-from synthetic.sounds.vocal_tract import FRAME_S, Articulation, draw_speaker, synthesize
+from synthetic.sounds.utterances import FRAME_S, Articulation, draw_speaker, laugh, shout, synthesize, talk
 
 # Semitones of a scale.
 _SCALE = np.array([-5, -3, 0, 2, 4, 5, 7, 9, 12])

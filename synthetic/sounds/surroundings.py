@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardware.knock.heard import SoundBlock
-from hardware.knock.onsets import PORTION
-from hardware.knock.stream import Stream
+from hardware.knock.onsets import PORTION, Stream
 from synthetic.library.packages import Collection, files_of, require_packages
 from synthetic.sounds.impacts import LENGTH, RATE_HZ, Spectrum, frequencies
 

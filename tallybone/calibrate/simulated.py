@@ -9,19 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.sheets.prints import (
-    BLOCK_MM,
-    BLOCKS,
-    BOARD_ROWS,
-    BOARD_TOP_MM,
-    MAT_HEIGHT_MM,
-    MAT_WIDTH_MM,
-    SQUARE_MM,
-    block_boxes,
-    block_places_mm,
-    draw_mat,
-    draw_prints,
-)
+from calibration.sheets import prints
 from calibration.sheets.sheet import Paper, Sheet
 from engine import EngineError, parse_options
 from hardware.camera.device import CameraError, Light
@@ -66,8 +54,8 @@ _HOLDS = (
 _STILL, _ON_THE_WAY = 2, 1
 _TILES = 28
 _ON_MAT_MM = tuple(
-    (left_mm + (BLOCK_MM - MAT_WIDTH_MM) / 2, top_mm + (BLOCK_MM - MAT_HEIGHT_MM) / 2, 0.0)
-    for left_mm, top_mm in block_places_mm()
+    (left_mm + (prints.BLOCK_MM - prints.MAT_WIDTH_MM) / 2, top_mm + (prints.BLOCK_MM - prints.MAT_HEIGHT_MM) / 2, 0.0)
+    for left_mm, top_mm in prints.block_places_mm()
 )
 
 
@@ -120,7 +108,7 @@ class SimulatedLook:
         self._scene = AskedScene.TABLE
         self._at = 0
         self._drawn: Image | None = None
-        self._board = draw_prints(Paper.A4, table.seats)[1]
+        self._board = prints.draw_prints(Paper.A4, table.seats)[1]
         self.light = Light.FREE
 
     def take(self) -> Image | None:
@@ -152,7 +140,7 @@ class SimulatedLook:
         mixed = [share * end + (1 - share) * start for end, start in zip(to, before, strict=True)]
         held = SheetPose(math.radians(mixed[0]), math.radians(mixed[1]), *mixed[2:])
         size_px = (self._camera.width_px, self._camera.height_px)
-        middle_mm = (Paper.A4.long_mm / 2, BOARD_TOP_MM + BOARD_ROWS * SQUARE_MM / 2)
+        middle_mm = (Paper.A4.long_mm / 2, prints.BOARD_TOP_MM + prints.BOARD_ROWS * prints.SQUARE_MM / 2)
         view = held_view(held, middle_mm, self._focal_px, size_px, self._camera.lens)
         picture = np.full((size_px[1], size_px[0], 3), 90, np.uint8)
         lay_sheet(picture, self._board, np.eye(2, 3), view)
@@ -166,17 +154,17 @@ class SimulatedLook:
         """Return the mat or the blocks on the cloth, without the effects of lens and sensor."""
         picture = np.full((self._camera.height_px, self._camera.width_px, 3), _CLOTH_BGR, np.uint8)
         if self._table.has_mat:
-            mat = Sheet(MAT_WIDTH_MM, MAT_HEIGHT_MM, draw_mat(self._table.seats))
-            self._lay(picture, mat, (-MAT_WIDTH_MM / 2, -MAT_HEIGHT_MM / 2), 0.0)
+            mat = Sheet(prints.MAT_WIDTH_MM, prints.MAT_HEIGHT_MM, prints.draw_mat(self._table.seats))
+            self._lay(picture, mat, (-prints.MAT_WIDTH_MM / 2, -prints.MAT_HEIGHT_MM / 2), 0.0)
         else:
             self._lay_blocks(picture)
         return picture
 
     def _lay_blocks(self, picture: Image) -> None:
         poses = _ON_MAT_MM if self._table.has_mat else _BLOCKS_MM
-        for block, (x_mm, y_mm, turn_rad) in zip(range(BLOCKS), poses, strict=True):
-            sheet = Sheet(BLOCK_MM, BLOCK_MM, block_boxes(block, 0.0, 0.0))
-            self._lay(picture, sheet, (x_mm - BLOCK_MM / 2, y_mm - BLOCK_MM / 2), turn_rad)
+        for block, (x_mm, y_mm, turn_rad) in zip(range(prints.BLOCKS), poses, strict=True):
+            sheet = Sheet(prints.BLOCK_MM, prints.BLOCK_MM, prints.block_boxes(block, 0.0, 0.0))
+            self._lay(picture, sheet, (x_mm - prints.BLOCK_MM / 2, y_mm - prints.BLOCK_MM / 2), turn_rad)
 
     def _lay(self, picture: Image, sheet: Sheet, corner_mm: tuple[float, float], turn_rad: float) -> None:
         cos, sin = math.cos(turn_rad), math.sin(turn_rad)

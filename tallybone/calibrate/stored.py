@@ -28,15 +28,7 @@ from tallybone.calibrate.look import open_look, wait_for_picture
 from tallybone.calibrate.scenes import AskedScene
 from tallybone.finding import Finding, Grade, ok, problem
 from tallybone.show.over_pictures import draw_light, draw_zones
-from tallybone.store.calibration_file import (
-    KEPT,
-    Calibration,
-    CalibrationFileError,
-    LightKept,
-    earlier_path,
-    load_calibration,
-    restore_calibration,
-)
+from tallybone.store import calibration_file
 from tallybone.store.learned_file import load_table_knocks
 from tallybone.terminal import Output
 from vision.arrays import Image
@@ -233,7 +225,7 @@ def check(
 
 
 def compare_with_picture(
-    image: Image, calibration: Calibration, read_tiles: ReadTiles, tile_mm: tuple[float, float] | None
+    image: Image, calibration: calibration_file.Calibration, read_tiles: ReadTiles, tile_mm: tuple[float, float] | None
 ) -> tuple[tuple[Finding, ...], LightSeen]:
     """Compare a picture with a calibration. Return the findings, and the light of the picture."""
     tiles = read_tiles(image)
@@ -256,7 +248,7 @@ def compare_with_picture(
     return (*blocks, *check_tiles(apart, table, lens, length_mm=length_mm), *findings), light
 
 
-def _about_light(now: LightSeen, before: LightKept | None) -> tuple[Finding, ...]:
+def _about_light(now: LightSeen, before: calibration_file.LightKept | None) -> tuple[Finding, ...]:
     findings = [problem(_LIGHT, warning) for warning in now.found.warnings]
     if before is not None and not is_similar(before.levels, now.kept.levels):
         was, is_now = (sum(levels) / 3 for levels in (before.levels, now.kept.levels))
@@ -273,7 +265,7 @@ def _about_light(now: LightSeen, before: LightKept | None) -> tuple[Finding, ...
     return tuple(findings) or (ok(_LIGHT, phrase("The light is good.")),)
 
 
-def _drawn(image: Image, calibration: Calibration, light: LightSeen) -> Image:
+def _drawn(image: Image, calibration: calibration_file.Calibration, light: LightSeen) -> Image:
     drawn = draw_light(image, light.found)
     if calibration.lens is None or calibration.table is None or calibration.zones is None:
         return drawn
@@ -284,10 +276,10 @@ def _drawn(image: Image, calibration: Calibration, light: LightSeen) -> Image:
         return drawn
 
 
-def _stored(path: Path) -> Calibration:
+def _stored(path: Path) -> calibration_file.Calibration:
     if not path.exists():
-        raise CalibrationFileError(f"{path}: there is no calibration; run `tallybone calibrate guide`")
-    return load_calibration(path)
+        raise calibration_file.CalibrationFileError(f"{path}: there is no calibration; run `tallybone calibrate guide`")
+    return calibration_file.load_calibration(path)
 
 
 def _wall_clock() -> float:
@@ -309,8 +301,8 @@ def show(path: Path, *, now: WallClock = _wall_clock, output: Output | None = No
     knocks = load_table_knocks(path)
     for words in (*knocks.words, *knocks.problems):
         output.say(words)
-    for number in range(1, KEPT + 1):
-        earlier = earlier_path(path, number)
+    for number in range(1, calibration_file.KEPT + 1):
+        earlier = calibration_file.earlier_path(path, number)
         if earlier.exists():
             output.say(_about_earlier(earlier, number, now()))
     return 0
@@ -320,7 +312,7 @@ def restore(path: Path, number: int, *, output: Output | None = None) -> int:
     """Restore the calibration backup *number*. Return exit code 0, or 1 if the backup is missing or damaged."""
     output = output or Output("calibrate")
     try:
-        calibration = restore_calibration(path, number)
+        calibration = calibration_file.restore_calibration(path, number)
     except (CalibrationError, OSError) as error:
         return output.complain(error)
     output.say(f"{path}: number {number} was restored. The previous calibration is now number 1.")
@@ -328,7 +320,7 @@ def restore(path: Path, number: int, *, output: Output | None = None) -> int:
     return 0
 
 
-def print_calibration(calibration: Calibration, output: Output) -> None:
+def print_calibration(calibration: calibration_file.Calibration, output: Output) -> None:
     """Print the accuracy of each part, and the commands to calibrate missing parts except the tile set."""
     for words in known_words(calibration):
         output.say(words)
@@ -353,7 +345,7 @@ def age(passed_s: float) -> str:
 def _about_earlier(path: Path, number: int, now_s: float) -> str:
     written = f"{age(now_s - path.stat().st_mtime)} ago"
     try:
-        calibration = load_calibration(path)
+        calibration = calibration_file.load_calibration(path)
     except (CalibrationError, OSError):
         return f"Number {number}, {written}: damaged."
     return f"Number {number}, {written}: {', '.join(calibrated_parts(calibration)) or 'nothing'}."

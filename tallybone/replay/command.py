@@ -12,9 +12,16 @@ from typing import TextIO
 
 from tallybone.play.news import News
 from tallybone.recording.reader import read_recording
-from tallybone.replay.compare import by_play, differences, has_other_rules, recorded_facts, replayed_facts
 from tallybone.replay.export import ExportFiles, exporting
-from tallybone.replay.lines import Tally, narrator_for
+from tallybone.replay.lines import (
+    Tally,
+    by_play,
+    differences,
+    has_other_rules,
+    narrator_for,
+    recorded_facts,
+    replayed_facts,
+)
 from tallybone.replay.recorded_game import logged_steps
 from tallybone.replay.run import (
     Pace,

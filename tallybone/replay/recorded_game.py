@@ -22,9 +22,8 @@ from tallybone.recording.index import first_ns, records_on
 from tallybone.recording.messages import event_of_record, places_of_record
 from tallybone.recording.reader import RecordedMessage, read_recording, whole_only
 from tallybone.recording.whereabouts import Whereabouts
-from tallybone.replay.compare import Fact, differences
 from tallybone.replay.export import Transcript
-from tallybone.replay.lines import Score
+from tallybone.replay.lines import Fact, Score, differences
 from tallybone.replay.run import ReplayStep
 from tallybone.session.referee import Places
 from tallybone.session.session import Session

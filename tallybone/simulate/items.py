@@ -61,7 +61,7 @@ class TrueTable:
 
     Attributes:
         t_ns: Time, before the first frame.
-        look: Name of its look, a key of `scenes.LOOKS`.
+        look: Name of its look, a key of `room.LOOKS`.
         difficulty: Name of its difficulty.
     """
 

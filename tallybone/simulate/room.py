@@ -268,7 +268,7 @@ def pick_room(
         rng: Random generator.
         rules: Rules of the game. Larger sets need larger tables.
         players: Number of players.
-        look: A key of `scenes.LOOKS`, or None for a random look.
+        look: A key of `LOOKS`, or None for a random look.
         manners: Quality of the camera and the light.
         margin_px: Margin around a frame that the camera also covers.
     """

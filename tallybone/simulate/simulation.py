@@ -47,7 +47,7 @@ class SimulationSettings:
         players: Names by seat.
         seed: Random seed of everything that is not set here.
         hands: Maximum number of hands. None for a whole match, or without a target a single hand.
-        look: A key of `scenes.LOOKS`. None to choose by the seed.
+        look: A key of `room.LOOKS`. None to choose by the seed.
         difficulty: Difficulty of following the table.
         fps: Frames per second.
         plays: Number of plays after which the sitting stops. None to play all hands.

@@ -25,8 +25,14 @@ import numpy as np
 from engine.phrases import Phrase, phrase
 from tallybone.json_values import from_json, to_json
 from vision.arrays import Image
-from vision.image.picture import MAX_PIXELS, MissingHeicError, OversizedPictureError, PictureError, decode_picture
-from vision.image.pyramid import FINEST_PX
+from vision.image.picture import (
+    FINEST_PX,
+    MAX_PIXELS,
+    MissingHeicError,
+    OversizedPictureError,
+    PictureError,
+    decode_picture,
+)
 from vision.reader.custom_set import RecordedSet
 from vision.reading import SeenTile
 

@@ -24,7 +24,7 @@ from calibration.tiles.tile_set import BarSeen, LearnedSet, PipColors, SetLook, 
 from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.paint import render
 from synthetic.render.scene import PlacedTile, Scene
-from synthetic.training.truth import truth_poses
+from synthetic.training.tables import truth_poses
 from tests.calibration import laid
 from tests.vision.confused import confused_reader
 from vision.arrays import Image

@@ -13,11 +13,17 @@ from synthetic.render.look_types import PipKind, TileLook
 from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.paint import RenderedPicture, render
 from synthetic.render.scene import PlacedTile, Scene
-from synthetic.training.collect import load_networks
 from synthetic.training.pips import fit
-from synthetic.training.pips.fit import Halves, draw_usual, draw_usual_scene, misread_figures, true_halves
+from synthetic.training.pips.fit import (
+    Halves,
+    draw_usual,
+    draw_usual_scene,
+    load_networks,
+    misread_figures,
+    true_halves,
+)
 from synthetic.training.processes import concatenated
-from synthetic.training.truth import legible_halves, true_pips, truth_poses
+from synthetic.training.tables import legible_halves, true_pips, truth_poses
 from tests.vision.tables import CAMERA, lay
 from vision.geometry.poses import half_centers, sides_px
 from vision.networks.pip_classifier import load_pip_classifier

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hardware.knock.classifier import SOUNDS, Classifier, Dense, load_classifier
-from hardware.knock.features import AFTER, BEFORE, FEATURES, measure
+from hardware.knock.classifier import AFTER, BEFORE, FEATURES, SOUNDS, Classifier, Dense, load_classifier, measure
 from hardware.knock.heard import Sound
 from synthetic.sounds.impacts import RATE_HZ, Impact, finger_pad, force, frequencies, knuckle, nail
 from synthetic.training.knock.examples import Examples, chances_of, collect_examples, draw_recording, figures, reweight

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from synthetic.training.pip_features.patches import SIZE, draw_halves, draw_table_halves, training_grid
-from vision.networks.network import FEATURES
-from vision.networks.patches import contrasts, half_grid
+from vision.networks.network import FEATURES, contrasts, half_grid
 
 NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 

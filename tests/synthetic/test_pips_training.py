@@ -13,13 +13,19 @@ from sklearn.neural_network import MLPClassifier
 
 from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.scene import Scene
-from synthetic.training.collect import load_networks
 from synthetic.training.pips import fit
-from synthetic.training.pips.fit import PipSamples, calibrated, draw_samples, fit_head, train_pip_classifier
+from synthetic.training.pips.fit import (
+    PipSamples,
+    calibrated,
+    draw_samples,
+    fit_head,
+    load_networks,
+    train_pip_classifier,
+)
 from synthetic.training.processes import concatenated
 from synthetic.training.tables import table_of
 from tests.vision.tables import CAMERA, lay
-from vision.image.pyramid import build_pyramid
+from vision.image.picture import build_pyramid
 from vision.networks.network import FEATURES, load_pip_features
 from vision.networks.pip_classifier import PipClassifier
 

@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 from synthetic.render.scene import PlacedTile, Scene
 from synthetic.training.refiner import samples as refiner_samples
 from synthetic.training.refiner.samples import RefinerSamples, augment, draw_refiner_samples, draw_refiner_table
-from synthetic.training.tables import LearningTable, table_of
-from synthetic.training.truth import corner_errors, near_any
+from synthetic.training.tables import LearningTable, corner_errors, near_any, table_of
 from tests.vision.tables import CAMERA, Looks, lay
 from vision.arrays import Image
 from vision.geometry.poses import Poses, deltas_between, empty_poses, move, swap_halves
-from vision.image.pyramid import Level, build_pyramid
-from vision.networks.network import CORRECTION, DOWN, NOTHING, OUTPUTS, UP
-from vision.networks.patches import PatchGrid, contrasts, sample, tile_grid
+from vision.image.picture import Level, build_pyramid
+from vision.networks.network import CORRECTION, DOWN, NOTHING, OUTPUTS, UP, PatchGrid, contrasts, sample, tile_grid
 
 NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 FIELDS = RefinerSamples.__slots__

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.paint import render
 from synthetic.render.scene import PlacedTile, Scene
-from synthetic.training.truth import corner_errors, near_any, true_pips, truth_poses, with_half_0_first
+from synthetic.training.tables import corner_errors, near_any, true_pips, truth_poses, with_half_0_first
 from tests.vision.shapes import tile_at, tiles_at
 from tests.vision.tables import CAMERA, lay, table_with
 from vision.geometry.poses import Poses, corners, empty_poses, half_centers, sides_px, swap_halves

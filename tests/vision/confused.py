@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry.poses import Poses
-from vision.image.pyramid import Level
+from vision.image.picture import Level
 from vision.networks.network import HardCaseClassifier
 from vision.reader.reader import Reader, load_reader
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vision.arrays import Image, Points
 from vision.geometry.poses import Poses, empty_poses, sides_px
 from vision.geometry.selection import suppress_duplicates
-from vision.image.pyramid import SEARCHED_PX, Level
+from vision.image.picture import SEARCHED_PX, Level
 from vision.networks.network import load_network
 from vision.reading import PointPx
 

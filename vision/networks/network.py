@@ -1,8 +1,14 @@
-"""Small convolutional networks for proposed tiles and for halves, loaded from ONNX files with checksums."""
+"""Small convolutional networks for proposed tiles and for halves, loaded from ONNX files with checksums.
+
+Their input are rectified patches, with colours normalised to contrasts with the tile face.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -10,11 +16,176 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Image, Points
 from vision.errors import ModelError
 from vision.geometry.odds import softmax
-from vision.geometry.poses import Poses, swap_halves
-from vision.image.pyramid import Level
-from vision.networks.patches import contrasts, half_grid, sample, tile_grid
+from vision.geometry.poses import Poses, sides_px, swap_halves
+from vision.image.picture import Level
+
+# Scale of the logarithmic contrast, as differences in Lab. Black against white is 100.
+_SMALL_DIFFERENCE = 6.0
+_LARGE_DIFFERENCE = 120.0
+# In 8-bit Lab, OpenCV scales lightness to 0 to 255, but not a and b.
+_LAB_SCALES = (100 / 255, 1.0, 1.0)
+_MOST_ROWS = 30000  # cv2.remap is limited to 32767 rows.
+# If more than _BURNT_OUT of a patch is saturated in a brightened image, its gain is reduced until only that share of
+# its samples is brighter than _BRIGHT_ENOUGH.
+_BURNT_OUT, _BRIGHT_ENOUGH = 0.01, 250
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatchGrid:
+    """Sampling grid of a patch.
+
+    Attributes:
+        uv: Sample points in units of the tile's half-axes, shape (rows * columns, 2).
+        rows, columns: Size of the patch.
+        face: True for points well within the face of the tile or half, where its colour is measured, shape
+            (rows * columns,).
+        step: Distance between samples, in sides of a half.
+    """
+
+    uv: Points
+    rows: int
+    columns: int
+    face: NDArray[np.bool_]
+    step: float
+
+
+def _grid(low: tuple[float, float], high: tuple[float, float], rows: int, columns: int) -> Points:
+    """Return the cell centres of a grid over u (columns) and v (rows), shape (rows * columns, 2)."""
+    u = low[0] + (np.arange(columns) + 0.5) / columns * (high[0] - low[0])
+    v = low[1] + (np.arange(rows) + 0.5) / rows * (high[1] - low[1])
+    return np.stack(np.meshgrid(u, v), axis=-1).reshape(-1, 2)
+
+
+@cache
+def tile_grid() -> PatchGrid:
+    """Return a grid that covers a tile and a margin of 0.4 sides, with 14 samples per side."""
+    rows, columns = 24, 40
+    uv = _grid((-40 / 28, -24 / 14), (40 / 28, 24 / 14), rows, columns)
+    return PatchGrid(uv, rows, columns, _within(uv, 0.94, 0.88), 1 / 14)
+
+
+@cache
+def half_grid(half: int, *, size: int = 32, span: float = 1.2) -> PatchGrid:
+    """Return a grid that covers half 0 or 1, rotated so that the bar is at its right edge.
+
+    Args:
+        half: Index of the half.
+        size: Number of samples per row and column.
+        span: Size of the grid in sides of a half. 1 covers exactly the half.
+    """
+    uv = _grid((-0.5 - span / 2, -span), (-0.5 + span / 2, span), size, size)
+    face = _within(uv - np.array([-0.5, 0.0]), 0.42, 0.84)
+    return PatchGrid(uv if half == 0 else -uv, size, size, face, span / size)
+
+
+def _within(uv: Points, most_u: float, most_v: float) -> NDArray[np.bool_]:
+    """Return a mask of the points inside a rectangle around the origin."""
+    return np.asarray((np.abs(uv[:, 0]) < most_u) & (np.abs(uv[:, 1]) < most_v))
+
+
+def sample(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> Image:
+    """Sample patches from an image.
+
+    Args:
+        levels: Pyramid of the image, finest first.
+        poses: Shape (N, 6), in full-resolution pixels.
+        grid: Sampling grid.
+
+    Returns:
+        Shape (N, rows * columns, 3), BGR. Points outside the image have the colour of the nearest border pixel.
+    """
+    step_px = sides_px(poses) * grid.step
+    scales = np.array([level.scale for level in levels])
+    # Use the coarsest level whose pixels are not larger than the step. A finer one would cause aliasing.
+    chosen = np.clip(np.searchsorted(scales, step_px, side="right") - 1, 0, len(levels) - 1)
+    basis = np.vstack([np.ones(len(grid.uv)), grid.uv.T]).astype(np.float32)
+    patches = _sampled([level.image for level in levels], levels, chosen, poses, basis)
+    taken = [level.as_taken for level in levels if level.as_taken is not None]
+    if len(taken) == len(levels):
+        burnt = np.nonzero((patches.max(axis=2) == 255).mean(axis=1) > _BURNT_OUT)[0]
+        patches[burnt] = _kept_below_white(_sampled(taken, levels, chosen[burnt], poses[burnt], basis), patches[burnt])
+    return patches
+
+
+def _sampled(
+    images: Sequence[Image],
+    levels: tuple[Level, ...],
+    chosen: NDArray[np.intp],
+    poses: Poses,
+    basis: NDArray[np.float32],
+) -> Image:
+    """Sample each patch from the image of its level."""
+    patches = np.empty((len(poses), basis.shape[1], 3), np.uint8)
+    for index, (image, level) in enumerate(zip(images, levels, strict=True)):
+        rows = np.nonzero(chosen == index)[0]
+        for start in range(0, len(rows), _MOST_ROWS):
+            part = rows[start : start + _MOST_ROWS]
+            patches[part] = _remapped(image, level, poses[part], basis)
+    return patches
+
+
+def _kept_below_white(taken: Image, brightened: Image) -> Image:
+    """Brighten patches, shape (N, P, 3), as far as possible without saturation, at most to *brightened*."""
+    brightest = np.quantile(taken.max(axis=2), 1 - _BURNT_OUT, axis=1, method="nearest").astype(np.float32)
+    gains = np.maximum(_BRIGHT_ENOUGH / np.maximum(brightest, 1), 1)
+    return np.asarray(np.minimum(np.rint(taken * gains[:, None, None]), brightened), np.uint8)
+
+
+def _remapped(image: Image, level: Level, poses: Poses, basis: NDArray[np.float32]) -> Image:
+    """Sample colours at centre + u * half-axis + v * half-axis. The rows of *basis* are 1, u and v."""
+    scale_x, scale_y = level.scale_xy
+    center = level.from_full(poses[:, :2])
+    x = np.column_stack([center[:, 0], poses[:, 2] / scale_x, poses[:, 4] / scale_x])
+    y = np.column_stack([center[:, 1], poses[:, 3] / scale_y, poses[:, 5] / scale_y])
+    # Unlike @, einsum gives results that do not depend on the number of tiles or the machine, down to the last digit.
+    map_x, map_y = (np.einsum("nk,km->nm", axis.astype(np.float32), basis) for axis in (x, y))
+    return np.asarray(cv2.remap(image, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
+
+
+def contrasts(patches: Image, grid: PatchGrid) -> NDArray[np.float32]:
+    """Return the contrast of patches with the colour of the tile face.
+
+    Args:
+        patches: Shape (N, rows * columns, 3), BGR.
+        grid: Grid with which they were sampled.
+
+    Returns:
+        Shape (N, 3, rows, columns): signed differences in lightness (1 for white on black), green-red and blue-yellow.
+        The scale is logarithmic, so that pale pips are visible too.
+    """
+    if not len(patches):
+        return np.empty((0, 3, grid.rows, grid.columns), np.float32)
+    shape = (len(patches), grid.rows, grid.columns)
+    channels = [_signed(difference).reshape(shape) for difference in _from_face(patches, grid)]
+    return np.stack(channels, axis=1)
+
+
+def _from_face(patches: Image, grid: PatchGrid) -> tuple[NDArray[np.float32], ...]:
+    """Return the differences from the median colour of the face in L, a and b, shape (N, rows * columns) each."""
+    lab = cv2.cvtColor(patches, cv2.COLOR_BGR2LAB)
+    within = np.flatnonzero(grid.face)
+    differences = []
+    for channel, scale in enumerate(_LAB_SCALES):
+        values = np.ascontiguousarray(lab[..., channel])
+        # The median. np.partition takes half the time for int32 as for bytes, and a quarter of the time of a sort.
+        face = np.partition(values[:, within].astype(np.int32), len(within) // 2, axis=1)[:, len(within) // 2]
+        differences.append(np.subtract(values, face[:, None], dtype=np.float32) * np.float32(scale))
+    return tuple(differences)
+
+
+def _signed(difference: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(np.copysign(_logarithmic(np.abs(difference)), difference))
+
+
+def _logarithmic(difference: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Map differences to a logarithmic scale from 0 to 1."""
+    scale = np.float32(1 / np.log1p(_LARGE_DIFFERENCE / _SMALL_DIFFERENCE))
+    # np.log1p would take five times as long.
+    return np.asarray(np.log(1 + difference * np.float32(1 / _SMALL_DIFFERENCE)) * scale)
+
 
 _CHECKSUM = ".sha256"
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.layout.joins import is_at_side, play_posterior, play_priors
-from vision.layout.touches import Touch
+from vision.layout.joins import Touch, is_at_side, play_posterior, play_priors
 
 # Weight of a second tile with the same numbers, relative to any other tile, if the set is given or only estimated.
 _REPEAT_GIVEN, _REPEAT_ESTIMATED = 0.02, 0.3

@@ -13,7 +13,7 @@ from vision.geometry.odds import log_odds, probability
 from vision.geometry.plane import Plane, find_plane
 from vision.geometry.poses import Poses, move
 from vision.geometry.selection import select_more_tiles, select_tiles
-from vision.image.pyramid import Level
+from vision.image.picture import Level
 from vision.networks.detector import Detector, Focus
 from vision.networks.network import NOTHING, UP, Refiner
 

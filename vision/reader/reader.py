@@ -14,9 +14,8 @@ from vision.geometry.odds import log_odds, probability, softmax
 from vision.geometry.plane import Plane, find_plane
 from vision.geometry.poses import Poses, corners, empty_poses, half_centers, sides_px
 from vision.geometry.sets import numbers_in_play
-from vision.image.pyramid import Level, build_pyramid
-from vision.layout.joins import find_joins
-from vision.layout.touches import find_touches
+from vision.image.picture import Level, build_pyramid
+from vision.layout.joins import find_joins, find_touches
 from vision.networks.detector import Detector, Focus, load_detector
 from vision.networks.network import (
     DOWN,
@@ -31,8 +30,7 @@ from vision.networks.network import (
 from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
 from vision.reader.agreement import JointReading, agree
 from vision.reader.candidates import Candidates, Filter, Looks, shifted_poses, tile_odds
-from vision.reader.custom_set import CustomSet
-from vision.reader.exemplars import Exemplars
+from vision.reader.custom_set import CustomSet, Exemplars
 from vision.reading import Face, Guess, Half, PointPx, Reading, SeenTile
 
 # Offsets on the table plane from which each tile is refined again: sides along the tile, and radians.
@@ -97,7 +95,7 @@ def looks_like_a_tile(odds: NDArray[np.float64], faces: NDArray[np.int64]) -> ND
 
     Args:
         odds: Log odds of each being a tile, shape (N,). -inf for a candidate that was accepted as a tile.
-        faces: Visible side of each, `refiner.UP` or `DOWN`, shape (N,).
+        faces: Visible side of each, `network.UP` or `DOWN`, shape (N,).
     """
     return np.asarray(odds > np.where(faces == DOWN, _REPORT_DOWN, _REPORT_UP))
 
@@ -205,7 +203,9 @@ class Reader:
         levels = build_pyramid(image)
         found = self._find(levels, plausible, focus, only_tiles=False)
         reading = self._reading_of(levels, found.poses, found.faces, found.chances)
-        return reading.with_unsure(tuple(_unsure_tile(outline) for outline in corners(found.unsure)))
+        return reading.with_unsure(
+            tuple(SeenTile(Face.UNSURE, _corners(outline), ()) for outline in corners(found.unsure))
+        )
 
     def read_again(self, image: Image, poses: Poses) -> tuple[SeenTile, ...]:
         """Read the pips of tiles that are known to lie face up at *poses*.
@@ -249,7 +249,7 @@ class Reader:
             only_tiles: Whether the image contains only tiles of one set, which allows a lower threshold.
 
         Returns:
-            Poses, shape (N, 6), faces (`refiner.UP` or `DOWN`), (N,), and probabilities of pips, (N, 2, K). Sorted from
+            Poses, shape (N, 6), faces (`network.UP` or `DOWN`), (N,), and probabilities of pips, (N, 2, K). Sorted from
             top to bottom, then left to right.
         """
         found = self._find(levels, plausible, focus, only_tiles=only_tiles)
@@ -406,11 +406,6 @@ def _is_uncertain(chances: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _tile(outline: Points, face: np.int64, halves: tuple[Half, Half]) -> SeenTile:
     """Convert a face-up or face-down tile to plain values."""
     return SeenTile(Face.DOWN, _corners(outline), ()) if face == DOWN else SeenTile(Face.UP, _corners(outline), halves)
-
-
-def _unsure_tile(outline: Points) -> SeenTile:
-    """Return a tile of face `UNSURE`."""
-    return SeenTile(Face.UNSURE, _corners(outline), ())
 
 
 def _corners(outline: Points) -> tuple[PointPx, PointPx, PointPx, PointPx]:

@@ -9,19 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from hardware.buttons import panel
 from hardware.buttons.driver import ButtonsDriver, Tap
-from hardware.buttons.panel import (
-    SEAT_BUTTONS,
-    SHARED_BUTTONS,
-    ButtonError,
-    ButtonPress,
-    Debouncing,
-    PinSample,
-    PressTiming,
-    button_name,
-    feed,
-    refuse_if_closed,
-)
 from hardware.clock import Clock
 from hardware.config.part import Pin, PinNames, Pins
 from hardware.libraries.pin_factory import OpenPins, close_devices, pin_errors
@@ -38,7 +27,7 @@ class GpioButtons:
         pins: Mapping[str, int],
         factory: Any,
         *,
-        timing: PressTiming | None = None,
+        timing: panel.PressTiming | None = None,
         clock: Clock = time.monotonic_ns,
         tap: Tap | None = None,
     ) -> None:
@@ -57,11 +46,11 @@ class GpioButtons:
         from gpiozero import DigitalInputDevice
 
         if len(set(pins.values())) < len(pins):
-            raise ButtonError(f"each button needs a pin of its own, but got {dict(pins)}")
-        self._timing, self._clock, self._tap = timing or PressTiming(), clock, tap
+            raise panel.ButtonError(f"each button needs a pin of its own, but got {dict(pins)}")
+        self._timing, self._clock, self._tap = timing or panel.PressTiming(), clock, tap
         self._factory = factory
-        self._edges: deque[tuple[str, PinSample]] = deque()
-        self._states = dict.fromkeys(pins, Debouncing())
+        self._edges: deque[tuple[str, panel.PinSample]] = deque()
+        self._states = dict.fromkeys(pins, panel.Debouncing())
         self._devices: dict[str, Any] = {}
         self._is_closed = False
         for name, pin in pins.items():
@@ -70,7 +59,7 @@ class GpioButtons:
                 device = DigitalInputDevice(pin, pull_up=True, bounce_time=None, pin_factory=factory)
             except pin_errors() as error:
                 self.close()
-                raise ButtonError(f"the button {name} cannot have pin {pin}: {error}") from None
+                raise panel.ButtonError(f"the button {name} cannot have pin {pin}: {error}") from None
             self._devices[name] = device
             self._listen(name, device)
         self._poll()
@@ -80,9 +69,9 @@ class GpioButtons:
         """Names of the buttons."""
         return tuple(self._states)
 
-    def read(self) -> tuple[ButtonPress, ...]:
+    def read(self) -> tuple[panel.ButtonPress, ...]:
         """Return the presses since the last call, in order of time."""
-        refuse_if_closed(is_closed=self._is_closed)
+        panel.refuse_if_closed(is_closed=self._is_closed)
         return tuple(sorted(self._poll(), key=lambda pressed: pressed.press.t_ns))
 
     def close(self) -> None:
@@ -92,26 +81,26 @@ class GpioButtons:
 
     def _listen(self, name: str, device: Any) -> None:
         """Queue each edge with its time. gpiozero calls back from its own thread."""
-        device.when_activated = lambda: self._edges.append((name, PinSample(self._clock(), is_down=True)))
-        device.when_deactivated = lambda: self._edges.append((name, PinSample(self._clock(), is_down=False)))
+        device.when_activated = lambda: self._edges.append((name, panel.PinSample(self._clock(), is_down=True)))
+        device.when_deactivated = lambda: self._edges.append((name, panel.PinSample(self._clock(), is_down=False)))
 
-    def _poll(self) -> list[ButtonPress]:
-        presses: list[ButtonPress] = []
+    def _poll(self) -> list[panel.ButtonPress]:
+        presses: list[panel.ButtonPress] = []
         while self._edges:
             presses += self._feed(*self._edges.popleft())
         for name, device in self._devices.items():
             try:
                 is_down = bool(device.value)
             except pin_errors() as error:
-                raise ButtonError(f"the pin of the button {name} cannot be read: {error}") from None
-            presses += self._feed(name, PinSample(self._clock(), is_down=is_down))
+                raise panel.ButtonError(f"the pin of the button {name} cannot be read: {error}") from None
+            presses += self._feed(name, panel.PinSample(self._clock(), is_down=is_down))
         return presses
 
-    def _feed(self, name: str, sample: PinSample) -> list[ButtonPress]:
+    def _feed(self, name: str, sample: panel.PinSample) -> list[panel.ButtonPress]:
         if self._tap is not None:
             self._tap(name, sample)
-        self._states[name], presses = feed(self._states[name], sample, self._timing)
-        return [ButtonPress(name, press) for press in presses]
+        self._states[name], presses = panel.feed(self._states[name], sample, self._timing)
+        return [panel.ButtonPress(name, press) for press in presses]
 
 
 ButtonPins = Annotated[Pin | Pins | None, Field(title="BCM pins 2 to 27, one or a list by seat")]
@@ -137,10 +126,10 @@ class GpioSettings(ButtonsDriver):
     def wired(self) -> dict[str, int]:
         """The pin of each button, by name."""
         wired: dict[str, int] = {}
-        for button in (*SEAT_BUTTONS, *SHARED_BUTTONS):
+        for button in (*panel.SEAT_BUTTONS, *panel.SHARED_BUTTONS):
             pins: int | tuple[int, ...] | None = getattr(self, button)
             by_seat = enumerate(pins) if isinstance(pins, tuple) else [(None, pins)]
-            wired |= {button_name(button, seat): pin for seat, pin in by_seat if pin is not None}
+            wired |= {panel.button_name(button, seat): pin for seat, pin in by_seat if pin is not None}
         return wired
 
     @property

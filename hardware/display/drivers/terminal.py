@@ -11,23 +11,15 @@ from pydantic import Field
 
 from hardware.clock import Clock
 from hardware.config.part import NonEmpty
+from hardware.display import encoder
 from hardware.display.display import ScoreDisplay
 from hardware.display.driver import DisplayDriver
-from hardware.display.encoder import (
-    TERMINAL_CHARACTERS,
-    Burst,
-    DisplayLook,
-    WireTiming,
-    points_text,
-    provisional_mark,
-    reduce_text,
-)
 from hardware.display.link import LinkedDisplay
 from hardware.display.page import DisplayPage
 
 _NAME_COLUMNS, _POINTS_COLUMNS = 20, 6
 # A terminal needs no pacing.
-_WIRE = WireTiming(baud=10_000_000, buffer_bytes=4096, byte_ns=0, refresh_ns=None)
+_WIRE = encoder.WireTiming(baud=10_000_000, buffer_bytes=4096, byte_ns=0, refresh_ns=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,29 +27,29 @@ class PlainTerminal:
     """Encoder for a terminal. Prints each page that differs from the previous one."""
 
     @property
-    def wire(self) -> WireTiming:
+    def wire(self) -> encoder.WireTiming:
         """Speed at which the terminal can receive data."""
         return _WIRE
 
     @property
-    def setup(self) -> tuple[Burst, ...]:
+    def setup(self) -> tuple[encoder.Burst, ...]:
         """Empty: there are no persistent settings."""
         return ()
 
-    def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
+    def look(self, page: DisplayPage, t_ns: int) -> encoder.DisplayLook:
         """Return a line for each score, and a line for the message if there is one."""
         lines = []
         for score in page.scores:
-            name = reduce_text(score.name, TERMINAL_CHARACTERS)[:_NAME_COLUMNS]
-            mark = provisional_mark(score, TERMINAL_CHARACTERS)
-            points = mark + points_text(score.points, _POINTS_COLUMNS - len(mark))
+            name = encoder.reduce_text(score.name, encoder.TERMINAL_CHARACTERS)[:_NAME_COLUMNS]
+            mark = encoder.provisional_mark(score, encoder.TERMINAL_CHARACTERS)
+            points = mark + encoder.points_text(score.points, _POINTS_COLUMNS - len(mark))
             lines.append(f"{'>' if score.is_turn else ' '} {name:<{_NAME_COLUMNS}} {points:>{_POINTS_COLUMNS}}")
-        message = reduce_text(page.message, TERMINAL_CHARACTERS)
+        message = encoder.reduce_text(page.message, encoder.TERMINAL_CHARACTERS)
         return (*lines, message) if message else tuple(lines)
 
-    def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
+    def encode(self, look: encoder.DisplayLook, before: encoder.DisplayLook | None) -> tuple[encoder.Burst, ...]:
         """Return all lines, or nothing if they have not changed."""
-        return () if look == before else (Burst("".join(f"{line}\n" for line in (*look, "")).encode("ascii")),)
+        return () if look == before else (encoder.Burst("".join(f"{line}\n" for line in (*look, "")).encode("ascii")),)
 
     def is_lost(self, heard: bytes) -> bool:
         """Return False: a terminal never replies."""

@@ -81,7 +81,7 @@ _PLACE, _LENGTH, _DIRECTION = 1.0, 1.5, 1.0
 
 
 def loss_of(cells: Tensor, heat: Tensor, heat_counts: Tensor, shapes: Tensor, shape_counts: Tensor) -> Tensor:
-    """Return the loss of the network's output, shape (N, CHANNELS, h, w), for batches of `targets.Targets`."""
+    """Return the loss of the network's output, shape (N, CHANNELS, h, w), for batches of `Targets`."""
     tiles = (heat >= 1).sum().clamp(min=1)
     return _heat_loss(cells[:, :FIRST_SHAPE], heat, heat_counts) / tiles + _shape_loss(
         cells[:, FIRST_SHAPE:], shapes, shape_counts

@@ -14,9 +14,8 @@ from synthetic.training.processes import concatenated, draw_in_processes
 from synthetic.training.tables import draw_learning_table
 from vision.arrays import Image
 from vision.geometry.poses import jittered
-from vision.image.pyramid import build_pyramid
-from vision.networks.network import UP, PipFeatures, load_pip_features
-from vision.networks.patches import PatchGrid, half_grid, sample
+from vision.image.picture import build_pyramid
+from vision.networks.network import UP, PatchGrid, PipFeatures, half_grid, load_pip_features, sample
 from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
 
 # Patches are larger than the network's input (48 samples for 1.2 sides), to allow random shifts in training.

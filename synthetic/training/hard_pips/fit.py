@@ -18,8 +18,7 @@ from synthetic.training.hard_pips import doubtful
 from synthetic.training.hard_pips.doubtful import DoubtfulHalves, doubtful_grid, draw_doubtful
 from synthetic.training.pip_features.fit import draw_warps, warp_patches
 from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch, save_onnx
-from vision.networks.network import SIZE, SPAN
-from vision.networks.patches import contrasts
+from vision.networks.network import SIZE, SPAN, contrasts
 
 # Channels at strides 2, 4 and 8.
 _WIDTHS = (32, 64, 96)
@@ -28,7 +27,7 @@ _DROPOUT = 0.15
 
 
 class HardCaseNet(nn.Sequential):
-    """Returns logits, (N, 19), for inputs from `vision.networks.patches.contrasts`, (N, 3, SIZE, SIZE)."""
+    """Returns logits, (N, 19), for inputs from `vision.networks.network.contrasts`, (N, 3, SIZE, SIZE)."""
 
     def __init__(self) -> None:
         """Initialise random weights."""

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock.classifier import SOUNDS, Classifier
+from hardware.knock.classifier import AFTER, BEFORE, SOUNDS, Classifier, measure
 from hardware.knock.detector import SoundFinder, SuddenSound
-from hardware.knock.features import AFTER, BEFORE, measure
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from synthetic.sounds import impacts
 from synthetic.sounds.devices import recorded_by_chance

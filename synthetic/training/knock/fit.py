@@ -11,8 +11,22 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
-from hardware.knock.classifier import CENTRE, FARTHEST, SOUNDS, Classifier, Dense, Layer
-from hardware.knock.features import CONTEXT, DETAIL, HIGHEST, LOUDEST, LOWEST, PATCHES, Patch, band_centres_hz
+from hardware.knock.classifier import (
+    CENTRE,
+    CONTEXT,
+    DETAIL,
+    FARTHEST,
+    HIGHEST,
+    LOUDEST,
+    LOWEST,
+    PATCHES,
+    SOUNDS,
+    Classifier,
+    Dense,
+    Layer,
+    Patch,
+    band_centres_hz,
+)
 from synthetic.library.packages import LIBRARY
 from synthetic.sounds.surroundings import require_library
 from synthetic.training.knock.examples import Examples, collect_examples, figures, reweight
@@ -54,7 +68,7 @@ class Branch(nn.Module):
 
 
 class KnockNet(nn.Module):
-    """Classifies sounds from the features of `hardware.knock.features.measure`."""
+    """Classifies sounds from the features of `hardware.knock.classifier.measure`."""
 
     def __init__(self, mean: Tensor, scale: Tensor) -> None:
         """Initialise random weights. *mean* and *scale* standardise the numbers on the impact."""

@@ -15,8 +15,7 @@ from torch.nn import functional
 from synthetic.render.patterns import MAX_PIPS
 from synthetic.training.pip_features.patches import SPAN, HalfPatches, draw_halves, training_grid
 from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch, save_onnx
-from vision.networks.network import FEATURES
-from vision.networks.patches import contrasts, half_grid
+from vision.networks.network import FEATURES, contrasts, half_grid
 
 # Channels at strides 2, 4 and 8.
 _WIDTHS = (24, 32, 48, 64)
@@ -45,7 +44,7 @@ class PipFeatureNet(nn.Module):
         self.saying = nn.Sequential(nn.Dropout(_DROPOUT), nn.Linear(FEATURES, MAX_PIPS + 1))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return logits, (N, 19), for inputs from `vision.networks.patches.contrasts`, (N, 3, 32, 32)."""
+        """Return logits, (N, 19), for inputs from `vision.networks.network.contrasts`, (N, 3, 32, 32)."""
         logits: Tensor = self.saying(self.seeing(inputs))
         return logits
 

@@ -13,9 +13,8 @@ from synthetic.training.processes import concatenated, draw_in_processes
 from synthetic.training.tables import draw_learning_table
 from vision.arrays import Image
 from vision.geometry.poses import jittered
-from vision.image.pyramid import build_pyramid
-from vision.networks.network import UP
-from vision.networks.patches import PatchGrid, half_grid, sample
+from vision.image.picture import build_pyramid
+from vision.networks.network import UP, PatchGrid, half_grid, sample
 
 # Patches are larger than the network's input (32 samples for 1.2 sides), to allow random shifts in training.
 SIZE, SPAN = 44, 1.5

@@ -1,33 +1,117 @@
-"""Train the pip classifier with scikit-learn, from a seed to arrays, and measure it: `tallybone train pips`."""
+"""Train the pip classifier with scikit-learn, from a seed to arrays, and measure it: `tallybone train pips`.
+
+Samples are drawn with the shipped networks in several processes. Their number does not affect the results.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
+from threadpoolctl import threadpool_limits
 
 from synthetic.render.layouts import random_scene
 from synthetic.render.paint import render
 from synthetic.render.patterns import MAX_PIPS
 from synthetic.render.scene import Scene
-from synthetic.training.collect import Networks, collect
-from synthetic.training.processes import concatenated
-from synthetic.training.tables import draw_learning_table, draw_max_pips
-from synthetic.training.truth import corner_errors, legible_halves, true_pips, truth_poses, with_half_0_first
+from synthetic.training.processes import concatenated, draw_in_processes
+from synthetic.training.tables import (
+    corner_errors,
+    draw_learning_table,
+    draw_max_pips,
+    legible_halves,
+    true_pips,
+    truth_poses,
+    with_half_0_first,
+)
 from vision.arrays import Points
 from vision.geometry.poses import Poses, half_centers, jittered, sides_px
-from vision.image.pyramid import build_pyramid
-from vision.networks.network import UP
+from vision.image.picture import build_pyramid
+from vision.networks.detector import Detector, load_detector
+from vision.networks.network import (
+    UP,
+    HardCaseClassifier,
+    PipFeatures,
+    Refiner,
+    load_hard_case_classifier,
+    load_pip_features,
+    load_refiner,
+)
 from vision.networks.pip_classifier import PipClassifier
 from vision.reader.candidates import Candidates
 from vision.reader.reader import Reader
+
+_CHUNK = 8
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Networks:
+    """The networks that the pip classifier builds on.
+
+    Attributes:
+        detector: Proposes tiles.
+        refiner: Scores and corrects the proposals.
+        halves: Extracts pip features from halves.
+        hard_cases: Classifies halves with low confidence.
+    """
+
+    detector: Detector
+    refiner: Refiner
+    halves: PipFeatures
+    hard_cases: HardCaseClassifier
+
+
+def load_networks() -> Networks:
+    """Load the shipped networks."""
+    return Networks(load_detector(), load_refiner(), load_pip_features(), load_hard_case_classifier())
+
+
+def collect(
+    draw: Callable[[np.random.Generator, Networks], T],
+    seed: int,
+    scenes: int,
+    jobs: int,
+    progress: Callable[[float], None],
+) -> Iterator[T]:
+    """Yield the sample of each table, in an order that does not depend on the number of processes.
+
+    Args:
+        draw: Picklable function that draws a table: a module-level function or a `partial` of one.
+        seed: Random seed.
+        scenes: Number of tables.
+        jobs: Number of processes.
+        progress: Called with the completed share.
+    """
+    chunk, chunks = partial(_drawn_chunk, draw, seed, scenes), -(-scenes // _CHUNK)
+    if jobs > 1:
+        for part in draw_in_processes(chunk, chunks, jobs, progress):
+            yield from part
+        return
+    for index in range(chunks):
+        yield from chunk(index)
+        progress((index + 1) / chunks)
+
+
+def _drawn_chunk(draw: Callable[[np.random.Generator, Networks], T], seed: int, scenes: int, index: int) -> list[T]:
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
+    threads = cv2.getNumThreads()
+    cv2.setNumThreads(1)  # the processes already share the cores
+    try:
+        with threadpool_limits(1):
+            networks = load_networks()  # networks cannot be passed between processes
+            return [draw(rng, networks) for _ in range(min(_CHUNK, scenes - index * _CHUNK))]
+    finally:
+        cv2.setNumThreads(threads)
+
 
 # Spread of the pose errors of sampled halves, in sides. Halves are also sampled with the reader's own poses, whose
 # largest corner error has a median of 0.05 sides and a 99th percentile of 0.17.

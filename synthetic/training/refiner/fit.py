@@ -17,8 +17,7 @@ from synthetic.training.detector.fit import Residual, layer
 from synthetic.training.processes import concatenated
 from synthetic.training.refiner.samples import RefinerSamples, augment, draw_refiner_samples
 from synthetic.training.torch_fit import Batch, LearningSchedule, Tensors, fit, prefetch, save_onnx
-from vision.networks.network import CLASSES, CORRECTION, OUTPUTS
-from vision.networks.patches import contrasts, tile_grid
+from vision.networks.network import CLASSES, CORRECTION, OUTPUTS, contrasts, tile_grid
 
 # Channels at strides 2, 4 and 8, and before the last layer.
 _WIDTHS, _LAST_WIDTH = (16, 24, 40, 56), 96
@@ -47,7 +46,7 @@ class RefinerNet(nn.Module):
         self.saying = nn.Linear(_LAST_WIDTH, OUTPUTS)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return logits and corrections, (N, OUTPUTS), for inputs from `vision.networks.patches.contrasts`."""
+        """Return logits and corrections, (N, OUTPUTS), for inputs from `vision.networks.network.contrasts`."""
         outputs: Tensor = self.saying(self.seeing(inputs))
         return outputs
 

@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthetic.training.processes import concatenated, draw_in_processes
-from synthetic.training.tables import draw_learning_table, draw_max_pips
-from synthetic.training.truth import corner_errors, near_any
+from synthetic.training.tables import corner_errors, draw_learning_table, draw_max_pips, near_any
 from vision.arrays import Image
 from vision.geometry.poses import Poses, deltas_between, empty_poses, jittered, move, sides_px, upright_poses
-from vision.image.pyramid import build_pyramid
+from vision.image.picture import build_pyramid
 from vision.networks.detector import Detector, load_detector
-from vision.networks.network import NOTHING, load_refiner
-from vision.networks.patches import sample, tile_grid
+from vision.networks.network import NOTHING, load_refiner, sample, tile_grid
 from vision.reader.candidates import Candidates
 
 # Signs of a correction (`vision.geometry.poses.move`) after rotating its patch by half a turn, and after mirroring
@@ -36,7 +34,7 @@ def augment(
 
     Args:
         rng: Random generator.
-        inputs: Shape (N, 3, rows, columns), from `vision.networks.patches.contrasts`.
+        inputs: Shape (N, 3, rows, columns), from `vision.networks.network.contrasts`.
         corrections: Shape (N, 6).
     """
     inputs, corrections = inputs.copy(), corrections.copy()
@@ -78,7 +76,7 @@ class RefinerSamples:
     """Patches of tile candidates.
 
     Attributes:
-        patches: BGR, shape (N, rows * columns, 3), sampled with `vision.networks.patches.tile_grid`.
+        patches: BGR, shape (N, rows * columns, 3), sampled with `vision.networks.network.tile_grid`.
         classes: `NOTHING`, `UP` or `DOWN`, shape (N,). -1 if the sample only trains the correction.
         corrections: Corrections for `vision.geometry.poses.move`, shape (N, 6). NaN if no tile is near.
     """

@@ -14,8 +14,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hardware.knock.classifier import SOUNDS, Classifier, Correction, Dense, Layer, load_classifier, save_classifier
-from hardware.knock.features import FEATURES
+from hardware.knock.classifier import (
+    FEATURES,
+    SOUNDS,
+    Classifier,
+    Correction,
+    Dense,
+    Layer,
+    load_classifier,
+    save_classifier,
+)
 from hardware.knock.heard import Sound
 from hardware.knock.sensor import KnockModelError
 

@@ -16,11 +16,17 @@ from gpiozero import GPIOZeroError
 from gpiozero.pins.mock import MockFactory
 
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor
-from hardware.knock.drivers.piezo_pin import PinKnockSensor
-from hardware.knock.drivers.piezo_spi import SpiKnockSensor, parse_level, read_command
+from hardware.knock.drivers.piezo import (
+    Hit,
+    HitMerger,
+    PeakFinder,
+    PinKnockSensor,
+    SpiKnockSensor,
+    parse_level,
+    read_command,
+)
 from hardware.knock.drivers.wav import WavKnockSensor
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound
-from hardware.knock.peaks import Hit, HitMerger, PeakFinder
 from hardware.knock.sensor import BackOff, FakeKnockSensor, KnockError, KnockSensor, KnockSensorError, NoKnockSensor
 from hardware.virtual.panel import VirtualKnock
 from tests.hardware.knock.faulty_sounds import clipped, gated, knocks
@@ -547,8 +553,8 @@ import sys
 for name in ("sounddevice", "gpiozero", "spidev"):
     sys.modules[name] = None
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor as A
-from hardware.knock.drivers.piezo_pin import PinKnockSensor as B
-from hardware.knock.drivers.piezo_spi import SpiKnockSensor as C
+from hardware.knock.drivers.piezo import PinKnockSensor as B
+from hardware.knock.drivers.piezo import SpiKnockSensor as C
 from hardware.knock.sensor import KnockSensorError
 clock = lambda: 0
 for sensor in (A(clock=clock), B((17,), clock=clock, pin_factory=None), C((3,), clock=clock)):

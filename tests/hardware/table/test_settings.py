@@ -16,8 +16,7 @@ from hardware.config.validation import ConfigError
 from hardware.display.drivers.segment import SegmentDriver
 from hardware.display.drivers.serlcd import SerLcdDriver
 from hardware.knock.drivers.microphone import MicrophoneSettings, MicrophoneWire
-from hardware.knock.drivers.piezo_pin import PiezoPinSettings
-from hardware.knock.drivers.piezo_spi import PiezoSpiSettings
+from hardware.knock.drivers.piezo import PiezoPinSettings, PiezoSpiSettings
 from hardware.knock.drivers.wav import WavSettings
 from hardware.leds.driver import LedsRole
 from hardware.leds.drivers.gpio import RgbSettings, SingleSettings

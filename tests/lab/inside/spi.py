@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from hardware.colour import Rgb
-from hardware.knock.drivers.piezo_spi import SpiKnockSensor
+from hardware.knock.drivers.piezo import SpiKnockSensor
 from hardware.leds.drivers.strip import Strip, open_spi
 
 _BUS = Path("/sys/devices/platform/lab-spi")

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from synthetic.library.packages import MissingPackagesError, files_of
-from synthetic.render.face_grid import grid_of
+from synthetic.render.face_grid import grid_of, marked
 from synthetic.render.faces import OVERHEAD_GLINT, Texture, paint_face
 from synthetic.render.look_types import TableKind, TileLook, TileMark
-from synthetic.render.marks import marked
 from synthetic.render.tabletop import find_photographs, photographed, require_photographs, ruled
 from tests.synthetic.render.flat import GREEN, RED
 

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from synthetic.render.clutter import EVERYDAY, draw_clutter
-from synthetic.render.floors import draw_floor
 from synthetic.render.layouts import random_scene, visible_area
 from synthetic.render.look_types import CameraLook, TableKind
 from synthetic.render.looks import CLASSIC, FELT
-from synthetic.render.paint import render
+from synthetic.render.paint import draw_floor, render
 from synthetic.render.placements import Area
 from synthetic.render.prints import PRINTS
 from synthetic.render.scene import ClutterKind, Floor, PlacedTile, Scene

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from synthetic.sounds.impacts import RATE_HZ
-from synthetic.sounds.vocal_tract import FRAME_S, HOP, Articulation, Speaker, synthesize
+from synthetic.sounds.utterances import FRAME_S, HOP, Articulation, Speaker, synthesize
 
 SPEAKER = Speaker(
     pitch_hz=120.0, size=1.0, open_share=0.6, breathiness=0.02, jitter=0.001, damping=1.0, upper_hz=(3_500.0, 4_500.0)

@@ -20,8 +20,8 @@ from tallybone.recording.format import Damage
 from tallybone.recording.reader import RecordingFile, read_recording
 from tallybone.recording.resume import left_in
 from tallybone.replay.command import replay, replay_log
-from tallybone.replay.compare import recorded_facts
 from tallybone.replay.export import ExportFiles
+from tallybone.replay.lines import recorded_facts
 from tallybone.show.recordings import print_recordings
 from tallybone.web.shelf import Shelf
 from vision.arrays import Image

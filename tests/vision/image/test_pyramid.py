@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.vision.shapes import Bgr, blank, fill_circle
 from vision.arrays import Image, Points
-from vision.image.pyramid import Level, build_pyramid
+from vision.image.picture import Level, build_pyramid
 
 
 def sizes(image: Image) -> list[tuple[int, int]]:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from tests.vision.shapes import tile_at, tiles_at
 from vision.geometry.poses import Poses, empty_poses
-from vision.layout.joins import find_joins
-from vision.layout.touches import find_touches
+from vision.layout.joins import find_joins, find_touches
 from vision.reading import Contact, Join
 
 Pips = tuple[int, int]

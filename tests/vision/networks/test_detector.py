@@ -13,12 +13,12 @@ import pytest
 from synthetic.render.looks import COLORED, WALNUT
 from synthetic.render.paint import RenderedPicture
 from synthetic.render.scene import PlacedTile
-from synthetic.training.truth import corner_errors, truth_poses
+from synthetic.training.tables import corner_errors, truth_poses
 from tests.vision.shapes import blank
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.arrays import Image
 from vision.errors import ModelError
-from vision.image.pyramid import build_pyramid
+from vision.image.picture import build_pyramid
 from vision.networks.detector import Detector, Focus, Proposals, load_detector
 
 TILES = (lay(3, 5, -60, -30, 20), lay(0, 0, 70, 40, 130), lay(6, 6, 0, 80, 90), PlacedTile(None, (110, -70), 1.0))

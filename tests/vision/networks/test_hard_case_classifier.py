@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from synthetic.render.paint import render
 from synthetic.training.pips.fit import draw_usual_scene
-from synthetic.training.truth import true_pips, truth_poses
+from synthetic.training.tables import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, reader, table_with
 from vision.errors import ModelError
 from vision.geometry.poses import Poses, empty_poses, jittered
-from vision.image.pyramid import Level, build_pyramid
+from vision.image.picture import Level, build_pyramid
 from vision.networks.network import UP, HardCaseClassifier, load_hard_case_classifier, load_pip_features
 from vision.networks.pip_classifier import load_pip_classifier
 

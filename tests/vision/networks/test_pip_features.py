@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from synthetic.render.paint import RenderedPicture
-from synthetic.training.truth import true_pips, truth_poses
+from synthetic.training.tables import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, table_with
 from vision.errors import ModelError
 from vision.geometry.poses import Poses, empty_poses
-from vision.image.pyramid import Level, build_pyramid
+from vision.image.picture import Level, build_pyramid
 from vision.networks.network import FEATURES, PICTURE_FEATURES, load_pip_features
 
 

@@ -10,11 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from synthetic.render.scene import PlacedTile
-from synthetic.training.truth import corner_errors, truth_poses
+from synthetic.training.tables import corner_errors, truth_poses
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.errors import ModelError
 from vision.geometry.poses import Poses, empty_poses, move, swap_halves, upright_poses
-from vision.image.pyramid import Level, build_pyramid
+from vision.image.picture import Level, build_pyramid
 from vision.networks.network import NOTHING, load_refiner
 
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from vision.layout.joins import Meeting, Touch, play_priors
 from vision.layout.joins import likelihood_ratio as likelihood
-from vision.layout.joins import play_priors
-from vision.layout.touches import Meeting, Touch
 from vision.reader import agreement
 from vision.reader.agreement import JointReading, agree
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.paint import RenderedPicture, render
 from synthetic.render.scene import Scene
-from synthetic.training.truth import truth_poses
+from synthetic.training.tables import truth_poses
 from tests.vision.tables import CAMERA, lay
 from vision.geometry.poses import Poses, sides_px, upright_poses
-from vision.image.pyramid import Level, build_pyramid
+from vision.image.picture import Level, build_pyramid
 from vision.networks.detector import Focus
 from vision.networks.network import Refiner, load_refiner
 from vision.reader.candidates import Candidates, shifted_poses

@@ -10,11 +10,11 @@ import pytest
 from synthetic.render.looks import CLASSIC, FELT, LAMP
 from synthetic.render.paint import RenderedPicture, render
 from synthetic.render.scene import Scene
-from synthetic.training.truth import truth_poses
+from synthetic.training.tables import truth_poses
 from tests.vision.tables import CAMERA, lay
 from vision.geometry.plane import Plane, find_plane
 from vision.geometry.poses import Poses, half_centers, sides_px
-from vision.image.pyramid import Level, build_pyramid
+from vision.image.picture import Level, build_pyramid
 from vision.reader.candidates import Candidates
 from vision.reader.reader import Reader, load_reader, relocate
 
