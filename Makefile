@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test coverage docs texts fuzz image sbom fast check programs format bench looks hands deb chroot lab arm lock clean
+.PHONY: help demo setup test coverage docs texts fuzz wheel image sbom fast check programs format bench looks hands deb chroot lab arm lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -133,8 +133,10 @@ DEB_ARCH ?= $(shell dpkg --print-architecture 2>/dev/null)
 deb: $(DEV) ## make a Debian package in dist (95 MB, all it needs is in it): make deb [DEB_PYTHON=3.13 DEB_ARCH=arm64]
 	@systemd/make_deb.sh dist $(DEB_PYTHON) $(DEB_ARCH)
 
-image: $(DEV) ## build the container image tallybone, with podman or docker
+wheel: $(DEV) ## make the wheel of this version in dist, for pipx, uv, install.sh and update
 	@rm -f dist/tallybone-*.whl && $(BIN)/python -m hatchling build -t wheel -d dist
+
+image: wheel ## build the container image tallybone, with podman or docker
 	@$$(command -v podman || command -v docker) build --tag tallybone --file Containerfile .
 
 sbom: ## write which packages run at a table to build/sbom.json (CycloneDX), from requirements/table.txt

@@ -9,6 +9,10 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?) ?([KMGT]?)B?", re.IGNORECASE | re.ASCII)
 
 
+class OptionError(OSError):
+    """An option has an invalid value, so the exit code is 2."""
+
+
 class TileSet(StrEnum):
     """A tile set by its highest double, or AUTO if unknown."""
 

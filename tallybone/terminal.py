@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tallybone.choices import OptionError
 from tallybone.files import sentence_of
 
 if TYPE_CHECKING:
@@ -79,14 +80,14 @@ class Output:
         self.write(printable(text))
 
     def complain(self, *faults: str | Exception) -> int:
-        """Report errors, one line each, and return the exit code 1."""
+        """Report errors, one line each, and return the exit code: 1, or 2 for the value of an option."""
         before = f"tallybone {self.command}: " if self.command else ""
         for fault in faults:
             text = fault if isinstance(fault, str) else sentence_of(fault)
             self.complaints.append(text)
             self.err.write(f"{before}{printable(text)}\n")
             self.err.flush()
-        return 1
+        return 2 if any(isinstance(fault, OptionError) for fault in faults) else 1
 
 
 def printable(text: str) -> str:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
+from difflib import get_close_matches
 from importlib import import_module
+from textwrap import fill
 from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import typer
@@ -91,10 +94,43 @@ COMMAND_GROUPS = {
 }
 """All commands, by the groups of the help."""
 COMMANDS = {name: entry for group in COMMAND_GROUPS.values() for name, entry in group.items()}
+_START = """\
+  tallybone demo    Watch a rendered game being scored; it needs no camera.
+  tallybone serve   Run a table and its page; no camera: --camera simulated.
+
+All commands:
+{}
+
+`tallybone --help` describes them, `tallybone COMMAND --help` their options."""
+_UsageError: Any = typer.BadParameter.__bases__[0]  # not exported by all versions of typer
 
 
 class Commands(TyperGroup):
     """Command group that imports each command of `COMMANDS` on first use."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command line, then exit. Invalid usage is reported in one sentence, with exit code 2."""
+        try:
+            sys.exit(super().main(*args, **{**extra, "standalone_mode": False}))
+        except typer.Abort:
+            sys.exit(1)
+        except _UsageError as error:
+            typer.echo(_usage_fault(error), err=True)
+            sys.exit(2)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the options before the command. Without any, say how to start."""
+        if not args and not ctx.resilient_parsing:
+            names = fill(", ".join(COMMANDS), 80, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+            typer.echo(_START.format(names))
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command. A wrong name is refused, with the most similar one."""
+        if near := args[0] not in COMMANDS and get_close_matches(args[0], COMMANDS, 1):
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command. Messages about invalid values are reworded and quote the value."""
@@ -123,6 +159,16 @@ class Commands(TyperGroup):
             rows = [(name.ljust(width), stub.get_short_help_str(formatter.width - 6 - width)) for name, stub in stubs]
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+
+def _usage_fault(error: Any) -> str:
+    """Return the sentence for invalid usage, which names the command, or the help of a group without a command."""
+    if "\n" in error.format_message():
+        return str(error.format_message())
+    said = error.format_message().removeprefix("Invalid value: ").rstrip(".").replace(". Did you", "; did you")
+    path = "tallybone" if error.ctx is None else error.ctx.command_path
+    hint = "" if said.endswith("?") else f"; see `{path} --help`"
+    return f"{path}: {said[0].lower()}{said[1:]}{hint}"
 
 
 def _value_fault(error: typer.BadParameter) -> str:

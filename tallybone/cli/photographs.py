@@ -70,10 +70,7 @@ def _evaluate(
             raise typer.BadParameter("--set and --sheet are for photographs, and these are recordings")
         raise typer.Exit(evaluate_sessions(paths, as_json=as_json, jobs=jobs))
     if len(paths) != 2:
-        raise typer.BadParameter(
-            f"expected LABELS and ROOT of photographs, or recordings (.mcap) and folders of them, got {len(paths)} of"
-            f" which the first is {paths[0]}"
-        )
+        raise typer.BadParameter(f"{paths[0]}: expected recordings or folders, or LABELS and ROOT of photographs")
     labels, root = paths
     raise typer.Exit(evaluate_photos(labels, root, tile_set=tile_set, as_json=as_json, sheet=sheet))
 

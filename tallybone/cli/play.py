@@ -137,6 +137,7 @@ def play(
     """
     from calibration.errors import CalibrationError
     from engine import EngineError
+    from hardware.camera.device import CameraError
     from hardware.config.validation import ConfigError
     from tallybone.sources.source import NO_GAME
     from tallybone.terminal import Output
@@ -155,7 +156,8 @@ def play(
         output.complain(*error.problems)
         return 2
     except (VisionError, CalibrationError, OSError) as error:
-        return output.complain(error)
+        needs_camera = options.camera is None and isinstance(error, CameraError)
+        return output.complain(f"{error}; `--camera simulated` needs no camera" if needs_camera else error)
     if options.as_json:
         output.write(json.dumps({"result": _result(session)}))
     return 0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import engine
 from engine.record.values import Tag
+from tallybone.choices import OptionError
 from tallybone.files import ExportError, require_free, whole_file
 from tallybone.json_values import to_json
 from tallybone.plain_text import plain
@@ -87,16 +88,17 @@ def exporting(files: ExportFiles, *, has_pictures: bool) -> Iterator[Exports]:
     """Yield the exporter for a replay. Videos get their final names only if no error occurs.
 
     Raises:
-        ExportError: If a file exists and must not be replaced, its folder is missing or not writable, its suffix is
-            unknown, or a video is requested without pictures or PyAV.
+        OptionError: If the suffix of a file is unknown, or a video is requested without pictures.
+        ExportError: If a file exists and must not be replaced, its folder is missing or not writable, or PyAV is
+            missing.
     """
     from tallybone.replay.video import Video, VideoFile  # imported late, because pages never draw videos
 
     for path in files.paths:
         if path.suffix.lower() not in (*TEXTS, VIDEO):
-            raise ExportError(f"{path}: expected a name that ends in {', '.join(TEXTS)} or {VIDEO}")
+            raise OptionError(f"{path}: expected a name that ends in {', '.join(TEXTS)} or {VIDEO}")
         if path.suffix.lower() == VIDEO and not has_pictures:
-            raise ExportError(f"{path}: a video needs pictures: omit --log-only")
+            raise OptionError(f"{path}: a video needs pictures: omit --log-only")
         require_free(path, is_forced=files.is_forced)
     with ExitStack() as stack:
         paths = [path for path in files.paths if path.suffix.lower() == VIDEO]

@@ -122,8 +122,7 @@ def run_command(work: Callable[[Output], int], out: TextIO | None = None, err: T
                 output.complain(fault)
             return 2
         except (VisionError, OSError) as error:
-            output.complain(error)
-            return 1
+            return output.complain(error)
         return code or output.exit_code
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from engine import EngineError, Rules, parse_options
 from hardware.camera.device import CameraError
 from hardware.clock import Clock
-from tallybone.choices import Difficulty
+from tallybone.choices import Difficulty, OptionError
 from tallybone.session.sitting import ByHand
 from tallybone.simulate.items import SimulatedInput, SimulatedItem, TrueEvent
 from tallybone.simulate.players import TruthfulPlayers
@@ -24,6 +24,10 @@ from vision.tracking.watch import Frame
 _KEYS = ("seed", "hands", "look", "difficulty")
 
 
+class SimulationOptionError(CameraError, OptionError):
+    """An option of a simulated table is invalid."""
+
+
 def simulation_of(source: str, rules: Rules, players: tuple[str, ...]) -> Simulation:
     """Return the simulation described by a source.
 
@@ -33,7 +37,7 @@ def simulation_of(source: str, rules: Rules, players: tuple[str, ...]) -> Simula
         players: Names of the players.
 
     Raises:
-        CameraError: If an option is invalid.
+        SimulationOptionError: If an option is invalid.
     """
     _, _, text = source.partition(":")
     try:
@@ -60,7 +64,7 @@ def simulation_of(source: str, rules: Rules, players: tuple[str, ...]) -> Simula
             difficulty=Difficulty(difficulty),
         )
     except (EngineError, ValueError) as error:
-        raise CameraError(f"{source}: {error}") from error
+        raise SimulationOptionError(f"{source}: {error}") from error
     return Simulation(settings)
 
 

@@ -17,6 +17,7 @@ from typing import Protocol
 import uvicorn
 from starlette.types import ASGIApp
 
+from tallybone.choices import OptionError
 from tallybone.web.crowd import Crowd, Limits, SeldomFilter, limits_of
 from tallybone.web.lines import MOST_FRAME, http_of, websocket_of
 
@@ -46,7 +47,7 @@ def listen_on(where: str) -> socket.socket:
             default port on all interfaces.
 
     Raises:
-        OSError: If the address is invalid, is not one of this machine, or is in use.
+        OSError: If the address is invalid (`OptionError`), is not one of this machine, or is in use.
     """
     host, port = parse_address(where)
     try:
@@ -68,13 +69,13 @@ def parse_address(where: str) -> tuple[str, int]:
     (('', 8080), ('', 80), ('127.0.0.1', 80), ('::1', 80))
 
     Raises:
-        OSError: If the port is missing or invalid. The host is not checked.
+        OptionError: If the port is missing or invalid. The host is not checked.
     """
     host, _, port = where.rpartition(":")
     if not where:
         return "", USUAL_PORT
     if not (port.isascii() and port.isdecimal() and len(port) < 6 and int(port) < 65536):
-        raise OSError(f"page at {where}: expected a port or ADDRESS:PORT, such as 8080 or 127.0.0.1:8080")
+        raise OptionError(f"page at {where}: expected a port or ADDRESS:PORT, such as 8080 or 127.0.0.1:8080")
     return host.strip("[]"), int(port)
 
 

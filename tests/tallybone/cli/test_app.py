@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tallybone.cli.app import COMMANDS
+
 TALLYBONE = Path(sys.executable).with_name("tallybone")
 
 
@@ -43,6 +45,18 @@ def test_heavy_modules_are_imported_lazily() -> None:
 def test_the_version_is_an_option_and_a_command() -> None:
     assert tallybone("--version").stdout == tallybone("version").stdout
     assert tallybone("version").stdout.startswith("tallybone 0.")
+
+
+def test_the_bare_command_says_how_to_start() -> None:
+    done = tallybone()
+    assert done.returncode == 0
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("  tallybone demo ")
+    assert lines[1].startswith("  tallybone serve ")
+    assert [name for name in COMMANDS if name not in done.stdout] == []
 
 
 @pytest.mark.parametrize(

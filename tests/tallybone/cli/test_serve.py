@@ -45,7 +45,7 @@ def test_the_address_is_printed_and_no_files_are_left(tmp_path: Path) -> None:
 
 def test_an_invalid_or_occupied_address_is_an_error(tmp_path: Path) -> None:
     code, out, err = run_serve(tmp_path, ServeOptions(at="eighty", camera="none"))
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "page at eighty: expected a port" in err
     with socket.create_server(("127.0.0.1", 0)) as taken:
         at = f"127.0.0.1:{taken.getsockname()[1]}"

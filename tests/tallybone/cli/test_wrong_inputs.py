@@ -20,7 +20,7 @@ WRONG = [
     ("replay bad.mcap", 1, "bad.mcap: expected a recording, but it is not an MCAP file"),
     ("replay nosuch.mcap --log-only", 1, "nosuch.mcap: expected a recording, but there is no such file"),
     ("replay empty --export /proc/z.mp4", 1, "/proc/z.mp4: cannot write files in /proc"),
-    ("replay empty --export x.xyz", 1, "x.xyz: expected a name that ends in"),
+    ("replay empty --export x.xyz", 2, "x.xyz: expected a name that ends in"),
     ("replay nosuch --jobs 2", 1, "nosuch: there is no such file or folder"),
     ("replay nosuch --rules bonse", 2, 'no game is called "bonse", did you mean bones?'),
     ("replay nosuch --from abc", 2, "got 'abc'"),
@@ -33,18 +33,18 @@ WRONG = [
     ("play --config empty", 2, "'empty' is a directory"),
     ("play --camera nosuch", 1, "nosuch: there is no such camera or file"),
     ("play --camera text.txt", 1, "text.txt: expected a recording"),
-    ("play --camera simulated:seed=x", 1, "seed: expected a whole number, got x"),
-    ("play --camera simulated:difficulty=x", 1, "difficulty: expected one of easy, normal, hard, got x"),
+    ("play --camera simulated:seed=x", 2, "seed: expected a whole number, got x"),
+    ("play --camera simulated:difficulty=x", 2, "difficulty: expected one of easy, normal, hard, got x"),
     ("play --rules five-up", 2, '"five-up" is the game allfives with the option variation=five_up'),
     ("play --options target=x", 2, 'got "x"'),
     ("play --fps 0", 2, "expected a number greater than or equal to 1, got '0'"),
-    ("play --camera nosuch --serve 99999", 1, "page at 99999: expected a port"),
+    ("play --camera nosuch --serve 99999", 2, "page at 99999: expected a port"),
     ("play --camera nosuch --serve 192.0.2.77:0", 1, "page at 192.0.2.77:0: this computer has no such address"),
     ("play --record /proc/x", 1, "--record /proc/x: cannot create the folder in /proc"),
     ("play --record text.txt", 1, "--record text.txt: cannot create the folder: there is a file of that name"),
     ("play --resume-from nosuch.mcap", 1, "nosuch.mcap: expected a recording, but there is no such file"),
     ("serve --config nosuch.toml", 1, "nosuch.toml: there is no such file or folder"),
-    ("serve --at abc:x", 1, "page at abc:x: expected a port"),
+    ("serve --at abc:x", 2, "page at abc:x: expected a port"),
     ("hub --broker foo", 2, "broker: expected mqtt://HOST[:PORT], or mqtts:// with TLS, got foo"),
     ("read nosuch.jpg", 1, "nosuch.jpg: there is no such file"),
     ("read bad.jpg", 1, "bad.jpg: not a readable picture"),
@@ -71,7 +71,17 @@ WRONG = [
     ("calibrate print --out empty", 1, "--out empty: cannot save: expected a file, but it is a folder"),
     ("calibrate set bad.jpg --tiles x", 2, "got 'x'"),
     ("hardware test --config nosuch.toml", 1, "nosuch.toml: there is no such file or folder"),
-    ("shuffle", 2, "shuffle"),
+    ("hub --broker mqtt://x --at foo", 2, "page at foo: expected a port"),
+    ("hub", 2, "tallybone hub: missing option '--broker'; see `tallybone hub --help`"),
+    ("evaluate nosuch", 2, "tallybone evaluate: nosuch: expected recordings or folders, or LABELS and ROOT"),
+    ("calibrate print --out /no/x", 1, "--out /no/x: cannot save: there is no such file or folder"),
+    ("serve --set-password", 2, "tallybone serve: --set-password asks for the password, which needs a terminal"),
+    ("play --camera usb:77", 1, "no such camera"),
+    ("play --nosuch", 2, "tallybone play: no such option: --nosuch"),
+    ("hub --broker", 2, "tallybone: option '--broker' requires an argument"),
+    ("raed photo.jpg", 2, "tallybone: no such command 'raed'; did you mean 'read'?"),
+    ("calibrate tabel", 2, "tallybone calibrate: no such command 'tabel'; did you mean 'table'?"),
+    ("shuffle", 2, "tallybone: no such command 'shuffle'; see `tallybone --help`"),
 ]
 
 _BLEMISHES = ("[Errno", "Value error,", "Input should be", "Traceback", "invalid literal", "No such file or directory")
@@ -118,8 +128,9 @@ def test_invalid_input_is_named_in_a_single_message(
     assert found == code
     assert [blemish for blemish in _BLEMISHES if blemish in err] == []
     command = arguments.split()[0]
-    faults = [line for line in err.splitlines() if re.match(rf"tallybone {command}\b.*: |Error: ", line)]
+    faults = [line for line in err.splitlines() if re.match(rf"tallybone( {command}\b.*)?: ", line)]
     assert len(faults) == 1, err
+    assert "Usage:" not in err
 
 
 def test_an_occupied_port_is_reported_before_the_camera_is_opened(
@@ -132,3 +143,13 @@ def test_an_occupied_port_is_reported_before_the_camera_is_opened(
     assert err.startswith(
         f"tallybone play: page at {where}: another program uses this port; stop it, or choose another"
     )
+
+
+def test_play_without_a_camera_offers_the_simulated_one(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "usb.toml").write_text('[camera]\nurl = "usb:77"\n')
+    code, err = run("play --config usb.toml", capfd)
+    assert code == 1
+    assert len(err.splitlines()) == 1
+    assert err.startswith("tallybone play: usb:77: no such camera")
+    assert err.endswith("; `--camera simulated` needs no camera\n")
+    assert "simulated" not in run("play --camera usb:77", capfd)[1]
