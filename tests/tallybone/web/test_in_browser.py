@@ -190,6 +190,7 @@ def test_an_undo_is_reverted_with_one_tap(browser: Browser) -> None:
 def test_a_redo_is_withdrawn_when_the_game_goes_on(browser: Browser) -> None:
     with served() as table, viewing(browser, table) as viewer:
         table.play(9)
+        wait_for_tiles(viewer, tiles_of(table))
         viewer.press("undo")
         viewer.log_in()
         viewer.page.locator("[data-press=redo]").wait_for()
