@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Protocol, TypeAlias
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,13 +24,35 @@ class CameraError(OSError):
 
 
 @dataclass(frozen=True, slots=True)
+class CameraTurn:
+    """A correction of the pictures of a turned or mirrored camera.
+
+    Attributes:
+        rotate: Clockwise rotation in degrees: 0, 90, 180 or 270.
+        flip: Whether pictures are mirrored left to right, before they are rotated.
+    """
+
+    rotate: int = 0
+    flip: bool = False
+
+    def upright(self, image: Pixels) -> Pixels:
+        """Return the corrected picture."""
+        image = np.asarray(cv2.flip(image, 1), np.uint8) if self.flip else image
+        turns = {90: cv2.ROTATE_90_CLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_COUNTERCLOCKWISE}
+        return np.asarray(cv2.rotate(image, turns[self.rotate]), np.uint8) if self.rotate else image
+
+
+@dataclass(frozen=True, slots=True)
 class CameraRequest:
     """Mode requested from a camera, which may choose another.
 
     Attributes:
-        width_px: Width of the pictures, an even number from 160 to 8192.
+        width_px: Width of the pictures, an even number from 160 to 8192, before they are rotated.
         height_px: Height of the pictures, an even number from 160 to 6144.
         per_s: Pictures per second, from 1 to 120.
+        mains: Mains frequency in Hz, to avoid bands of flickering light: "50", "60" or "off". None to leave the camera
+            as it is.
+        orientation: Correction of the pictures.
 
     Raises:
         ValueError: If a value is out of range.
@@ -38,6 +61,8 @@ class CameraRequest:
     width_px: int = 1280
     height_px: int = 720
     per_s: float = 20.0
+    mains: str | None = None
+    orientation: CameraTurn = field(default_factory=CameraTurn)
 
     def __post_init__(self) -> None:
         for name, length_px, most in (("width", self.width_px, 8192), ("height", self.height_px, 6144)):

@@ -8,8 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from hardware.camera.device import CameraError
-from hardware.camera.picamera_library import PicameraLoader, picamera2, ribbon_cameras
-from hardware.camera.v4l2_nodes import NodeMode, Nodes, capture_nodes, lasting_name
+from hardware.camera.picamera import PicameraLoader, picamera2, ribbon_cameras
+from hardware.camera.v4l2 import NodeMode, Nodes, capture_nodes, lasting_name
 
 _SENSORS = {
     "ov5647": "Camera Module 1",

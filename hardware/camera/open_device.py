@@ -1,4 +1,4 @@
-"""Open a camera by its setting: `pi:0`, `usb:0` or `/dev/video0`, with optional requests after commas."""
+"""Open a camera by its setting: `pi:0`, `usb:0`, `/dev/video0` or an address, with options after commas."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hardware.camera.device import CameraDevice, CameraError, CameraRequest, OpenFeed
+from hardware.camera.device import CameraDevice, CameraError, CameraRequest, CameraTurn, OpenFeed
 from hardware.camera.fake import NoCamera
+from hardware.camera.network import ADDRESSES, NetworkFeed, without_user
 from hardware.camera.picamera import PicameraFeed
 from hardware.camera.sensor_time import Clocks
-from hardware.camera.v4l2 import V4l2Feed
-from hardware.camera.v4l2_nodes import Nodes, capture_nodes, lasting_name, usb_camera
+from hardware.camera.v4l2 import Nodes, V4l2Feed, capture_nodes, lasting_name, usb_camera
 from hardware.camera.watched import WatchedCamera
 from hardware.clock import Clock
 
-_WHERE = re.compile(r"(?:pi|usb):\d{1,3}|/dev/.+|none")
+_WHERE = re.compile(r"(?:pi|usb):\d{1,3}|/dev/.+|none|(?:https?|rtsps?)://[^\s/]+\S*")
+_DEVICES = ("pi:", "usb:", "/dev/")
+_OPTIONS = re.compile(r"(.*?)((?:,(?:size|rate|rotate|flip|mains)=[^,]*)*)", re.DOTALL)
 _SIZE = re.compile(r"(\d{1,5})x(\d{1,5})")
 
 
@@ -25,7 +27,7 @@ class CameraUrl:
     """A parsed camera setting.
 
     Attributes:
-        where: `pi:N`, `usb:N`, a path in /dev, or `none`.
+        where: `pi:N`, `usb:N`, a path in /dev, an address, or `none`.
         request: Requested mode.
     """
 
@@ -36,27 +38,37 @@ class CameraUrl:
     def parse(cls, text: str) -> CameraUrl:
         """Parse a camera setting.
 
-        >>> CameraUrl.parse("pi:0,size=1920x1080,rate=15")
-        CameraUrl(where='pi:0', request=CameraRequest(width_px=1920, height_px=1080, per_s=15.0))
+        >>> CameraUrl.parse("pi:0,rotate=180").request.orientation
+        CameraTurn(rotate=180, flip=False)
 
         Raises:
             CameraError: If the setting is invalid. The message contains the expected form.
         """
-        where, *options = text.split(",")
+        where, options = _split(text)
         if not _WHERE.fullmatch(where):
-            raise CameraError(f"{text}: expected pi:0, usb:0, a path such as /dev/video0, or none")
-        request = CameraRequest()
-        try:
-            for option in options:
-                request = _with_option(request, option)
-        except ValueError as error:
-            raise CameraError(f"{text}: {error}") from None
-        return cls(where, request)
+            raise CameraError(
+                f"{without_user(text)}: expected pi:0, usb:0, a path such as /dev/video0, an address such as"
+                " http://phone:8080/video, or none"
+            )
+        return cls(where, _request(text, options, is_only_turned=where.startswith(ADDRESSES)))
+
+
+def parse_film(text: str) -> tuple[Path, CameraTurn]:
+    """Parse the path of a video, recording or folder with the options rotate and flip.
+
+    >>> parse_film("match.mcap,rotate=90")[1]
+    CameraTurn(rotate=90, flip=False)
+
+    Raises:
+        CameraError: If an option is invalid.
+    """
+    where, options = _split(text)
+    return Path(where), _request(text, options, is_only_turned=True).orientation
 
 
 def is_device(text: str) -> bool:
-    """Return True if a setting names a camera device or `none`, rather than a file or a simulated table."""
-    return text.startswith(("pi:", "usb:", "/dev/")) or is_no_camera(text)
+    """Return True if a setting names a camera or `none`, rather than a file or a simulated table."""
+    return text.startswith((*_DEVICES, *ADDRESSES)) or is_no_camera(text)
 
 
 def is_no_camera(text: str) -> bool:
@@ -77,13 +89,16 @@ def open_device(text: str, clock: Clock) -> CameraDevice:
     url = CameraUrl.parse(text)
     if url.where == "none":
         return NoCamera()
-    return WatchedCamera(url.where, _opener(url, Clocks(clock)), clock)
+    opener, orientation = _opener(url, Clocks(clock)), url.request.orientation
+    return WatchedCamera(without_user(url.where), opener, clock, orientation=orientation)
 
 
 def _opener(url: CameraUrl, clocks: Clocks) -> OpenFeed:
     kind, _, number = url.where.partition(":")
     if kind == "pi":
         return lambda: PicameraFeed(int(number), url.request, clocks)
+    if url.where.startswith(ADDRESSES):
+        return lambda: NetworkFeed(url.where, clocks)
     path = Path(url.where)
     camera = CameraPath(url.where, lambda: path if path.is_absolute() else _usb(int(number), capture_nodes()))
     return lambda: V4l2Feed(camera.now(), url.where, url.request, clocks)
@@ -92,6 +107,33 @@ def _opener(url: CameraUrl, clocks: Clocks) -> OpenFeed:
 def _usb(number: int, nodes: Nodes) -> Path | None:
     """Return the device of a USB camera, or the first inaccessible device, so that its error is reported, or None."""
     return usb_camera(number, nodes) or next(iter(nodes.refused), None)
+
+
+def _split(text: str) -> tuple[str, list[str]]:
+    """Return the camera of a setting, and its options. An address or the name of a file may contain commas."""
+    if text.startswith(_DEVICES) or is_no_camera(text):
+        where, *options = text.split(",")
+        return where, options
+    found = _OPTIONS.fullmatch(text)
+    assert found is not None  # both parts may be empty
+    return found[1], found[2].split(",")[1:]
+
+
+def _request(text: str, options: list[str], *, is_only_turned: bool) -> CameraRequest:
+    """Return the request with options, which are only rotate and flip for a source without other settings.
+
+    Raises:
+        CameraError: If an option is invalid.
+    """
+    request = CameraRequest()
+    try:
+        for option in options:
+            request = _with_option(request, option)
+        if is_only_turned and request != CameraRequest(orientation=request.orientation):
+            raise ValueError("size, rate and mains can be set only for cameras of this computer")
+    except ValueError as error:
+        raise CameraError(f"{without_user(text)}: {error}") from None
+    return request
 
 
 def _with_option(request: CameraRequest, option: str) -> CameraRequest:
@@ -105,7 +147,14 @@ def _with_option(request: CameraRequest, option: str) -> CameraRequest:
         return replace(request, width_px=int(match[1]), height_px=int(match[2]))
     if key == "rate" and value.isdecimal():
         return replace(request, per_s=float(value))
-    raise ValueError(f"expected size=1280x720 or rate=20 after the comma, got {option or 'nothing'}")
+    if key == "rotate" and value in ("0", "90", "180", "270"):
+        return replace(request, orientation=replace(request.orientation, rotate=int(value)))
+    if key == "flip" and value in ("yes", "no"):
+        return replace(request, orientation=replace(request.orientation, flip=value == "yes"))
+    if key == "mains" and value in ("50", "60", "off"):
+        return replace(request, mains=value)
+    expected = "size=1280x720, rate=20, rotate=180, flip=yes or mains=50"
+    raise ValueError(f"expected {expected} after the comma, got {option or 'nothing'}")
 
 
 class CameraPath:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 from hardware.camera.device import (
     NS_PER_S,
     Blind,
     CameraError,
     CameraMode,
+    CameraTurn,
     Feed,
     Light,
     OpenFeed,
     Picture,
 )
-from hardware.camera.light import LightKeeper, Order
-from hardware.camera.sight import Sight
+from hardware.camera.light import LightKeeper, Order, Sight
 from hardware.clock import Clock
 from hardware.part_state import PartState
 
@@ -41,7 +42,13 @@ class WatchedCamera:
     """
 
     def __init__(
-        self, name: str, open_feed: OpenFeed, clock: Clock, *, back_off_s: tuple[float, ...] = _BACK_OFF_S
+        self,
+        name: str,
+        open_feed: OpenFeed,
+        clock: Clock,
+        *,
+        orientation: CameraTurn | None = None,
+        back_off_s: tuple[float, ...] = _BACK_OFF_S,
     ) -> None:
         """Open a camera and start its thread.
 
@@ -49,13 +56,14 @@ class WatchedCamera:
             name: Name used in messages.
             open_feed: Opens the camera.
             clock: Monotonic clock in nanoseconds.
+            orientation: Correction of the pictures. None for none.
             back_off_s: Delays before reopening a lost camera. The last one repeats.
 
         Raises:
             CameraError: If the camera cannot be opened.
         """
         self._name, self._open, self._clock = name, open_feed, clock
-        self._back_off_s = back_off_s
+        self._back_off_s, self._orientation = back_off_s, orientation or CameraTurn()
         self._lock = threading.Lock()
         self._keeper, self._sight = LightKeeper(), Sight()
         self._requested_light: Light | None = None
@@ -71,7 +79,7 @@ class WatchedCamera:
         self._last_ns = self._active_ns = self._opened_ns = clock()
         self._watched_ns = self._opened_ns - _WATCHED_EVERY_NS
         self._stops = threading.Event()
-        self.mode: CameraMode = feed.mode
+        self.mode: CameraMode = self._upright_mode(feed.mode)
         self._thread = threading.Thread(target=self._run, args=(feed,), name=f"camera {name}", daemon=True)
         self._thread.start()
 
@@ -110,7 +118,7 @@ class WatchedCamera:
         with self._lock:
             newest, self._newest = self._newest, None
             self._requested_ns = since_ns if newest is None else None
-        return newest
+        return None if newest is None else replace(newest, image=self._orientation.upright(newest.image))
 
     def hold_light(self) -> None:
         """Ask the thread to lock exposure and white balance. Discards the newest picture."""
@@ -126,6 +134,10 @@ class WatchedCamera:
         """Release the camera. Waits up to 3 s, and then leaves a hung camera to its thread."""
         self._stops.set()
         self._thread.join(_CLOSES_S)
+
+    def _upright_mode(self, mode: CameraMode) -> CameraMode:
+        is_tilted = self._orientation.rotate in (90, 270)
+        return replace(mode, width_px=mode.height_px, height_px=mode.width_px) if is_tilted else mode
 
     def _problem(self) -> str | None:
         if self._clock() - self._last_ns < _SILENT_NS:
@@ -156,7 +168,7 @@ class WatchedCamera:
             return None
         with self._lock:
             # The reason for reopening remains valid until there is new content.
-            self.mode, self._opened_ns = feed.mode, self._clock()
+            self.mode, self._opened_ns = self._upright_mode(feed.mode), self._clock()
             self._keeper.reopened()
         return feed
 

@@ -185,7 +185,7 @@ class _Fault:
         if _is_table(self.leaf):
             return f"expected one table [{name}], with one bracket", ""
         value = _value(values, self.path)
-        near = get_close_matches(value, self.leaf.get("enum", ()), 1) if isinstance(value, str) else []
+        near = get_close_matches(value, map(str, self.leaf.get("enum", ())), 1) if isinstance(value, str) else []
         hint = f"; did you mean {near[0]}?" if near else ""
         return f"expected {_expected(self.leaf)}, but got ", f"{_shown(value)}{hint}"
 
@@ -276,7 +276,7 @@ def _is_table(leaf: JsonSchemaValue) -> bool:
 
 def _expected(leaf: JsonSchemaValue) -> str:
     if "enum" in leaf:
-        return _listed(leaf["enum"])
+        return _listed([str(value) for value in leaf["enum"]])
     title = leaf.get("title", "")
     if "minimum" in leaf:
         return f"{title} {leaf['minimum']} to {leaf['maximum']}".strip()

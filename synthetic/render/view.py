@@ -166,7 +166,7 @@ def view_of(camera: CameraLook) -> View:
 
 
 # Targets of a Raspberry Pi camera's automatic exposure, as shares of a pixel's full well: the mean of the picture, and
-# the lower and upper bound for the brightest 2 %. `hardware.camera.picamera_light` requests the same constraint
+# the lower and upper bound for the brightest 2 %. `hardware.camera.picamera` requests the same constraint
 # (libcamera, src/ipa/rpi/vc4/data/imx708.json, rpi.agc, constraint "highlight").
 _MEAN_TARGET, _HIGHLIGHT_SHARE, _MIN_HIGHLIGHT, _MAX_HIGHLIGHT = 0.16, 0.02, 0.2, 0.8
 _GAMMA = 2.2

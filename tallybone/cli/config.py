@@ -38,8 +38,10 @@ def print_config(options: ConfigOptions, *, out: TextIO | None = None, err: Text
         The exit code: 0, or 1 if the file is invalid or cannot be read.
     """
     from hardware.config.validation import schema_of
+    from tallybone.play.start import require_valid_camera
     from tallybone.store.table_file import USUAL_PATH, TableFileError, TableSettings, load_settings
     from tallybone.terminal import Output
+    from vision.errors import VisionError
 
     output = Output.of("config", out, err)
     if options.schema:
@@ -48,9 +50,10 @@ def print_config(options: ConfigOptions, *, out: TextIO | None = None, err: Text
     try:
         is_named = options.config is not None or USUAL_PATH.exists()
         settings = load_settings(options.config or USUAL_PATH) if is_named else TableSettings()
+        require_valid_camera(settings.camera.source)
     except TableFileError as error:
         return output.complain(*error.problems)
-    except OSError as error:
+    except (OSError, VisionError) as error:
         return output.complain(error)
     said = settings.model_dump(mode="json", exclude_none=True, exclude_defaults=options.changed)
     output.write("\n".join(toml_lines(said)).lstrip("\n"))

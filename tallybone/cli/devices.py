@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from hardware.camera.listing import FoundCamera, FoundCameras
-    from hardware.camera.v4l2_nodes import NodeMode
+    from hardware.camera.v4l2 import NodeMode
     from hardware.knock.detector import KnockDetector
     from hardware.knock.heard import ClassifiedSound
     from hardware.table.parts import OpensParts

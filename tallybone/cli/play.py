@@ -272,14 +272,16 @@ def _sources(
     clock: Callable[[], int],
 ) -> TableSources:
     """Return the data sources for `/health` and `/metrics`, with counts starting at 0."""
+    from hardware.camera.network import without_user
     from hardware.camera.open_device import is_device
     from tallybone.doctor.machine import this_machine
     from tallybone.play.counts import Counts
     from tallybone.serve.health import TableSources, camera_found
 
+    name = without_user(source)
     return TableSources(
-        source=source,
-        camera=lambda: camera_found(source, camera.problem),
+        source=name,
+        camera=lambda: camera_found(name, camera.problem),
         hardware=hardware,
         problems=lambda: parts.problems,
         folder=options.folder,

@@ -52,6 +52,8 @@ class ReplayOptions:
     in_play: Annotated[
         bool, typer.Option("--in-play", help="Treat tiles in the first image as played, not as part of the table.")
     ] = False
+    rotate: Annotated[int, typer.Option(metavar="0|90|180|270", help="Turn the pictures clockwise.")] = 0
+    flip: Annotated[bool, typer.Option("--flip", help="Mirror the pictures left to right, before they turn.")] = False
     from_time: Annotated[
         str | None, typer.Option("--from", metavar="MM:SS", help="Print only events from this time on.")
     ] = None
@@ -82,6 +84,7 @@ class ReplayOptions:
     def wishes(self) -> ReplaySettings:
         """Settings of the replay. Invalid names of players raise `BadParameter`."""
         from engine import OptionsError
+        from hardware.camera.device import CameraTurn
         from tallybone.replay.run import ReplaySettings
         from tallybone.sources.source import GameOverrides, parse_players
         from vision.tracking.perception import Start
@@ -90,11 +93,14 @@ class ReplayOptions:
             names = parse_players(self.players or "")
         except OptionsError as error:
             raise typer.BadParameter(str(error), param_hint="--players") from None
+        if self.rotate not in (0, 90, 180, 270):
+            raise typer.BadParameter(f"expected 0, 90, 180 or 270, got {self.rotate}", param_hint="--rotate")
         return ReplaySettings(
             game=GameOverrides(self.rules, tuple(self.options or ()), names),
             tile_set=self.tile_set,
             start=Start.IN_PLAY if self.in_play else None,
             record=self.record,
+            orientation=CameraTurn(self.rotate, self.flip),
         )
 
     @property

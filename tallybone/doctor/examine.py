@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
+from hardware.camera.network import without_user
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.table.settings import HardwareSettings
 from hardware.virtual.panel import VirtualSettings
@@ -73,7 +74,7 @@ def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]
     if camera == NO_CAMERA:
         yield absent("camera", "none in table.toml")
     elif camera_device(camera) not in lost:
-        yield from check_camera(camera, probes.camera(camera))
+        yield from check_camera(without_user(camera), probes.camera(camera))
     yield from _lights(table.hardware, probes, lost)
     yield from _buttons(table.hardware, probes, lost)
     yield from _knock(table.hardware, probes, lost)

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -30,7 +29,6 @@ from hardware.libraries.installing import install_command
 from hardware.libraries.pin_factory import PinError, PinLibrary, open_pins
 from hardware.table.settings import DisplaySettings, KnockSettings, PartOpener
 from hardware.virtual.panel import VirtualPanel
-from tallybone.choices import TileSet
 from tallybone.doctor import machine as machine_files
 from tallybone.doctor.boot import Boot
 from tallybone.doctor.libraries import Library, Venv
@@ -47,7 +45,7 @@ from tallybone.doctor.parts import (
 )
 from tallybone.doctor.storage import Disk
 from tallybone.notify.webhook import try_webhook
-from tallybone.play.start import new_game, open_camera
+from tallybone.play.start import open_for_trial
 from tallybone.store.table_file import Broker, Webhook
 from vision.arrays import Image
 from vision.errors import VisionError
@@ -166,11 +164,8 @@ class RealProbes:
 
     def camera(self, source: str) -> CameraSample:
         """Measure a camera, opened as for a game."""
-        game = new_game(
-            "bones", (), (), tile_set=TileSet.AUTO, in_play=False, began=datetime.fromtimestamp(0, UTC), software=""
-        )
         try:
-            camera, _ = open_camera(source, game, self._clock)
+            camera = open_for_trial(source, self._clock)
             with closing(camera):
                 return look_through(camera, self._wait)
         except (OSError, VisionError) as error:

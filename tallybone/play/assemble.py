@@ -9,7 +9,7 @@ from pathlib import Path
 from calibration.errors import CalibrationError
 from calibration.tiles.tile_set import LearnedSet
 from engine import EngineError
-from hardware.camera.open_device import is_device
+from hardware.camera.open_device import is_device, parse_film
 from tallybone.files import sentence_of
 from tallybone.play.calibrated import Used, knocks_at, stored_for, table_path, use_of, words_of_unused
 from tallybone.play.start import MatchPlan
@@ -131,7 +131,7 @@ def _size_px(camera: Camera, source: str) -> tuple[int, int] | None:
         return camera.size_px
     if source.partition(":")[0] == SIMULATED:
         return None
-    shot = next((item for item in source_at(Path(source)).items if isinstance(item, Shot)), None)
+    shot = next((item for item in source_at(*parse_film(source)).items if isinstance(item, Shot)), None)
     if shot is None:
         return None
     height_px, width_px = shot.load().shape[:2]

@@ -383,7 +383,7 @@ class LiveGame:
             return
         self._view = step.view
         self._pace.count(max(0, self._camera.now_ns() - shot.t_ns))
-        for note in self._news.of(step.view):
+        for note in self._news.of(step.view, step.session.zones):
             self._listener.note(note.words)
         self._publish(step, image)
 

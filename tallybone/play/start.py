@@ -7,14 +7,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 
 from engine import EngineError, MatchStart, Phase, Rules, State, changed_options, profile, replay, with_options
-from hardware.camera.open_device import is_device
+from hardware.camera.network import ADDRESSES, require_av
+from hardware.camera.open_device import CameraUrl, is_device
 from hardware.clock import Clock
 from tallybone.choices import TileSet
 from tallybone.files import reason_of
@@ -66,7 +67,7 @@ def open_camera(source: str, game: MatchPlan, clock: Clock, *, speed: float = 1.
     """Open the camera over the table. Return it and the match, with zones if the table is simulated.
 
     Args:
-        source: `pi:0`, `usb:0`, `/dev/video0`, `simulated`, or the path of a video, a recording or a folder.
+        source: `pi:0`, `usb:0`, `/dev/video0`, an address, `simulated`, or the path of a video, recording or folder.
         game: The match. A simulated table plays it.
         clock: Monotonic clock for the times of live pictures, in nanoseconds.
         speed: Speed of a recorded or simulated source.
@@ -84,7 +85,7 @@ def open_camera(source: str, game: MatchPlan, clock: Clock, *, speed: float = 1.
         return open_simulated(simulation, clock, speed=speed), replace(game, start=start)
     if is_device(source):
         return open_plugged_in(source, clock), game
-    return open_filmed(Path(source), clock, speed=speed), game
+    return open_filmed(source, clock, speed=speed), game
 
 
 def new_game(
@@ -116,6 +117,21 @@ def new_game(
         in_play=in_play,
     )
     return MatchPlan(start, match.rules)
+
+
+def open_for_trial(source: str, clock: Clock) -> Camera:
+    """Open a camera outside a match. The arguments and errors are those of `open_camera`."""
+    began = datetime.fromtimestamp(0, UTC)
+    game = new_game("bones", (), (), tile_set=TileSet.AUTO, in_play=False, began=began, software="")
+    return open_camera(source, game, clock)[0]
+
+
+def require_valid_camera(source: str) -> None:
+    """Reject what `open_camera` would reject, except a device that is not plugged in. The errors are the same."""
+    if not is_device(source):
+        open_for_trial(source, lambda: 0).close()
+    elif CameraUrl.parse(source).where.startswith(ADDRESSES):
+        require_av(source)
 
 
 def resumed_game(recording: Path | None, folder: Path, *, began: datetime, software: str) -> MatchPlan:

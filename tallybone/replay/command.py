@@ -172,7 +172,8 @@ def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_js
     tally, news, narrate = Tally(), News(), narrator_for(has_game=has_game, as_json=as_json)
     for step in steps:
         tally.add(step)
-        notes = news.of(step.view)  # also for steps that are not printed
+        zones = None if step.effects is None else step.effects.session.zones
+        notes = news.of(step.view, zones)  # also for steps that are not printed
         for line in narrate(step, notes) if step.since_ns >= from_ns else ():
             output.write(line)
     return tally

@@ -15,6 +15,7 @@ from typing import TextIO, TypeAlias
 from rich.progress import track
 
 from engine import EngineError, MatchStart, OptionsError
+from hardware.camera.device import CameraTurn
 from tallybone.choices import TileSet
 from tallybone.json_values import JsonValueError
 from tallybone.play.start import perception_of, session_of, set_changer
@@ -145,12 +146,14 @@ class ReplaySettings:
         tile_set: Tile set on the table. None for that of the recording, or if it has none, of the game.
         start: State of the table in the first settled picture. None for that of the recording.
         record: Path of a new recording of all inputs, or None.
+        orientation: Correction of the pictures.
     """
 
     game: GameOverrides = field(default_factory=GameOverrides)
     tile_set: TileSet | None = None
     start: Start | None = None
     record: Path | None = None
+    orientation: CameraTurn = field(default_factory=CameraTurn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +194,7 @@ def opened_replay(
         VisionError: If there is no picture, or the models cannot be loaded.
         OSError: If the source cannot be opened, or the new recording cannot be written.
     """
-    source = source_at(path)
+    source = source_at(path, settings.orientation)
     match = match_of(settings.game, source.start)
     tile_set, start = _set_of(settings, source), _start_of(settings, source)
     perception = perception or _shipped_perception(tile_set, match, start, source, complain)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from engine.phrases import phrase
 from hardware.camera.device import CameraDevice, CameraError
+from hardware.camera.network import without_user
 from hardware.camera.open_device import is_device, is_no_camera, open_device
 from hardware.clock import Clock
 from tallybone.calibrate.look import CalibrationCamera, LentLook, open_look
@@ -37,7 +38,7 @@ class TableCamera:
         """Reason why the camera gives no images, as text. None if it gives images, or will when a game begins."""
         if self._missing is not None or self._device is None:
             return self._missing
-        return problem_of(self.source, self._device)
+        return problem_of(without_user(self.source), self._device)
 
     @property
     def is_silent(self) -> bool:
@@ -58,7 +59,8 @@ class TableCamera:
         if problem is not None:
             return problem
         mode = None if self._device is None else self._device.mode
-        return self.source if mode is None else f"{self.source}, {mode.width_px} x {mode.height_px}"
+        name = without_user(self.source)
+        return name if mode is None else f"{name}, {mode.width_px} x {mode.height_px}"
 
     def look(self) -> Shot | None:
         """Return an image for viewers, at most twice a second, or None. Retries a missing camera every five seconds."""

@@ -35,7 +35,8 @@ CameraOption = Annotated[
     str | None,
     typer.Option(
         metavar="SOURCE",
-        help="pi:0, usb:0, a /dev path, simulated[:seed=1], a video, recording or folder. Default: as configured.",
+        help="pi:0, usb:0, a /dev path, an http or rtsp address, simulated[:seed=1], a video, recording or folder;"
+        " rotate=180, flip=yes and others follow after commas. Default: as configured.",
     ),
 ]
 ConfigOption = Annotated[

@@ -14,6 +14,7 @@ from fastapi import APIRouter
 
 from calibration.errors import CalibrationError
 from engine.phrases import phrase
+from hardware.camera.network import without_user
 from hardware.camera.open_device import is_device
 from hardware.clock import Clock
 from hardware.knock.classifier import Classifier
@@ -161,7 +162,7 @@ def _sight(setup: Setup, observing: Observing, page: TablePage) -> tuple[Finding
 def _sources_of(setup: Setup) -> TableSources:
     camera, parts = setup.camera, setup.parts
     return TableSources(
-        source=camera.source,
+        source=without_user(camera.source),
         camera=lambda: camera_found(camera.words, camera.problem),
         hardware=parts.hardware,
         problems=lambda: parts.now.problems,

@@ -6,14 +6,14 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import cv2
 
 from engine.phrases import phrase
 from hardware.camera.device import Blind, CameraDevice, CameraError
-from hardware.camera.open_device import open_device
+from hardware.camera.network import without_user
+from hardware.camera.open_device import open_device, parse_film
 from hardware.clock import Clock
 from tallybone.recording.format import Pictures
 from tallybone.recording.reader import whole_only
@@ -193,16 +193,17 @@ class PlayedCamera(PacedCamera):
         return None if answer is None else RecordedInput(self.now_ns(), SIMULATED, lambda: answer)
 
 
-def open_filmed(path: Path, clock: Clock, *, speed: float = 1.0) -> PacedCamera:
-    """Return a camera that plays a video, a recording or a folder of pictures.
+def open_filmed(text: str, clock: Clock, *, speed: float = 1.0) -> PacedCamera:
+    """Return a camera that plays a video, a recording or a folder of pictures. *text* is for `parse_film`.
 
     Raises:
         OSError: If the path is none of these, or cannot be read.
         VisionError: If the path contains no pictures.
     """
+    path, orientation = parse_film(text)
     if not path.exists():
         raise CameraError(f"{path}: there is no such camera or file")
-    source = source_at(path)
+    source = source_at(path, orientation)
     items: Iterator[Shown] = whole_only(source.items, path, partial(log.warning, "%s"))
     is_moving = source.pictures is Pictures.MOVING
     return PacedCamera(items if is_moving else _at_rest(items), clock, speed=speed)
@@ -255,7 +256,7 @@ class DeviceCamera:
 
     def __init__(self, name: str, device: CameraDevice, clock: Clock) -> None:
         """Use *device*, and lock its light. *name* is its name for users, and *clock* the clock of its pictures."""
-        self._name, self._device, self._clock = name, device, clock
+        self._name, self._device, self._clock = without_user(name), device, clock
         device.hold_light()
 
     @property

@@ -16,6 +16,7 @@ import numpy as np
 
 import engine
 from engine.game.seating import name_key
+from hardware.camera.device import CameraTurn
 from tallybone.choices import TileSet
 from tallybone.clock import software
 from tallybone.recording.folder import SUFFIX
@@ -208,13 +209,32 @@ class Source:
     left: Left | None = None
 
 
-def source_at(path: Path) -> Source:
-    """Open a recording, a video or a folder of pictures.
+def source_at(path: Path, orientation: CameraTurn | None = None) -> Source:
+    """Open a recording, a video or a folder of pictures, which are corrected by *orientation*.
 
     Raises:
-        OSError: If the path is none of these, or cannot be read.
+        OSError: If the path is none of these, or cannot be read, or its pictures cannot be turned.
         VisionError: If a folder contains no pictures.
     """
+    source = _source_at(path)
+    if orientation is None or orientation == CameraTurn():
+        return source
+    if source.left is not None:
+        raise RecordingError(f"{path}: it continues another recording, so its pictures cannot be turned")
+    return replace(source, items=(_turned(item, orientation) for item in source.items))
+
+
+def _turned(item: Item, orientation: CameraTurn) -> Item:
+    if not isinstance(item, Shot):
+        return item
+
+    def load() -> Image:
+        return orientation.upright(item.load())
+
+    return replace(item, load=load, jpeg=lambda: _encoded(load(), item.where), grey=None)
+
+
+def _source_at(path: Path) -> Source:
     if path.suffix.lower() == SUFFIX and not path.is_dir():
         recording = read_recording(path)
         pictures = Pictures.SETTLED if recording.start is None else recording.start.pictures

@@ -18,6 +18,7 @@ from calibration.lens.model import Lens
 from calibration.table.table import Table
 from calibration.table.zones import TableZones
 from calibration.tiles.tile_set import LearnedSet
+from hardware.camera.network import without_user
 from tallybone.files import write_durably
 from tallybone.json_values import JsonValueError, from_json, to_json
 
@@ -79,7 +80,7 @@ def name_of_camera(source: str) -> str:
     >>> name_of_camera("pi:0,size=1920x1080"), name_of_camera("/dev/v4l/by-id/usb-Cam_12-index0")
     ('pi-0', 'dev-v4l-by-id-usb-Cam_12-index0')
     """
-    return _NOT_IN_NAMES.sub("-", source.partition(",")[0]).strip("-")[-_MOST_NAME:].strip("-")
+    return _NOT_IN_NAMES.sub("-", without_user(source.partition(",")[0])).strip("-")[-_MOST_NAME:].strip("-")
 
 
 def load_calibration(path: Path) -> Calibration:

@@ -8,7 +8,7 @@ import tomllib
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
@@ -260,6 +260,17 @@ class CameraSettings(SettingsTable):
     """The table [camera]."""
 
     url: Annotated[NonEmpty, Field(description="camera, as in --camera of tallybone play")] = USUAL_CAMERA
+    rotate: Annotated[Literal[0, 90, 180, 270], Field(description="degrees to turn the picture clockwise")] = 0
+    flip: Annotated[bool, Field(description="mirror the picture, before it is turned")] = False
+    mains: Annotated[
+        Literal[50, 60, "off"] | None, Field(description="mains frequency in Hz, to avoid bands of light")
+    ] = None
+
+    @property
+    def source(self) -> str:
+        """Camera with its options, as in --camera."""
+        options = {"rotate": self.rotate or None, "flip": "yes" if self.flip else None, "mains": self.mains}
+        return ",".join((self.url, *(f"{key}={value}" for key, value in options.items() if value is not None)))
 
 
 class PageSettings(SettingsTable):
@@ -448,7 +459,7 @@ def load_table(path: Path | None = None, *, usual: Path = USUAL_PATH) -> TableFi
     beyond = BeyondSettings(
         None if settings.mqtt is None else settings.mqtt.topics, tuple(entry.webhook for entry in settings.webhooks)
     )
-    camera = settings.camera.url if settings.camera.model_fields_set else None
+    camera = settings.camera.source if settings.camera.model_fields_set else None
     return TableFile(camera, settings.hardware.without(OFF), settings.page, beyond, path)
 
 

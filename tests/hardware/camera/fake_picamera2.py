@@ -13,6 +13,8 @@ from tests.hardware.camera.scene import Scene
 CONTROLS = (
     "AeConstraintMode",
     "AeEnable",
+    "AeFlickerMode",
+    "AeFlickerPeriod",
     "AfMode",
     "AnalogueGain",
     "AwbEnable",

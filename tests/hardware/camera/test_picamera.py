@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from hardware.camera.device import CameraError, CameraRequest
-from hardware.camera.picamera import PicameraFeed
-from hardware.camera.picamera_library import import_advice, picamera2, ribbon_cameras
-from hardware.camera.picamera_light import metered
+from hardware.camera.picamera import PicameraFeed, import_advice, metered, picamera2, ribbon_cameras
 from hardware.camera.sensor_time import Clocks
 from tests.hardware.camera.fake_picamera2 import FakeLibrary
 from tests.hardware.camera.scene import MS, S, Scene
@@ -247,3 +245,18 @@ def test_an_isolated_venv_and_an_incompatible_numpy_are_named(monkeypatch: pytes
     assert "python3 -m venv --system-site-packages" in import_advice(missing, tmp_path)
     clash = ValueError("numpy.dtype size changed, may indicate binary incompatibility")
     assert "pip install --upgrade simplejpeg" in import_advice(clash, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("mains", "controls"),
+    [
+        (None, {}),
+        ("off", {"AeFlickerMode": 0}),
+        ("50", {"AeFlickerMode": 1, "AeFlickerPeriod": 10_000}),
+        ("60", {"AeFlickerMode": 1, "AeFlickerPeriod": 8_333}),
+    ],
+)
+def test_the_mains_frequency_is_set(mains: str | None, controls: dict[str, int]) -> None:
+    library = _library()
+    _feed(library, CameraRequest(mains=mains)).close()
+    assert {name: value for name, value in library.controls.items() if "Flicker" in name} == controls

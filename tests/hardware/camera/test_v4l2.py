@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import struct
 import threading
 import time
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,8 +16,7 @@ import pytest
 from hardware.camera.device import CameraError, CameraRequest, Light
 from hardware.camera.open_device import CameraPath
 from hardware.camera.sensor_time import Clocks
-from hardware.camera.v4l2 import V4l2Feed
-from hardware.camera.v4l2_nodes import lasting_name
+from hardware.camera.v4l2 import V4l2Feed, lasting_name
 from hardware.camera.watched import WatchedCamera
 from tests.hardware.camera.fake_capture import FakeDevice
 from tests.hardware.camera.scene import MS, S, Scene
@@ -203,3 +204,27 @@ def test_a_camera_without_a_stable_name_is_identified_by_its_device(tmp_path: Pa
     assert place.now() == tmp_path / "video4"
     with pytest.raises(CameraError, match="usb:7: no such camera"):
         CameraPath("usb:7", lambda: None).now()
+
+
+@pytest.mark.parametrize(("mains", "value"), [("off", 0), ("50", 1), ("60", 2)])
+def test_the_mains_frequency_is_set(device: FakeDevice, path: Path, mains: str, value: int) -> None:
+    controls: dict[int, int] = {}
+    path.touch()
+    clocks = Clocks(device.scene.clock, monotonic=device.scene.clock, boot=device.scene.clock)
+
+    def ioctl(fd: int, request: int, data: bytearray) -> None:
+        if request == 0xC008561C:  # VIDIOC_S_CTRL
+            controls.update([struct.unpack("<Ii", data)])
+
+    V4l2Feed(path, "usb:0", replace(_REQUEST, mains=mains), clocks, device.open, ioctl).close()
+    assert controls == {0x00980918: value}  # V4L2_CID_POWER_LINE_FREQUENCY
+    controls.clear()
+    V4l2Feed(path, "usb:0", _REQUEST, clocks, device.open, ioctl).close()
+    assert controls == {}
+
+
+def test_a_camera_without_a_setting_for_mains_is_used_with_a_warning(
+    device: FakeDevice, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    _feed(device, path, replace(_REQUEST, mains="50")).close()  # the path is a regular file
+    assert "usb:0 has no setting for the mains frequency, so mains=50 is ignored" in caplog.text

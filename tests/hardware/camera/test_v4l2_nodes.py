@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import pytest
 
-from hardware.camera.v4l2_nodes import NodeMode, Nodes, capture_nodes, usb_camera
+from hardware.camera.v4l2 import NodeMode, Nodes, capture_nodes, usb_camera
 
 _T = TypeVar("_T")
 _CAPTURE, _META, _M2M, _OUTPUT, _STREAMING = 0x1, 0x800000, 0x8000, 0x2, 0x04000000

@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 
 from hardware.camera.listing import CameraKind, FoundCamera, FoundCameras
-from hardware.camera.v4l2_nodes import NodeMode
+from hardware.camera.v4l2 import NodeMode
 from tallybone.cli.devices import list_cameras
 
 _SIZES = ((640, 360), (1920, 1080), (640, 480), (1280, 720), (320, 240), (160, 120))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from hardware.config.validation import schema_of
 from tallybone.cli.config import ConfigOptions, print_config
+from tallybone.cli.play import PlayOptions, play
 from tallybone.store.table_file import TableSettings, load_table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -64,7 +66,7 @@ def test_defaults_are_omitted_with_the_changed_option(tmp_path: Path) -> None:
     path = tmp_path / "table.toml"
     path.write_text('[[hardware.displays]]\ndriver = "segment"\nurl = "/dev/ttyUSB0"\nbrightness = 40\n')
     assert tomllib.loads(printed(path=path)) == {
-        "camera": {"url": "usb:0"},
+        "camera": {"url": "usb:0", "rotate": 0, "flip": False},
         "hardware": {
             "leds": [],
             "displays": [{"driver": "segment", "url": "/dev/ttyUSB0", "baud": 9600, "brightness": 40}],
@@ -182,3 +184,28 @@ def test_schema_and_program_reject_the_same_other_settings(text: str) -> None:
     assert not SCHEMA.is_valid(settings)
     with pytest.raises(ValueError):  # noqa: PT011 - pydantic's messages are tested elsewhere
         TableSettings.model_validate(settings)
+
+
+@pytest.mark.parametrize(
+    ("camera", "reason"),
+    [
+        ('url = "usb:front"', "usb:front: expected pi:0, usb:0"),
+        ('url = "usb:0,colour=red"', "got colour=red"),
+        ('url = "nowhere.mp4"', "nowhere.mp4: there is no such camera or file"),
+        ('url = "simulated:table=2"', "simulated:table=2: table: expected seed, hands, look, difficulty"),
+        ('url = "http://phone/video"\nmains = 50', "can be set only for cameras of this computer"),
+        ('url = "http://phone/video"', "a network camera needs av"),
+    ],
+)
+def test_config_and_play_refuse_the_same_cameras(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, camera: str, reason: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "av", None)
+    path = tmp_path / "table.toml"
+    path.write_text(f"[camera]\n{camera}\n")
+    err, play_err = io.StringIO(), io.StringIO()
+    assert print_config(ConfigOptions(config=path), out=io.StringIO(), err=err) == 1
+    assert reason in err.getvalue()
+    options = PlayOptions(config=path, record="none")
+    assert play(options, out=io.StringIO(), err=play_err, keys_fd=0) == 1
+    assert err.getvalue().partition(": ")[2] == play_err.getvalue().partition(": ")[2]

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
+from hardware.camera.device import CameraTurn
 from tallybone.play.news import CameraNews, News, UnsureNote, words_of
-from tests.vision.seen import unsure_tile
+from tallybone.session.zones import Zones, default_zones
+from tests.vision.seen import seen_tile, unsure_tile
 from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
 from vision.tracking.table_view import TableView
 
@@ -72,3 +77,48 @@ def test_camera_news_and_a_query_are_reported_together() -> None:
         "the camera moved by 12 pixels",
         "is this a tile",
     ]
+
+
+def boneyard(orientation: CameraTurn, tiles: int = 17) -> TableView:
+    """Return the view of a full boneyard by a camera whose pictures need *orientation* to be upright."""
+    width_px, height_px = (720, 1280) if orientation.rotate in (90, 270) else (1280, 720)
+    numbers = np.arange(width_px * height_px, dtype=np.uint32).reshape(height_px, width_px)
+    # Each pixel of an upright picture contains the place from which it comes.
+    upright = np.rot90(numbers[:, ::-1] if orientation.flip else numbers, -orientation.rotate // 90)
+    places = [upright[30 + 70 * (at % 3), 990 + 50 * (at // 3)] for at in range(tiles)]
+    seen = (seen_tile(None, x_px=float(at % width_px), y_px=float(at // width_px)) for at in map(int, places))
+    return TableView(tuple(seen), (), (), size_px=(width_px, height_px))
+
+
+@pytest.mark.parametrize(
+    ("orientation", "words"),
+    [
+        (CameraTurn(90), "turned by 270 degrees, compared with its zones: set rotate = 90 in [camera]"),
+        (CameraTurn(180), "turned by 180 degrees, compared with its zones: set rotate = 180 in [camera]"),
+        (CameraTurn(270), "turned by 90 degrees, compared with its zones: set rotate = 270 in [camera]"),
+        (CameraTurn(0, flip=True), "mirrored, compared with its zones: set flip = true in [camera]"),
+        (CameraTurn(180, flip=True), "mirrored and turned, compared with its zones: set rotate = 180, flip = true in"),
+    ],
+)
+def test_a_turned_camera_is_reported_once_with_its_correction(orientation: CameraTurn, words: str) -> None:
+    news, view = News(), boneyard(orientation)
+    notes = [note for _ in range(3) for note in news.of(view, default_zones(2))]
+    assert [words in note.words for note in notes] == [True]
+
+
+@pytest.mark.parametrize(
+    ("view", "zones"),
+    [
+        (boneyard(CameraTurn()), default_zones(2)),
+        (boneyard(CameraTurn(180), tiles=4), default_zones(2)),
+        (boneyard(CameraTurn(180)), Zones()),
+        (boneyard(CameraTurn(180)), None),
+        (
+            replace(VIEW, tiles=tuple(seen_tile(None, x_px=300.0 + 50 * at, y_px=360) for at in range(9))),
+            default_zones(2),
+        ),
+    ],
+    ids=["upright", "few tiles", "no zones", "no game", "shuffled in the middle"],
+)
+def test_no_turned_camera_is_reported_without_evidence(view: TableView, zones: Zones | None) -> None:
+    assert News().of(view, zones) == ()

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
+from hardware.camera.device import CameraError
 from tallybone.recording.format import Pictures
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.referee import Ambiguity, Places, Question, Resolution
@@ -151,9 +152,9 @@ def test_speed_0_never_waits_and_drops_nothing() -> None:
 def test_opens_a_video_a_recording_and_a_folder(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 3, per_s=10)
     # The last image is held, to end a video with a settled look.
-    assert times_ms(open_filmed(video, Clock(), speed=0)) == [0, 100, *range(200, 1801, 200)]
+    assert times_ms(open_filmed(str(video), Clock(), speed=0)) == [0, 100, *range(200, 1801, 200)]
     items: list[Frame | Timed] = [Frame(GREY, 1), Timed(Press(Button.NEXT), 2), Frame(GREY, 3)]
-    camera = open_filmed(write_recording(tmp_path / "a.mcap", items), Clock(), speed=0)
+    camera = open_filmed(str(write_recording(tmp_path / "a.mcap", items)), Clock(), speed=0)
     taken = [camera.take() for _ in range(3)]
     assert [item.t_ns for item in taken if item is not None] == [1, 2, 3]
     assert isinstance(taken[1], RecordedInput)
@@ -165,17 +166,32 @@ def test_opens_a_video_a_recording_and_a_folder(tmp_path: Path) -> None:
     for name in ("a.png", "b.png"):
         cv2.imwrite(str(folder / name), GREY)
     # Each is shown until it counts as settled, even with a hand in it.
-    shown = times_ms(open_filmed(folder, Clock(), speed=0))
+    shown = times_ms(open_filmed(str(folder), Clock(), speed=0))
     assert shown == [0, 500, 1000, 1500, 2000, 2500, 3000, 3500]
 
 
 def test_settled_images_of_a_recording_are_held_like_those_of_a_folder(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "a.mcap", [Frame(GREY, 1), Frame(GREY, 2)], pictures=Pictures.SETTLED)
-    assert len(times_ms(open_filmed(path, Clock(), speed=0))) == 8
+    assert len(times_ms(open_filmed(str(path), Clock(), speed=0))) == 8
 
 
 @pytest.mark.parametrize("name", ["absent.avi", "text.txt"])
 def test_names_an_invalid_source(tmp_path: Path, name: str) -> None:
     (tmp_path / "text.txt").write_text("no")
     with pytest.raises(OSError, match=name):
-        open_filmed(tmp_path / name, Clock())
+        open_filmed(str(tmp_path / name), Clock())
+
+
+def test_a_film_is_turned_once_for_reading_and_recording(tmp_path: Path) -> None:
+    image = np.zeros((48, 64, 3), np.uint8)
+    image[:24, :32] = 200  # the top left quarter is bright
+    assert cv2.imwrite(str(tmp_path / "1.png"), image)
+    taken = open_filmed(f"{tmp_path},rotate=90", Clock(), speed=0).take()
+    assert isinstance(taken, Shot)
+    recorded = cv2.imdecode(np.frombuffer(taken.jpeg(), np.uint8), cv2.IMREAD_COLOR)
+    assert recorded is not None
+    for picture in (taken.load(), recorded):
+        assert picture.shape == (64, 48, 3)
+        assert picture[8, 40, 0] > 150 > picture[8, 8, 0]
+    with pytest.raises(CameraError, match="got rotate=45"):
+        open_filmed(f"{tmp_path},rotate=45", Clock())

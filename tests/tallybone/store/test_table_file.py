@@ -53,7 +53,7 @@ def test_every_problem_is_reported_with_the_file_name(tmp_path: Path) -> None:
         load_table(path)
     assert error.value.problems == (
         f"{path}: [camera] url: expected a text, but got 5",
-        f"{path}: [camera] rate: is not known; expected url",
+        f"{path}: [camera] rate: is not known; did you mean rotate?",
         f"{path}: [hardware.knock] driver: expected microphone, piezo-pin, piezo-spi, wav, virtual or none,"
         ' but got "piezo"; did you mean piezo-spi?',
         f'{path}: [page] names: expected host names, such as ["score.club.example"], but got "a b"',
@@ -87,3 +87,17 @@ def test_extreme_values_give_one_clear_error(tmp_path: Path, text: str, reason: 
     (problem,) = error.value.problems
     assert problem.startswith(f"{path}: this is not valid TOML (")
     assert reason in problem
+
+
+def test_the_options_of_the_camera_are_those_of_the_command_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "table.toml", '[camera]\nurl = "pi:0,rate=15"\nrotate = 180\nflip = true\nmains = 50\n')
+    assert load_table(path).camera == "pi:0,rate=15,rotate=180,flip=yes,mains=50"
+    path = written(tmp_path / "table.toml", '[camera]\nmains = "off"\n')
+    assert load_table(path).camera == "usb:0,mains=off"
+    path = written(tmp_path / "table.toml", '[camera]\nrotate = 45\nmains = "55"\n')
+    with pytest.raises(TableFileError) as error:
+        load_table(path)
+    assert error.value.problems == (
+        f"{path}: [camera] rotate: expected 0, 90, 180 or 270, but got 45",
+        f'{path}: [camera] mains: expected 50, 60 or off, but got "55"',
+    )
