@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -14,6 +15,7 @@ from tallybone.cli.app import COMMANDS, command, commands_of
 
 if TYPE_CHECKING:
     from tallybone.recording.own_tiles import ReadPicture
+    from tallybone.terminal import Output
     from vision.arrays import Image
     from vision.reading import Reading
 
@@ -25,7 +27,8 @@ class ReadOptions:
     """Options of `tallybone read`."""
 
     photos: Annotated[
-        list[Path], typer.Argument(metavar="PHOTO", help="Photographs of a table, from above or from the side.")
+        list[Path],
+        typer.Argument(metavar="PHOTO", help="Photographs of a table from any side, or folders of them."),
     ]
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per photograph.")] = False
     tile_set: Annotated[TileSet, typer.Option("--set", help="Domino set.")] = TileSet.AUTO
@@ -100,7 +103,7 @@ def read_photos(
     from tallybone.terminal import Output, printable, quiet_libraries
     from vision.errors import VisionError
     from vision.image.annotate import annotate
-    from vision.image.picture import load_picture
+    from vision.image.picture import decode_picture, read_picture_file
 
     output = Output.of("read", out, err)
     try:
@@ -108,22 +111,44 @@ def read_photos(
         read_picture = read_picture or shipped_reader(options.tile_set, options.calibration)
     except (CalibrationError, VisionError, OSError) as error:
         return output.complain(error)
-    for index, photo in enumerate(options.photos):
+    for index, photo in enumerate(photos := list(_photos_in(options.photos, output))):
         try:
-            with reading_progress(output.err_console, index, len(options.photos), photo.name), quiet_libraries():
-                image = load_picture(photo)
-                reading, read_ms = _timed(read_picture, image)
+            with reading_progress(output.err_console, index, len(photos), photo.name), quiet_libraries():
+                data = read_picture_file(photo)
+                reading, read_ms = _timed(read_picture, image := decode_picture(data, str(photo)))
                 written = None if album is None else album.add(photo, annotate(image, reading))
         except (VisionError, OSError) as error:
             output.complain(error)
             continue
+        _note_preview(data, photo, output)
         if options.as_json:
             output.write(format_reading(str(photo), reading, read_ms=read_ms))
-            continue
-        print_reading(output.console, printable(str(photo)), reading, read_ms=read_ms)
-        if written is not None:
+        else:
+            print_reading(output.console, printable(str(photo)), reading, read_ms=read_ms)
+        if written is not None and not options.as_json:
             output.write(f"Drawn over the picture: {printable(str(written))}\n")
     return output.exit_code
+
+
+def _photos_in(paths: list[Path], output: Output) -> Iterator[Path]:
+    """Yield the photographs, those of a folder sorted by name."""
+    from tallybone.sources.source import pictures_in
+
+    for path in paths:
+        try:
+            yield from pictures_in(path) if path.is_dir() else [path]
+        except OSError as error:
+            output.complain(error)
+
+
+def _note_preview(data: bytes, photo: Path, output: Output) -> None:
+    """Say that only the preview was read, if the file is a raw photo."""
+    from tallybone.terminal import printable
+    from vision.image.header import is_heic, parse_header
+
+    if not is_heic(data) and parse_header(data).kind == "DNG":
+        words = f"{printable(str(photo))}: only the preview of this raw photo was read"
+        output.err_console.print(words, markup=False, soft_wrap=True)
 
 
 def _timed(read_picture: ReadPicture, image: Image) -> tuple[Reading, float]:

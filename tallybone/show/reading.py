@@ -100,7 +100,7 @@ def _describe_end(reading: Reading, index: int, half: int | None) -> str:
 
 
 def describe_count(reading: Reading) -> str:
-    """Describe the numbers of tiles by face, of joins and of other contacts.
+    """Describe the numbers of tiles by face, of their pips, of joins and of other contacts.
 
     >>> describe_count(Reading(640, 480, (), ()))
     'No tiles seen'
@@ -113,10 +113,15 @@ def describe_count(reading: Reading) -> str:
         parts.append(f"{count[Face.DOWN]} face down")
     if count[Face.UNSURE]:
         parts.append(f"{count[Face.UNSURE]} that cannot be read")
+    parts.append(counted(_pips(reading), "pip"))
     parts.append(counted(len(reading.joins), "join"))
     if reading.contacts:
         parts.append(counted(len(reading.contacts), "contact"))
     return ", ".join(parts)
+
+
+def _pips(reading: Reading) -> int:
+    return sum(half.pips for tile in reading.tiles if tile.face is Face.UP for half in tile.halves)
 
 
 def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
@@ -127,14 +132,15 @@ def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
         reading: The reading.
         read_ms: Time to read the picture.
 
-    >>> format_reading("table.jpg", Reading(640, 480, (), ()), read_ms=12.345)
-    '{"path": "table.jpg", "width": 640, "height": 480, "tiles": [], "joins": [], "contacts": [], "ms": 12.3}'
+    >>> format_reading("a.jpg", Reading(640, 480, (), ()), read_ms=12.345)
+    '{"path": "a.jpg", "width": 640, "height": 480, "tiles": [], "pips": 0, "joins": [], "contacts": [], "ms": 12.3}'
     """
     line = {
         "path": path,
         "width": reading.width_px,
         "height": reading.height_px,
         "tiles": [_tile(tile) for tile in reading.tiles],
+        "pips": _pips(reading),
         "joins": [asdict(join) for join in reading.joins],
         "contacts": [asdict(contact) for contact in reading.contacts],
         "ms": round(read_ms, 1),

@@ -31,7 +31,7 @@ from vision.errors import VisionError
 from vision.image.picture import PictureError, decode_picture, load_picture, read_picture_file
 from vision.tracking.watch import Frame
 
-PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
+PICTURES = frozenset([".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".gif", ".avif", ".heic", ".heif"])
 VIDEOS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".webm"})
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
 # Frame rate that is assumed for a video without a plausible one.

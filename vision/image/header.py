@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from vision.errors import HeaderError
 
 _WIDTH, _HEIGHT, _DEPTH_BITS, _CHANNELS, _TILE_WIDTH, _TILE_HEIGHT = 256, 257, 258, 277, 322, 323
+_DNG_VERSION = 50706
 _PARTS = ((273, 279), (324, 325))  # Offsets and byte counts, of strips and of tiles.
-_WANTED = frozenset({_WIDTH, _HEIGHT, _DEPTH_BITS, _CHANNELS, _TILE_WIDTH, _TILE_HEIGHT, *_PARTS[0], *_PARTS[1]})
+_SIZES = (_WIDTH, _HEIGHT, _DEPTH_BITS, _CHANNELS, _TILE_WIDTH, _TILE_HEIGHT)
+_WANTED = frozenset({_DNG_VERSION, *_SIZES, *_PARTS[0], *_PARTS[1]})
 _INTEGER_TYPES = {1: "B", 3: "H", 4: "I"}  # BYTE, SHORT, LONG: the types of sizes and offsets.
 _TYPE_BYTES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
 # Maximum total size of all tags. The decoder keeps every tag, and several may share the same bytes. The two tables of
@@ -78,7 +80,7 @@ def _tags(data: bytes) -> dict[int, tuple[int, ...]]:
     return tags
 
 
-FORMATS = "JPEG, PNG, WebP, BMP or TIFF"
+FORMATS = "JPEG, PNG, WebP, BMP, TIFF, GIF, AVIF or HEIC"
 
 _JPEG_SOF = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # C4 tables, C8 reserved, CC arithmetic conditioning
 # A marker may be preceded by any number of FF. TEM and restart markers have no length and are skipped.
@@ -95,6 +97,7 @@ _MOST_PARTS = 1 << 18
 # libjpeg writes 10 scans. Each is decoded over the whole image even if its data is tiny, which takes 0.05 to 0.35 s at
 # 80 megapixels. The limits allow 10 scans for the largest image, and more than any encoder writes at 12 megapixels.
 _MOST_SCANS = 64
+_MOST_AVIF_HEADER = 1 << 16
 _MOST_SCANNED_PIXELS = 800_000_000
 
 
@@ -178,9 +181,14 @@ def _parse(data: bytes) -> Header:
     if data[:2] == b"BM":
         return _parse_bmp(data)
     if data[:4] in (b"II*\0", b"MM\0*"):
-        return Header("TIFF", *tiff_size_px(data))
+        # The first image of a raw photo is its preview.
+        return Header("DNG" if _DNG_VERSION in _tags(data) else "TIFF", *tiff_size_px(data))
+    if data[:6] in (b"GIF87a", b"GIF89a"):
+        return Header("GIF", *struct.unpack_from("<HH", data, 6))
+    if data[4:8] == b"ftyp" and data[8:12] in (b"avif", b"avis"):
+        return Header("AVIF", *_avif_size_px(data))
     if is_heic(data):
-        raise HeaderError(f"it is HEIC; save it as {FORMATS} (on the phone: camera format 'most compatible')")
+        raise HeaderError("it is HEIC; save it as JPEG or PNG (on the phone: camera format 'most compatible')")
     raise HeaderError(f"not a readable picture: expected {FORMATS}")
 
 
@@ -270,6 +278,34 @@ def _parse_webp(data: bytes) -> Header:
     return Header("WebP", width_px, height_px)
 
 
+def _avif_size_px(data: bytes) -> tuple[int, int]:
+    """Return the size of the largest image in an AVIF file, from the property "ispe" of each image."""
+    ends = [found.end() for found in re.finditer(rb"ispe\0{4}", data[:_MOST_AVIF_HEADER])]
+    if not ends:
+        raise HeaderError("its AVIF header is damaged")
+    return max((struct.unpack_from(">II", data, at) for at in ends), key=lambda size: size[0] * size[1])
+
+
+def _require_whole_avif(data: bytes) -> None:
+    at = 0
+    while at < len(data):
+        (length,) = struct.unpack_from(">I", data, at)
+        if length == 1:
+            (length,) = struct.unpack_from(">Q", data, at + 8)
+        if length == 0:  # up to the end of the file
+            return
+        if length < 8:
+            raise HeaderError(f"its AVIF data is damaged at byte {at}")
+        at += length
+    if at > len(data):
+        raise IndexError
+
+
+def _require_whole_gif(data: bytes) -> None:
+    if not data.rstrip(b"\0").endswith(b";"):
+        raise IndexError
+
+
 def _exactly(data: bytes, at: int, count: int) -> bytes:
     part = data[at : at + count]
     if len(part) != count:
@@ -311,4 +347,7 @@ _WHOLE = {
     "WebP": _require_whole_webp,
     "BMP": _require_whole_bmp,
     "TIFF": require_whole_tiff,
+    "DNG": require_whole_tiff,
+    "GIF": _require_whole_gif,
+    "AVIF": _require_whole_avif,
 }

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from vision.arrays import Image
 from vision.errors import HeaderError, VisionError
-from vision.image.header import FORMATS, Header, is_heic, needed_to_decode, parse_header, require_whole
+from vision.image.header import Header, is_heic, needed_to_decode, parse_header, require_whole
 
 # Photos of common phones have up to 50 megapixels. 80 take 240 MB decoded, which fits a Pi with 1 GB.
 MAX_PIXELS = 80_000_000
+# JPEG images are reduced while they are decoded, so those of phones with 108 or 200 megapixels take no more.
+MAX_JPEG_PIXELS = 200_000_000
 # Size of an uncompressed image with that many pixels. Larger files are not read.
 MAX_FILE_BYTES = 256 * 1024 * 1024
 _REDUCED = ((8, cv2.IMREAD_REDUCED_COLOR_8), (4, cv2.IMREAD_REDUCED_COLOR_4), (2, cv2.IMREAD_REDUCED_COLOR_2))
@@ -49,13 +51,14 @@ def load_picture(path: Path) -> Image:
     The size in the header is checked before decoding, so that an oversized image uses no memory.
 
     Args:
-        path: A JPEG, PNG, WebP, BMP or TIFF file. Also HEIC if pillow-heif is installed (the extra `heic`).
+        path: A JPEG, PNG, WebP, BMP, TIFF, GIF or AVIF file, or a raw photo (DNG), of which the preview is read. Also
+            HEIC if pillow-heif is installed (the extra `heic`). JPEG of over 80 megapixels is reduced.
 
     Returns:
         Shape (H, W, 3), BGR.
 
     Raises:
-        PictureError: If the file does not exist, or is not a complete image of at most 80 megapixels.
+        PictureError: If the file does not exist, or is not a complete image of at most 80 megapixels (JPEG: 200).
     """
     return decode_picture(read_picture_file(path), str(path))
 
@@ -92,7 +95,8 @@ def check_picture(data: bytes, name: str) -> Header:
     """
     try:
         header = parse_header(data)
-        _check_size(header.width_px, header.height_px, name)
+        most = MAX_JPEG_PIXELS if header.kind == "JPEG" else MAX_PIXELS
+        _check_size(header.width_px, header.height_px, name, most)
         require_whole(data, header.kind)
     except HeaderError as error:
         raise PictureError(f"{name}: {error}") from None
@@ -118,15 +122,18 @@ def read_picture_file(path: Path) -> bytes:
             raise PictureError(f"{path}: it is too large: expected at most {limit_mb} MB, but it has {size_mb}")
         return path.read_bytes()
     except FileNotFoundError:
+        if str(path).startswith(("http:/", "https:/")):
+            address = str(path).replace(":/", "://", 1)  # a path has no empty parts
+            raise PictureError(f"{address}: this is an address: download the picture, and read the file") from None
         raise PictureError(f"{path}: there is no such file") from None
     except OSError as error:
         raise PictureError(f"{path}: it cannot be opened: {error.strerror}") from error
 
 
-def _check_size(width_px: int, height_px: int, name: str) -> None:
-    if width_px * height_px > MAX_PIXELS:
+def _check_size(width_px: int, height_px: int, name: str, most: int = MAX_PIXELS) -> None:
+    if width_px * height_px > most:
         raise OversizedPictureError(
-            f"{name}: it is too large: expected at most {MAX_PIXELS // 1_000_000} megapixels,"
+            f"{name}: it is too large: expected at most {most // 1_000_000} megapixels,"
             f" but its header says {width_px} x {height_px}"
         )
 
@@ -136,7 +143,7 @@ def _decode_heic(data: bytes, name: str) -> Image:
         import pillow_heif
     except ImportError:
         raise MissingHeicError(
-            f"{name}: it is HEIC; run `pip install pillow-heif`, or save it as {FORMATS} (on the phone: camera format"
+            f"{name}: it is HEIC; run `pip install pillow-heif`, or save it as JPEG or PNG (on the phone: camera format"
             " 'most compatible')"
         ) from None
     try:
@@ -157,7 +164,9 @@ def _decode_heic(data: bytes, name: str) -> Image:
 
 def _decode(data: bytes, header: Header, name: str, least_px: int | None) -> Image:
     pixels, long_side_px = header.width_px * header.height_px, max(header.width_px, header.height_px)
-    mode = next((mode for scale, mode in _REDUCED if least_px and long_side_px >= scale * least_px), cv2.IMREAD_COLOR)
+    least_px = least_px or long_side_px
+    modes = (mode for scale, mode in _REDUCED if scale * least_px <= long_side_px or pixels * 4 > MAX_PIXELS * scale**2)
+    mode = next(modes, cv2.IMREAD_COLOR)
     try:
         image = cv2.imdecode(np.frombuffer(data, np.uint8), mode)
     except cv2.error as error:

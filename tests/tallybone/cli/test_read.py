@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import struct
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -92,6 +93,7 @@ def test_a_line_of_json_has_the_documented_form(run: Outcome, tmp_path: Path) ->
         "path": str(path),
         "width": 160,
         "height": 120,
+        "pips": 20,
         "tiles": [
             {
                 "face": "up",
@@ -165,7 +167,7 @@ def test_the_table_describes_tiles_pips_uncertainty_and_joins(run: Outcome, tmp_
     assert "the 2 of tile 4 (2|0) touches the 4 of tile 2 (4|4), which is not a join" in text
     assert "the 4 of tile 1 (6|4?3) by itself would be read as 3" in text
     assert "unsure" in text
-    assert "3 tiles face up, 1 face down, 1 that cannot be read, 1 join, 1 contact" in text
+    assert "3 tiles face up, 1 face down, 1 that cannot be read, 20 pips, 1 join, 1 contact" in text
     assert run.code == 0
 
 
@@ -296,3 +298,27 @@ def test_the_program_reads_real_photographs(shared_data: Path, tmp_path: Path) -
     assert [line["path"] for line in lines] == [str(path) for path in photos]
     assert all(line["tiles"] for line in lines)
     assert len(list((tmp_path / "out").iterdir())) == 2
+
+
+def test_the_pictures_of_a_folder_are_read_in_order(run: Outcome, tmp_path: Path) -> None:
+    for name in ("b.png", "a.gif", "c.avif"):
+        photo(tmp_path / name)
+    (tmp_path / "notes.txt").write_text("no picture")
+    (empty := tmp_path / "empty").mkdir()
+    run.read(tmp_path, empty)
+    assert [Path(str(line["path"])).name for line in run.lines()] == ["a.gif", "b.png", "c.avif"]
+    assert "expected pictures (" in run.err.getvalue()
+    assert run.code == 1
+
+
+def test_a_raw_photo_says_that_its_preview_was_read(run: Outcome, tmp_path: Path) -> None:
+    data = bytearray(photo(tmp_path / "a.tiff").read_bytes())
+    (at,) = struct.unpack_from("<I", data, 4)
+    (entries,) = struct.unpack_from("<H", data, at)
+    directory = bytes(data[at + 2 : at + 2 + 12 * entries]) + struct.pack("<HHIBBBB", 50706, 1, 4, 1, 4, 0, 0)
+    data[4:8] = struct.pack("<I", len(data))
+    (tmp_path / "a.dng").write_bytes(bytes(data) + struct.pack("<H", entries + 1) + directory + bytes(4))
+    run.read(tmp_path / "a.dng", tmp_path / "a.tiff")
+    assert run.err.getvalue().count("only the preview of this raw photo was read") == 1
+    assert f"{tmp_path / 'a.dng'}: only the preview" in run.err.getvalue()
+    assert run.code == 0

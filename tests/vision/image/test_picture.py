@@ -33,8 +33,8 @@ from tests.vision.picture_files import (
     with_exif,
 )
 from vision.errors import HeaderError
-from vision.image.header import needed_to_decode, parse_header, require_whole
-from vision.image.picture import MAX_PIXELS, PictureError, decode_picture, load_picture
+from vision.image.header import Header, needed_to_decode, parse_header, require_whole
+from vision.image.picture import MAX_JPEG_PIXELS, MAX_PIXELS, PictureError, decode_picture, load_picture
 
 
 def write(folder: Path, name: str, data: bytes) -> Path:
@@ -63,7 +63,8 @@ def assert_is_the_scene(image: NDArray[np.uint8], *, tolerance: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("extension", "tolerance"), [(".jpg", 12), (".png", 0), (".bmp", 0), (".webp", 12), (".tiff", 0)]
+    ("extension", "tolerance"),
+    [(".jpg", 12), (".png", 0), (".bmp", 0), (".webp", 12), (".tiff", 0), (".gif", 40), (".avif", 12)],
 )
 def test_all_formats_decode_to_the_same_image(tmp_path: Path, extension: str, tolerance: int) -> None:
     path = write(tmp_path, f"table{extension}", encoded(extension))
@@ -192,9 +193,9 @@ def test_rejects_an_empty_file(tmp_path: Path) -> None:
     assert "empty" in rejection(write(tmp_path, "empty.jpg", b""))
 
 
-@pytest.mark.parametrize("data", [b"hello table\n", b"\0" * 1000, b"GIF89a" + b"\0" * 50, b"<svg/>", b"\xff"])
+@pytest.mark.parametrize("data", [b"hello table\n", b"\0" * 1000, b"<svg/>", b"\xff"])
 def test_rejects_other_files_and_lists_the_formats(tmp_path: Path, data: bytes) -> None:
-    assert "JPEG, PNG, WebP, BMP or TIFF" in rejection(write(tmp_path, "notes.jpg", data))
+    assert "JPEG, PNG, WebP, BMP, TIFF, GIF, AVIF or HEIC" in rejection(write(tmp_path, "notes.jpg", data))
 
 
 def test_reads_heic_upright(tmp_path: Path) -> None:
@@ -301,7 +302,8 @@ def huge_bmp() -> bytes:
 def test_rejects_a_huge_image(tmp_path: Path, make: Callable[[], bytes]) -> None:
     message = rejection(write(tmp_path, "huge", make()))
     assert "too large" in message
-    assert f"{MAX_PIXELS // 1_000_000} megapixels" in message
+    most = MAX_JPEG_PIXELS if make is huge_jpeg else MAX_PIXELS
+    assert f"{most // 1_000_000} megapixels" in message
 
 
 PEAK_KB = """
@@ -396,3 +398,37 @@ def test_a_reduced_picture_is_upright() -> None:
     assert found.shape == (160, 120, 3)
     assert found[40, 90].min() > 200
     assert found[120, 30].max() < 50
+
+
+@pytest.mark.parametrize("extension", [".gif", ".avif"])
+def test_rejects_a_truncated_gif_or_avif(tmp_path: Path, extension: str) -> None:
+    data = encoded(extension)
+    for cut in (len(data) // 2, len(data) - 1):
+        assert "cut off" in rejection(write(tmp_path, f"cut{extension}", data[:cut]))
+    assert parse_header(data) == Header(extension[1:].upper(), SCENE_WIDTH, SCENE_HEIGHT)
+
+
+def test_a_jpeg_of_a_phone_with_108_megapixels_is_reduced(tmp_path: Path) -> None:
+    image = np.full((9_000, 12_000, 3), 90, np.uint8)
+    image[:4_500, :6_000] = 200
+    reduced = load_picture(write(tmp_path, "phone.jpg", encoded(".jpg", image)))
+    assert reduced.shape == (4_500, 6_000, 3)
+    assert abs(int(reduced[100, 100, 0]) - 200) <= 2
+    assert abs(int(reduced[-100, -100, 0]) - 90) <= 2
+
+
+def test_a_raw_photo_is_known_by_its_version_tag() -> None:
+    data = encoded(".tiff")
+    (at,) = struct.unpack_from("<I", data, 4)
+    (entries,) = struct.unpack_from("<H", data, at)
+    directory = data[at + 2 : at + 2 + 12 * entries] + struct.pack("<HHIBBBB", 50706, 1, 4, 1, 4, 0, 0)
+    raw = data[:4] + struct.pack("<I", len(data)) + data[8:] + struct.pack("<H", entries + 1) + directory + bytes(4)
+    assert parse_header(data).kind == "TIFF"
+    assert parse_header(raw) == Header("DNG", SCENE_WIDTH, SCENE_HEIGHT)
+    assert_is_the_scene(decode_picture(raw, "raw.dng"), tolerance=0)
+
+
+def test_an_address_is_not_called_a_missing_file() -> None:
+    words = "^https://example.org/a.jpg: this is an address: download the picture, and read the file$"
+    with pytest.raises(PictureError, match=words):
+        load_picture(Path("https://example.org/a.jpg"))
