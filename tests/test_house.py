@@ -137,7 +137,7 @@ MAX_LINES = {
     "tallybone/show": 1_891,
     "tallybone/simulate": 2_268,
     "tallybone/web": 6_112,
-    "tallybone": 5_590,
+    "tallybone": 5_600,
 }
 MAX_LINES_IN_SUM = 88_100
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling

@@ -120,17 +120,17 @@ WORDS = {
     "bones": GameWords(
         "Fives", "Score when the open ends add up to a multiple of five. A spinner opens its sides first."
     ),
-    "draw": GameWords("Draw", "Players who cannot play draw until they can. Only the end of a hand scores."),
-    "allfives": GameWords(
-        "All Fives, Sniff", "Fives with a spinner that is open on all four sides and keeps counting."
+    "draw": GameWords(
+        "Block with buying", "Players who cannot play draw until they can. Only the end of a hand scores."
     ),
-    "block": GameWords("Block", "No drawing: players who cannot play knock. Only the end of a hand scores."),
+    "allfives": GameWords("Sniff", "Fives with a spinner that is open on all four sides and keeps counting."),
+    "block": GameWords("Block dominoes", "No drawing: players who cannot play knock. Only the end of a hand scores."),
     "super": GameWords(
         "Super Dominoes", "Six arms grow from a double; 15, 14, 13, 3 and doubles have special effects."
     ),
     "twoset": GameWords("4 man, 2 box", "Fives with two sets. Points count only when called."),
     "cutthroat": GameWords(
-        "4 man, 2 box", "Two-set fives in which the next player may stack a tile to steal the points."
+        "4 man, 2 box with stealing", "Two-set fives in which the next player may stack a tile to steal the points."
     ),
     "free": GameWords("no game", "Every tile is reported as it is placed, moved or removed."),
 }

@@ -17,6 +17,7 @@ MOST_BYTES = 16 * 1024
 MOST_PLAYERS = 16
 _MOST_POINTS = 1_000_000
 _TABLE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_PAGE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,80}")
 _MATCH = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -38,7 +39,7 @@ class Scores:
     """Score of a table.
 
     *winner* is a seat, which is an index into *players*, and None unless the match is over. *provisional* is True while
-    totals rely on inferred plays. Tables with older versions do not send it.
+    totals rely on inferred plays. Tables with older versions do not send it. *page* is the address of the table's page.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Scores:
     provisional: bool = False
     players: tuple[Player, ...] = ()
     at: datetime | None = None
+    page: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ def scores_of(data: Mapping[str, Any], table: str) -> Scores:
     return Scores(
         name=_text(data.get("name"), MOST_NAME) or table,
         tournament=_text(data.get("tournament"), MOST_NAME),
-        match=_match(data.get("match")),
+        match=_matching(_MATCH, data.get("match")),
         game=_text(data.get("game"), MOST_NAME) or "",
         target=_whole(data.get("target"), 0, _MOST_POINTS),
         playing=data.get("playing") is True,
@@ -140,13 +142,14 @@ def scores_of(data: Mapping[str, Any], table: str) -> Scores:
         provisional=data.get("provisional") is True,
         players=players,
         at=_time(data.get("at")),
+        page=_matching(_PAGE, data.get("page")),
     )
 
 
 def _state(data: Mapping[str, Any]) -> MatchProgress:
     last = data.get("last")
     return MatchProgress(
-        match=_match(data.get("match")),
+        match=_matching(_MATCH, data.get("match")),
         hand=_whole(data.get("hand"), 0, _MOST_POINTS),
         turn=_whole(data.get("turn"), 0, MOST_PLAYERS - 1),
         question=_text(data.get("question"), MOST_WORDS),
@@ -168,8 +171,8 @@ def _text(data: object, most: int) -> str | None:
     return plain(data, most).strip() or None if isinstance(data, str) else None
 
 
-def _match(data: object) -> str | None:
-    return data if isinstance(data, str) and _MATCH.fullmatch(data) else None
+def _matching(pattern: re.Pattern[str], data: object) -> str | None:
+    return data if isinstance(data, str) and pattern.fullmatch(data) else None
 
 
 def _whole(data: object, lowest: int, highest: int) -> int | None:

@@ -123,7 +123,7 @@ class PlayerSeen:
 
 @dataclass(frozen=True, slots=True)
 class TableSeen:
-    """A table. *asks* is its open question. *changed* is the UTC time of its last change."""
+    """A table. *asks* is its open question, *changed* the UTC time of its last change, *page* its page's address."""
 
     id: str
     name: str
@@ -139,6 +139,7 @@ class TableSeen:
     asks: str | None
     last: str | None
     changed: str | None
+    page: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,7 @@ def table_seen(table: KnownTable) -> TableSeen:
         state = None
     is_played = scores.playing and not scores.over
     now = state if is_played else None
-    turn = None if now is None else now.turn
+    turn = None if now is None or not table.is_online else now.turn
     winner = scores.winner
     team = None if winner is None else scores.players[winner].team
     seen = tuple(
@@ -203,6 +204,7 @@ def table_seen(table: KnownTable) -> TableSeen:
         asks=None if now is None else now.question,
         last=None if state is None else state.last,
         changed=None if table.changed is None else table.changed.isoformat(timespec="seconds"),
+        page=scores.page,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from random import Random
 
@@ -15,6 +15,7 @@ from paho.mqtt.properties import Properties
 
 from engine.phrases import listed, phrase
 from tallybone.finding import Finding
+from tallybone.notify.events import Json
 from tallybone.notify.findings import broker_found, wait_s
 from tallybone.notify.mqtt import (
     LEAST_SEATS,
@@ -153,6 +154,7 @@ class Publishing:
         self._topics = Topics(settings.prefix, settings.place.table)
         self._outbox = Outbox()
         self._seats = LEAST_SEATS
+        self._scores: Mapping[str, Json] = {}
         self._something, self._ends = asyncio.Event(), asyncio.Event()
         self._offline = Message(self._topics.of("availability"), OFFLINE, is_retained=True)
         self._line = BrokerConnection(settings.broker, rng, will=self._offline)
@@ -167,9 +169,10 @@ class Publishing:
         """Queue news, to be sent as soon as there is a connection."""
         for name, state in told.states.items():
             players = state.get("players")
-            if isinstance(players, list) and len(players) > self._seats:
-                self._seats = len(players)
+            if isinstance(players, list):
+                self._seats, self._scores = max(self._seats, len(players)), state
                 self._announce()
+                continue
             self._outbox.put(Message(self._topics.of(name), as_payload(state), is_retained=True))
         for event in told.events:
             self._outbox.put(Message(self._topics.of("events"), as_payload(event.said), is_retained=False))
@@ -191,8 +194,11 @@ class Publishing:
         ending.cancel()
 
     def _announce(self) -> None:
-        """Announce the table to Home Assistant, if configured and if anything has changed."""
+        """Publish the score with the address of the page, and the device for Home Assistant, if they have changed."""
         settings, link = self._settings, self._link
+        if self._scores:
+            scores = as_payload({**self._scores, "page": link.url()})
+            self._outbox.put(Message(self._topics.of("scores"), scores, is_retained=True))
         if settings.discovery is not None:
             self._outbox.put(
                 discovery_message(

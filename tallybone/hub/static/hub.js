@@ -5,7 +5,7 @@ import { folded, tableCard } from "./hub_table.js";
 import { showStandings } from "./hub_standings.js";
 import { showLanguages } from "./languages.js";
 import { Link, follow } from "./link.js";
-import { fillIn, later, plural, say } from "./say.js";
+import { fillIn, later, locale, plural, say } from "./say.js";
 
 const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not connected") };
 const ALL = "";
@@ -75,7 +75,7 @@ class HubPage {
     this.link = link;
     document.documentElement.dataset.link = link;
     write(byId("link"), say(LINKS[link]));
-    if (link === Link.LOST) this.lostAt = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+    if (link === Link.LOST) this.lostAt = new Date().toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
     this.showLost();
   }
 

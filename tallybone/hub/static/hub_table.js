@@ -1,7 +1,8 @@
 // Card of a table: game, players, score, turn, and connection state.
 
 import { foreign, make, totalOf } from "./dom.js";
-import { language, say } from "./say.js";
+import { gameName } from "./games.js";
+import { locale, say } from "./say.js";
 
 /** Normalize a text for searching: lower case without accents. */
 export function folded(text) {
@@ -11,13 +12,18 @@ export function folded(text) {
 /** Return the card of a table; players matching *key* are highlighted. */
 export function tableCard(table, key) {
   const card = make("li", { class: `card table-card is-${stateOf(table)}` });
-  const head = make("div", { class: "card-head" }, make("h3", {}, foreign(table.name)), make("p", { class: "sign" }, signOf(table)));
+  const head = make("div", { class: "card-head" }, make("h3", {}, nameOf(table)), make("p", { class: "sign" }, signOf(table)));
   const players = make("ul", { class: "card-players" }, ...table.players.map((player) => rowOf(player, key, table.provisional)));
   card.append(head, players);
   if (table.asks !== null) card.append(make("p", { class: "asks" }, foreign(table.asks)));
   else if (table.last !== null) card.append(make("p", { class: "about card-last" }, foreign(table.last)));
   card.append(make("p", { class: "about card-foot" }, aboutOf(table)));
   return card;
+}
+
+/** Return the name of a table, which leads to its page if others can reach that. */
+function nameOf({ name, page }) {
+  return page === null ? foreign(name) : make("a", { href: page, target: "_blank", rel: "noopener noreferrer" }, foreign(name));
 }
 
 function stateOf(table) {
@@ -51,7 +57,8 @@ function aboutOf(table) {
   const parts = [];
   if (table.changed !== null) parts.push(say("last heard from at {time}", { time: timeOf(table.changed) }));
   if (table.game !== "") {
-    parts.push(table.target === null ? table.game : say("{game} to {target}", { game: table.game, target: table.target }));
+    const game = gameName(table.game);
+    parts.push(table.target === null ? game : say("{game} to {target}", { game, target: table.target }));
   }
   if (table.hand !== null) parts.push(say("hand {hand}", { hand: table.hand }));
   return parts.join(" · ");
@@ -62,5 +69,5 @@ function timeOf(text) {
   const at = new Date(text);
   const isToday = at.toDateString() === new Date().toDateString();
   const day = isToday ? {} : { day: "numeric", month: "short" };
-  return at.toLocaleString(language, { ...day, hour: "2-digit", minute: "2-digit" });
+  return at.toLocaleString(locale, { ...day, hour: "2-digit", minute: "2-digit" });
 }

@@ -12,8 +12,10 @@ const LARGEST_LABEL = 3;
 const BADGE_SIDES = 0.38;
 const OVERLAP_SIDES = 0.12;
 const LEAST_BADGE_PX = 9;
-// Distance between the middles of two tiles that touch, at most.
-const BESIDE_SIDES = 2.6;
+// Distance between the middles of a tile that may be meant for the layout and the nearest of the others, at most.
+const BESIDE_SIDES = 4;
+// Distance of an end from the middle of its tile from which it has a place of its own, in sides of a half tile.
+const LEAST_AWAY = 0.1;
 // Aspect ratio of the felt on a phone.
 const [LEAST_SHAPE, MOST_SHAPE] = [0.9, 1.7];
 
@@ -34,17 +36,22 @@ export function emptyFelt(label) {
 export function drawFelt(felt, given, onTile, zoom = null) {
   const layout = zoom === null ? given : zoom.turn(felt, given);
   const tiles = (layout?.tiles ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
-  const waiting = (layout?.waiting ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
+  let waiting = (layout?.waiting ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
   const unsure = (layout?.unsure ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
   const ends = (layout?.ends ?? []).filter((end) => end.open !== false);
   const side = median([...tiles, ...waiting, ...unsure].map((tile) => tile.pose.side)) || 40;
   const [waitingGroup, tileGroup, endGroup] = felt.children;
   // A tile that has not been read yet covers the end at which it lies.
   const isFree = ({ x, y }) => !waiting.some(({ pose }) => Math.hypot(pose.middle[0] - x, pose.middle[1] - y) < side);
-  const badgesOf = (size) => ends.map((end) => badge(end, tiles, side, size)).filter((one) => one !== null && isFree(one));
+  const badgesOf = (size) => {
+    const shown = ends.map((end) => badge(end, tiles, side, size)).filter((one) => one !== null && isFree(one));
+    return [...shown, ...armBadges(ends, tiles, side, size)];
+  };
   if (zoom === null) showWindow(felt, windowAround([...tiles, ...waiting, ...unsure], side));
   else {
-    const followed = [...tiles, ...waiting.filter((tile) => isBeside(tile, tiles, side)), ...unsure].flatMap((tile) => tile.corners_px);
+    // Others are in a player's hand.
+    waiting = besideLayout(waiting, tiles, side);
+    const followed = [...tiles, ...waiting, ...unsure].flatMap((tile) => tile.corners_px);
     zoom.show(felt, [...followed, ...badgesOf(BADGE_SIDES * side).flatMap(cornersOf)], side);
   }
   const beside = [...waiting.map((tile, at) => ({ ...tile, key: `w${at}` })), ...unsure.map((tile, at) => ({ ...tile, key: `u${at}`, isUnsure: true }))];
@@ -112,7 +119,7 @@ function badge(end, tiles, side, size) {
   if (host === undefined) return null;
   const away = [end.x - host.pose.middle[0], end.y - host.pose.middle[1]];
   const length = Math.hypot(...away);
-  if (length < 0.1 * side) return null;
+  if (length < LEAST_AWAY * side) return null;
   const text = end.counts === 2 * end.value && end.value > 0 ? `${end.value}+${end.value}` : String(end.value);
   const wide = size * (text.length >= LARGEST_LABEL ? 1.75 : text.length > 1 ? 1.15 : 1);
   const reach = ((Math.abs(away[0]) * wide + Math.abs(away[1]) * size) / length - OVERLAP_SIDES * side) / length;
@@ -120,9 +127,27 @@ function badge(end, tiles, side, size) {
   return { key: `${end.seq} ${end.port}`, ...place, text, size, wide, isCounted: end.counts > 0 };
 }
 
-/** Check that a tile lies next to one of *tiles*, rather than in a player's hand. True without tiles. */
-function isBeside({ pose }, tiles, side) {
-  return tiles.length === 0 || tiles.some((tile) => Math.hypot(tile.pose.middle[0] - pose.middle[0], tile.pose.middle[1] - pose.middle[1]) < BESIDE_SIDES * side);
+/** Return one badge for the free arms of each starter, which have no places of their own: its number, and how many arms. */
+function armBadges(ends, tiles, side, size) {
+  return tiles.flatMap(({ seq, pose }) => {
+    const arms = ends.filter((end) => end.seq === seq && Math.hypot(end.x - pose.middle[0], end.y - pose.middle[1]) < LEAST_AWAY * side);
+    if (arms.length === 0) return [];
+    const text = arms.length === 1 ? String(arms[0].value) : `${arms[0].value}×${arms.length}`;
+    const wide = size * (text.length > LARGEST_LABEL ? 2 : text.length > 1 ? 1.5 : 1);
+    return { key: `${seq} arms`, x: pose.middle[0], y: pose.middle[1], text, size, wide, isCounted: arms.some((end) => end.counts > 0) };
+  });
+}
+
+/** Return the waiting tiles that lie near the layout or near another such tile. All without a layout. */
+function besideLayout(waiting, tiles, side) {
+  const isNear = ({ pose }, others) => others.some((other) => Math.hypot(other.pose.middle[0] - pose.middle[0], other.pose.middle[1] - pose.middle[1]) < BESIDE_SIDES * side);
+  let [found, size] = [tiles.length === 0 ? waiting : [], -1];
+  while (found.length > size) {
+    size = found.length;
+    const near = [...tiles, ...found];
+    found = waiting.filter((tile) => found.includes(tile) || isNear(tile, near));
+  }
+  return found;
 }
 
 function cornersOf({ x, y, wide, size }) {

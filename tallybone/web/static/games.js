@@ -12,7 +12,12 @@ const NAMES = {
   cutthroat: later("Cutthroat"),
 };
 
-/** Return the name of a game; an unknown one is returned unchanged. */
+/** Return the name of a game in the language of the page. */
 export function gameName(game) {
   return Object.hasOwn(NAMES, game) ? say(NAMES[game]) : game;
+}
+
+/** Return the English name of a game; an unknown one is returned unchanged. */
+export function properName(game) {
+  return Object.hasOwn(NAMES, game) ? NAMES[game] : game;
 }

@@ -3,7 +3,7 @@
 import { read } from "./api.js";
 import { byId, make, write } from "./dom.js";
 import { codeIfIn, codeOf } from "./pairing.js";
-import { language, say } from "./say.js";
+import { locale, say } from "./say.js";
 
 // Renew a code well before it expires.
 const RENEWED_AFTER = 0.7;
@@ -24,7 +24,7 @@ export class Idle {
   }
 
   tick() {
-    write(this.clock, new Date().toLocaleTimeString(language, { hour: "numeric", minute: "2-digit" }));
+    write(this.clock, new Date().toLocaleTimeString(locale, { hour: "numeric", minute: "2-digit" }));
   }
 
   /** Update from a snapshot. */

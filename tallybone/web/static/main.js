@@ -13,7 +13,7 @@ import { showLobby } from "./lobby.js";
 import { registerPairing } from "./pairing.js";
 import { showScores } from "./scores.js";
 import { openTilesOut } from "./tiles_out.js";
-import { fillIn, language, later, say } from "./say.js";
+import { fillIn, language, later, locale, say } from "./say.js";
 import { fetchAhead, registerSeldom } from "./seldom.js";
 import { watchLetters } from "./letters.js";
 import { listenToSheets } from "./sheet.js";
@@ -148,7 +148,7 @@ class Page {
 }
 
 function timeNow() {
-  return new Date().toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  return new Date().toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }
 
 new Page();

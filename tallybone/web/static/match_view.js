@@ -3,6 +3,7 @@
 import { read, send } from "./api.js";
 import { button, foreign, make, write } from "./dom.js";
 import { FirstRun } from "./first_run.js";
+import { gameName } from "./games.js";
 import { dateOf } from "./measures.js";
 import { MatchForm } from "./match_form.js";
 import { say } from "./say.js";
@@ -85,7 +86,7 @@ export class MatchView {
 
   again(usual) {
     const target = usual.options.target;
-    const words = target === undefined ? say(usual.game) : say("{game} to {target}", { game: usual.game, target });
+    const words = target === undefined ? gameName(usual.game) : say("{game} to {target}", { game: gameName(usual.game), target });
     const begin = button(say("Start again"), (event) => this.begin(usual, event.target), { id: "again", class: "primary" });
     const who = make("p", {}, words, ": ", ...usual.players.flatMap((name, seat) => [seat === 0 ? "" : ", ", foreign(name)]));
     return card(say("Usual match"), who, make("p", { class: "wrong", role: "alert" }), make("div", { class: "row" }, begin));
@@ -127,5 +128,5 @@ function card(heading, ...children) {
 
 function scoreOf(game, scores) {
   const ones = scores.map(([name, total]) => make("li", {}, foreign(name), " ", make("strong", {}, String(total))));
-  return make("div", { class: "row" }, make("strong", { class: "game-name" }, say(game)), make("ul", { class: "row scores-in-a-row" }, ...ones));
+  return make("div", { class: "row" }, make("strong", { class: "game-name" }, gameName(game)), make("ul", { class: "row scores-in-a-row" }, ...ones));
 }

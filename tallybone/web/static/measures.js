@@ -1,6 +1,6 @@
 // Formats dates, durations and sizes in the language of the page.
 
-import { language } from "./say.js";
+import { language, locale } from "./say.js";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"];
 
@@ -8,7 +8,7 @@ const UNITS = ["B", "kB", "MB", "GB", "TB"];
 export function dateOf(text) {
   const date = new Date(text);
   if (Number.isNaN(date.valueOf())) return text;
-  return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" }).format(date);
+  return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(date);
 }
 
 /** Return a duration as M:SS, or H:MM:SS from one hour on. */

@@ -15,7 +15,11 @@ export function openPlay(seq, snapshot, desk) {
   const tile = snapshot.layout?.tiles.find((one) => one.seq === seq);
   const pips = play?.pips ?? tile?.pips ?? null;
   const what = nameOf(play, pips, snapshot);
-  const amend = (name, to) => (closeSheet(), desk.act({ type: "amend", seq, [name]: to }, say("Corrected: {what}.", { what }), snapshot.version));
+  const amend = (name, to) => {
+    const now = nameOf(play && name === "seat" ? { ...play, seat: to } : play, name === "pips" ? to : pips, snapshot);
+    closeSheet();
+    return desk.act({ type: "amend", seq, [name]: to }, say("Corrected: {what}.", { what: now }), snapshot.version);
+  };
   const parts = [
     tile !== undefined || LAID.includes(play?.kind) ? evidenceOf(`evidence/${seq}.jpg`, play ?? {}, readingOf(tile)) : null,
     play?.words ? make("p", { class: "about" }, foreign(play.words)) : null,

@@ -2,6 +2,7 @@
 
 import { read } from "./api.js";
 import { foreign, make } from "./dom.js";
+import { gameName } from "./games.js";
 import { dateOf, lengthOf, sizeOf } from "./measures.js";
 import { backLink, winnerStar } from "./recording_desk.js";
 import { ReplayView } from "./replay.js";
@@ -51,7 +52,7 @@ function listOf({ recordings, others, size_bytes }) {
 function rowOf(one) {
   const link = make("a", { href: addressOf("recordings", one.name), class: "recording" });
   const state = one.running ? make("span", { class: "running" }, say("being recorded")) : null;
-  const game = one.game === null ? say("damaged at the start") : one.game;
+  const game = one.game === null ? say("damaged at the start") : gameName(one.game);
   link.append(make("span", { class: "when" }, one.started_at === null ? foreign(one.name) : dateOf(one.started_at)), " ");
   link.append(make("span", { class: "of-game" }, foreign(game)), " ", state ?? "", state === null ? "" : " ", resultOf(one), " ");
   link.append(make("span", { class: "about" }, `${lengthOf(one.length_ms)} · ${sizeOf(one.size_bytes)}`));

@@ -4,6 +4,7 @@ import { read } from "./api.js";
 import { button, foreign, keep, make, totalOf, write } from "./dom.js";
 import { evidenceOf } from "./evidence.js";
 import { drawFelt, emptyFelt } from "./felt.js";
+import { gameName } from "./games.js";
 import { lengthOf } from "./measures.js";
 import { aboutRecording, backLink, winnerStar } from "./recording_desk.js";
 import { say, sentence } from "./say.js";
@@ -43,7 +44,7 @@ export class ReplayView {
 
   parts(toast) {
     const { told } = this;
-    const title = make("h2", {}, foreign(told.game ?? say("No game")), ` · ${lengthOf(told.length_ms)}`);
+    const title = make("h2", {}, foreign(told.game === null ? say("No game") : gameName(told.game)), ` · ${lengthOf(told.length_ms)}`);
     const running = told.running ? make("p", { class: "running" }, say("Still recording: later actions are not shown here.")) : null;
     const complaints = told.complaints.map((words) => make("li", {}, foreign(words)));
     const broken = complaints.length > 0 ? make("ul", { class: "damage" }, ...complaints) : null;

@@ -8,6 +8,9 @@ export const LANGUAGES = Object.freeze({ en: "English", es: "Español", pt: "Por
 /** Language of the page; the table chose it from the address, cookie, settings or browser when it built texts.js. */
 export const language = code;
 
+/** Locale of dates and times: English ones follow the viewer's region. */
+export const locale = code === "en" ? englishOf(navigator.language) : code;
+
 const KEPT = "tallybone_language";
 const YEAR_S = 31_536_000;
 let plurals = null; // created on demand, because Intl is slow to start on a slow phone
@@ -62,6 +65,11 @@ export function speak(code) {
   address.searchParams.delete("lang");
   history.replaceState(null, "", address);
   location.reload();
+}
+
+function englishOf(viewer) {
+  const region = new Intl.Locale(viewer || "en").maximize().region;
+  return region === undefined ? "en" : `en-${region}`;
 }
 
 function formOf(known, values) {

@@ -1,6 +1,7 @@
 // Scoreboard: names, totals, tally marks, turn, status, and the last play with its count.
 
 import { button, byId, foreign, keep, make, totalOf, write, writeLong } from "./dom.js";
+import { gameName } from "./games.js";
 import { drawMarks } from "./marks.js";
 import { plural, say, sentence } from "./say.js";
 import { tileIcon } from "./tile.js";
@@ -34,7 +35,8 @@ export function showScores(snapshot, onSeat) {
 
 function gameOf(match) {
   if (match.game === "") return "Tallybone";
-  return match.target === null ? match.game : say("{game} to {target}", { game: match.game, target: match.target });
+  const game = gameName(match.game);
+  return match.target === null ? game : say("{game} to {target}", { game, target: match.target });
 }
 
 function handOf(match) {
@@ -92,9 +94,9 @@ function aboutOf(player) {
   return player.turn ? [make("span", { class: "on-turn" }, about === "" ? say("turn") : `${say("turn")} · `), about] : [about];
 }
 
-/** Return the last message, or null if there is none or it is the open question. */
-function toldOf({ told, question }) {
-  const newest = told[0] ?? null;
+/** Return the last message, or null if there is none or it is the open question. After the match, no note replaces its winner. */
+function toldOf({ told, question, match }) {
+  const newest = told.find((one) => !match.over || one.kind !== "note") ?? null;
   return newest?.kind === "unclear" && question !== null ? null : newest;
 }
 

@@ -2,6 +2,7 @@
 
 import { read, send } from "./api.js";
 import { button, make, write } from "./dom.js";
+import { gameName } from "./games.js";
 import { field, select } from "./option_fields.js";
 import { enterAsOwner } from "./owner.js";
 import { showCode } from "./pairing.js";
@@ -61,7 +62,7 @@ function houseForm(settings, usual, toast) {
     field(
       usual === null
         ? { control: isFixed, label: say("Default match"), hint: say("After you play a match, you can make it the default.") }
-        : { control: isFixed, label: say("Always suggest this match: {match}", { match: `${usual.game}, ${usual.players.join(", ")}` }) },
+        : { control: isFixed, label: say("Always suggest this match: {match}", { match: `${gameName(usual.game)}, ${usual.players.join(", ")}` }) },
     ),
     wrong,
     settings.has_password

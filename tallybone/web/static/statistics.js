@@ -2,6 +2,7 @@
 
 import { read } from "./api.js";
 import { button, foreign, make } from "./dom.js";
+import { gameName } from "./games.js";
 import { dateOf, lengthOf, numberOf } from "./measures.js";
 import { asTable, barPlot, linePlot } from "./plots.js";
 import { plural, say } from "./say.js";
@@ -65,7 +66,7 @@ export class Statistics {
 function choiceOf(recordings, chosen) {
   const options = recordings.map((one) => {
     const when = one.started_at === null ? one.name : dateOf(one.started_at);
-    return make("option", { value: one.name, selected: one === chosen }, `${when} · ${one.game ?? "?"} · ${one.players.join(", ")}`);
+    return make("option", { value: one.name, selected: one === chosen }, `${when} · ${one.game === null ? "?" : gameName(one.game)} · ${one.players.join(", ")}`);
   });
   const select = make("select", { id: "statistics-of" }, ...options);
   select.addEventListener("change", () => goTo("statistics", select.value));

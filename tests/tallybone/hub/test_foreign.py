@@ -108,6 +108,18 @@ def test_an_invalid_time_does_not_reject_the_score(at: object) -> None:
     assert parsed("scores", scores(1, 2, at=at)).at is None
 
 
+@pytest.mark.parametrize("page", ["http://192.0.2.7:8080", "https://table.local", "http://[2001:db8::1]:8080"])
+def test_the_page_of_a_table_is_an_address(page: str) -> None:
+    assert parsed("scores", scores(15, 5, page=page)).page == page
+
+
+@pytest.mark.parametrize(
+    "page", [7, None, "", "javascript:alert(1)", "http://a b", "http://a/b?c", f"http://{'a' * 81}"]
+)
+def test_anything_else_is_no_page(page: object) -> None:
+    assert parsed("scores", scores(15, 5, page=page)).page is None
+
+
 def test_an_unknown_seat_is_no_winner() -> None:
     assert parsed("scores", scores(1, 2, over=True, winner=7)).winner is None
     assert parsed("scores", scores(1, 2, over=False, winner=1)).winner is None

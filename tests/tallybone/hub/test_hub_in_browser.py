@@ -93,6 +93,30 @@ def test_the_page_uses_the_language_of_its_address(browser: Browser, club: tuple
         viewer.page.locator(".is-offline .sign", has_text="Sin conexión").wait_for()
 
 
+def test_a_card_leads_to_the_page_of_its_table(browser: Browser, club: tuple[ServedHub, FakeTables]) -> None:
+    hub, tables = club
+    ours = {"names": ("Ann 6", "Ben 6"), "name": "Table 6", "tournament": "Spring"}
+    tables.table("table-6", 30, 10, **ours, page="http://192.0.2.6:8080")
+    with visiting(browser, hub.url, PHONE) as viewer:
+        link = viewer.page.locator(".table-card h3 a", has_text="Table 6")
+        assert link.get_attribute("href") == "http://192.0.2.6:8080"
+        assert viewer.page.locator(".table-card h3 a").count() == 1
+
+
+def test_names_are_whole_on_a_television(browser: Browser, club: tuple[ServedHub, FakeTables]) -> None:
+    hub, tables = club
+    long = ("Bartholomew Maximilian Featherstone", "Wilhelmina Alexandrina Throckmorton")
+    tables.table("table-7", 35, 10, names=long, name="A table beside the fireplace at the end", tournament="Spring")
+    with visiting(browser, hub.url + "/?display", TELEVISION) as viewer:
+        viewer.page.locator(".who-name", has_text=long[0]).wait_for()
+        cut = (
+            "all => all.filter(one => one.scrollWidth > one.clientWidth"
+            " || getComputedStyle(one).textOverflow === 'ellipsis').length"
+        )
+        assert viewer.page.locator(".who-name, .card-head h3, .standing th[scope=row]").evaluate_all(cut) == 0
+    tables.table("table-7", 35, 10, names=("Ann 7", "Ben 7"), name="Table 7", tournament="Spring")
+
+
 @pytest.mark.parametrize("size", [NARROW, PHONE, TELEVISION], ids=lambda size: str(size[0]))
 def test_the_page_fits_the_screen(browser: Browser, club: tuple[ServedHub, FakeTables], size: tuple[int, int]) -> None:
     path = "/?display" if size == TELEVISION else "/"

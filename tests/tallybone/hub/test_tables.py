@@ -95,6 +95,14 @@ def test_a_table_shows_its_turn() -> None:
     ]
 
 
+def test_an_offline_table_waits_for_nobody() -> None:
+    tables = Tables()
+    tables.hear("a", score(15, 5), NOW)
+    tables.hear("a", parsed("state", state()), NOW)
+    tables.hear("a", Online(is_online=False), NOW)
+    assert not any(player.turn for player in table_seen(next(iter(tables))).players)
+
+
 def test_totals_can_be_provisional() -> None:
     tables = Tables()
     tables.hear("a", score(15, 5, provisional=True), NOW)

@@ -122,8 +122,8 @@ def test_rejects_unplayable_rules(arguments: list[str], error: str) -> None:
     ("alias", "heading"),
     [
         ("fives", "bones (Fives)"),
-        ("all fives", "allfives (All Fives, Sniff)"),
-        ("Sniff", "allfives (All Fives, Sniff)"),
+        ("all fives", "allfives (Sniff)"),
+        ("Sniff", "allfives (Sniff)"),
     ],
 )
 def test_an_alias_shows_the_proper_name(alias: str, heading: str) -> None:
