@@ -99,7 +99,7 @@ def test_the_usual_match_starts_with_a_single_tap(browser: Browser, table: Serve
     with at_match(browser, table) as viewer:
         viewer.page.locator("#again").click()
         viewer.log_in()
-        viewer.page.locator("#game", has_text="block to 50").wait_for()
+        viewer.page.locator("#game", has_text="Block dominoes to 50").wait_for()
 
 
 def test_errors_are_shown_at_their_field_until_corrected(browser: Browser, table: Served) -> None:
