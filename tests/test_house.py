@@ -129,7 +129,7 @@ MAX_LINES = {
     "tallybone/cli": 3_989,
     "tallybone/doctor": 2_351,
     "tallybone/evaluate": 2_840,
-    "tallybone/play": 3_874,
+    "tallybone/play": 3_876,
     "tallybone/recording": 2_696,
     "tallybone/replay": 2_439,
     "tallybone/serve": 3_140,

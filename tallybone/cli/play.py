@@ -139,6 +139,7 @@ def play(
     from engine import EngineError
     from hardware.camera.device import CameraError
     from hardware.config.validation import ConfigError
+    from tallybone.choices import OptionError
     from tallybone.sources.source import NO_GAME
     from tallybone.terminal import Output
     from vision.errors import VisionError
@@ -156,7 +157,7 @@ def play(
         output.complain(*error.problems)
         return 2
     except (VisionError, CalibrationError, OSError) as error:
-        needs_camera = options.camera is None and isinstance(error, CameraError)
+        needs_camera = options.camera is None and isinstance(error, CameraError) and not isinstance(error, OptionError)
         return output.complain(f"{error}; `--camera simulated` needs no camera" if needs_camera else error)
     if options.as_json:
         output.write(json.dumps({"result": _result(session)}))

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import sub
 
 from engine import Call, Decline, Draw, Knock, NewHand
 from engine.phrases import Phrase, phrase
@@ -204,7 +205,7 @@ class LiveGame:
         self._taken_ns: deque[int] = deque(maxlen=_MAX_TIMES)
         self._problem: str | None = None
         self._choosing = Choosing()
-        self._pressed: tuple[ByHand | None, int] = None, 0
+        self._pressed: tuple[ByHand | None, int, int] = None, 0, 0
         self._news, self._cutter = News(), Cutter(sitting.session)
 
     @property
@@ -309,11 +310,12 @@ class LiveGame:
             by: Name of its author for the recording, "" if unknown.
         """
         self._t_ns = max(self._t_ns, self._camera.now_ns() if t_ns is None else t_ns)
-        if isinstance(item, Press | Call | Knock | Draw | Decline):
-            last, at_ns = self._pressed
-            if last == item and self._t_ns - at_ns < _DOUBLE_PRESS_NS:
+        if isinstance(item, Press | Call | Knock | Draw | Decline) and item.seat is not None:
+            # A film that has ended stops the time of the camera.
+            (last, *before_ns), now_ns = self._pressed, (self._t_ns, self._clock())
+            if last == item and max(map(sub, now_ns, before_ns)) < _DOUBLE_PRESS_NS:
                 return Step(self._t_ns, self.session)
-            self._pressed = item, self._t_ns
+            self._pressed = item, *now_ns
         self._recorder.input(item, self._t_ns, by=by)
         if isinstance(item, RecordedSet):
             self._own_set = item

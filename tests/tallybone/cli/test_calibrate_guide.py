@@ -165,7 +165,7 @@ def test_a_page_that_cannot_be_served_is_an_error(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     settings = GuideSettings("simulated", tmp_path / "c.json")
     assert (
-        guide_through(settings, page_at=PageAt("eighty"), keys=Typist("q"), output=Output("calibrate", out, err)) == 1
+        guide_through(settings, page_at=PageAt("eighty"), keys=Typist("q"), output=Output("calibrate", out, err)) == 2
     )
     assert "eighty: expected a port" in err.getvalue()
 

@@ -65,7 +65,7 @@ def test_every_state_contains_the_address() -> None:
 def test_an_invalid_address_is_reported_before_the_game(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 3, per_s=10)
     code, out, err = run_play(PlayOptions(camera=str(video), record="none", speed=0, serve="eighty"))
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "page at eighty: expected a port" in err
 
 

@@ -40,7 +40,7 @@ def test_the_address_is_printed_and_no_files_are_left(tmp_path: Path) -> None:
     code, out, err = run_serve(tmp_path, ServeOptions(at="127.0.0.1:0", camera="none"))
     assert (code, err) == (0, "")
     assert "page http://127.0.0.1:" in out
-    assert list(tmp_path.iterdir()) == []
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_an_invalid_or_occupied_address_is_an_error(tmp_path: Path) -> None:

@@ -200,6 +200,15 @@ def test_two_equal_presses_of_a_seat_within_half_a_second_are_one() -> None:
     assert kept == [f"keep input {t_ms}" for t_ms in (0, 600, 700, 800, 900)]
 
 
+def test_equal_presses_count_although_a_film_that_has_ended_stops_its_clock() -> None:
+    script, clock = Script(), Clock()
+    game = live(script, clock=clock)
+    for _ in range(2):
+        game.feed(Draw(Seat(0)))
+        clock.t_ns += SECOND
+    assert script.log.count("keep input 0") == 2
+
+
 def test_a_camera_problem_and_its_end_are_reported_once() -> None:
     script = Script()
     game = live(script)
