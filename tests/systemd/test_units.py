@@ -145,7 +145,7 @@ def test_the_configuration_examples_are_valid(tmp_path: Path) -> None:
     uncommented = re.sub(r"^#(?=\S)", "", (SYSTEMD / "table.toml").read_text(), flags=re.MULTILINE)
     (tmp_path / "table.toml").write_text(uncommented)
     table = load_table(tmp_path / "table.toml")
-    assert table.camera == "pi:0"
+    assert table.camera == "pi:0,rotate=180,mains=50"
     assert [display.location for display in table.hardware.displays] == ["/dev/tallybone-display"]
 
 
