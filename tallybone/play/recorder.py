@@ -210,8 +210,8 @@ BeginRecording: TypeAlias = Callable[[SittingStart, Left | None, int], FileRecor
 class Journal:
     """Log of the match in a small file of its own, apart from the pictures.
 
-    It is read if its recording cannot be, or has fewer events. Its number in its name, and the number in its metadata,
-    make it newer than the recording.
+    It is used if its recording cannot be read, or has fewer events. Its number is also in its name, so files can be
+    numbered even if none can be read.
     """
 
     def __init__(self, folder: Path, complain: Callable[[str], None]) -> None:
@@ -221,7 +221,7 @@ class Journal:
         self._has_failed = False
 
     def begin(self, left: Left, t_ns: int) -> None:
-        """Start a file with the state of the match, by the number in its metadata. Earlier files are deleted later."""
+        """Start a file with the state of the match, named by its number. Only the newest files are kept."""
         self.close()
         with self._reporting():
             self._writer = RecordingWriter(journal_path(self._folder, left.start.number), left.start)
