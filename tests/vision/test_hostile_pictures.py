@@ -157,7 +157,7 @@ def wide_noise() -> bytes:
 LARGE: dict[str, tuple[Callable[[], bytes], bool]] = {
     "noise-12.jpg": (lambda: encoded(".jpg", noise(3000, 4000)), True),
     "noise-79.jpg": (wide_noise, True),
-    "noise-100.jpg": (lambda: encoded(".jpg", noise(10_000, 10_000)), False),
+    "noise-100.jpg": (lambda: encoded(".jpg", noise(10_000, 10_000)), True),
     "100.png": (lambda: png(10_000, 10_000), False),
     "deep.png": (lambda: png(8900, 8900, depth_bits=16, color=6), True),
     "deep.tiff": (lambda: tiff(8900, 8900), True),
