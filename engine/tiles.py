@@ -1,6 +1,7 @@
 """Domino tiles and tile sets."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Self
@@ -110,6 +111,19 @@ def full_set(max_pips: int) -> tuple[Tile, ...]:
 def set_bits(max_pips: int) -> int:
     """Return the bit mask of a double-*max_pips* set."""
     return (1 << len(full_set(max_pips))) - 1
+
+
+def bits_of(tiles: Iterable[Tile]) -> int:
+    """Return the bit mask of *tiles*."""
+    bits = 0
+    for tile in tiles:
+        bits |= tile.bit
+    return bits
+
+
+def tiles_of(bits: int) -> tuple[Tile, ...]:
+    """Return the tiles in a bit mask, in the order of `full_set`."""
+    return tuple(tile for tile in full_set(HIGHEST_PIPS) if tile.bit & bits)
 
 
 @cache

@@ -147,7 +147,7 @@ def _step_with_problems(
 
     If the most severe one is not tolerated, the action has no effect.
     """
-    stands = problems[0].weight in _tolerated(game, entry)
+    stands = problems[0].weight in tolerated(game, entry)
     irregular: tuple[Outcome, ...] = ()
     if not entry.accepted or not stands:
         irregular = tuple(Irregular(entry.seq, problem, stands) for problem in problems)
@@ -157,7 +157,7 @@ def _step_with_problems(
     return after, (*irregular, *outcomes)
 
 
-def _tolerated(game: Game | None, entry: Entry) -> tuple[Weight, ...]:
+def tolerated(game: Game | None, entry: Entry) -> tuple[Weight, ...]:
     """Return the weights of problems despite which the action counts."""
     if entry.accepted:
         return (Weight.NOTED, Weight.ILLEGAL, Weight.DOUBTFUL)

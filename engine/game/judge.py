@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from engine.game.claims import broken_claims
+from engine.game.claims import broken_claims, false_claim, held_by_others
 from engine.game.judge_play import play_problems, stack_problems
 from engine.game.judge_turn import boneyard_problems, call_problems, decline_problems, draw_problems, knock_problems
 from engine.game.passing import with_implied_pass
@@ -27,7 +27,7 @@ from engine.state.problems import (
     noted,
     tiles_text,
 )
-from engine.tiles import Tile
+from engine.tiles import Tile, bits_of, tiles_of
 
 _WITHOUT_SEAT = (events.Redeal, events.HandEnd, events.Abandon, events.Boneyard)
 """Actions that belong to no single player."""
@@ -35,12 +35,17 @@ _WITHOUT_SEAT = (events.Redeal, events.HandEnd, events.Abandon, events.Boneyard)
 
 def problems_with(game: Game | None, action: Action) -> tuple[Problem, ...]:
     """Return all problems with *action*, most severe first. Empty if there are none."""
+    before: tuple[Problem, ...] = ()
     if game is not None and game.hand is not None:
-        game, _, _ = with_implied_pass(game, game.hand, action)
+        then, _, _ = with_implied_pass(game, game.hand, action)
+        if then is not game and not game.hand.course.extra and game.hand.turn is not None:
+            before = tuple(false_claim(game, game.hand, events.Knock(game.hand.turn)))
+        game = then
     if isinstance(action, Play) and game is not None and game.hand is not None and 0 <= action.seat < len(game.players):
         found = play_problems(game, game.hand, action)  # Fast path: most actions are plays.
     else:
         found = [*_judge(game, action)]
+    found += before
     if not found:
         return ()
     if len(found) > 1:
@@ -57,7 +62,7 @@ def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
     if isinstance(action, events.NewHand):
         return _judge_new_hand(game, action)
     if isinstance(action, events.MatchClose):
-        return _judge_close(game)
+        return (not_now(game.phase),) if game.phase is Phase.MATCH_OVER else ()
     if not isinstance(action, _WITHOUT_SEAT) and not 0 <= action.seat < len(game.players):
         return (impossible(ProblemKind.NO_SUCH_SEAT, phrase("nobody sits at seat {seat}", seat=action.seat)),)
     if isinstance(action, events.Adjust):
@@ -144,11 +149,6 @@ def _judge_new_hand(game: Game, action: events.NewHand) -> Iterator[Problem]:
         yield impossible(ProblemKind.WRONG_DEAL, words)
 
 
-def _judge_close(game: Game) -> Iterator[Problem]:
-    if game.phase is Phase.MATCH_OVER:
-        yield not_now(game.phase)
-
-
 def _judge_redeal(game: Game, hand: Hand, action: events.Redeal) -> Iterator[Problem]:
     if game.phase not in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
         yield not_now(game.phase)
@@ -231,13 +231,16 @@ def _judge_reveal(game: Game, hand: Hand, action: events.Reveal | events.RevealP
             yield noted(ProblemKind.NOT_IN_SET, not_in_set(game.rules.max_pips, tile))
         elif action.tiles.count(tile) > copies_left(game, tile) - _shown(hand, action, tile):
             yield noted(ProblemKind.ALREADY_USED, phrase("the {tile} has already been seen elsewhere", tile=tile))
-    yield from broken_claims(hand.claims[action.seat], name, action.tiles)
+    for tile in tiles_of(hand.held[action.seat] & ~bits_of(action.tiles)):
+        words = phrase("{name} was seen to draw the {tile}, but does not show it", name=name, tile=tile)
+        yield noted(ProblemKind.KNOWN_TILE, words)
+    yield from broken_claims(game, hand, action.seat, action.tiles)
 
 
 def _shown(hand: Hand, action: events.Reveal, tile: Tile) -> int:
-    """Return the number of copies of *tile* that other seats have shown."""
-    return sum(
-        (holding.tiles or ()).count(tile)
-        for at, holding in enumerate(hand.holdings)
-        if holding is not None and at != action.seat
-    )
+    """Return the number of copies of *tile* that other seats have shown, or have yet to show."""
+    shown = [holding.tiles for holding in hand.holdings if holding is not None and holding.tiles is not None]
+    known = [at for at in held_by_others(hand, action.seat, tile) if hand.holdings[at] is None]
+    mine = hand.holdings[action.seat]
+    again = 0 if mine is None else (mine.tiles or ()).count(tile)
+    return sum(tiles.count(tile) for tiles in shown) - again + len(known)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from engine.game.claims import broken_claims
+from engine.game.claims import broken_claims, denies, held_by_others
 from engine.game.judge_turn import turn_problems, unfinished_draw_problems
 from engine.game.questions import copies_left, ends_now, is_stackable
 from engine.phrases import phrase
@@ -11,7 +11,7 @@ from engine.state.events import Play, Stack
 from engine.state.hand import Hand, LeadTile
 from engine.state.layout import ARMS, OpenEnd, Spot, obstacle
 from engine.state.match import Game, Phase
-from engine.state.problems import Problem, ProblemKind, Weight, illegal, impossible, not_in_set, not_now
+from engine.state.problems import Problem, ProblemKind, Weight, illegal, impossible, not_in_set, not_now, noted
 from engine.tiles import Tile
 
 
@@ -47,10 +47,19 @@ def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
         not tile.bit & end.fits or not end.playable or action.inner != end.number or hand.course.spell is not None
     ):
         found += _end_problems(hand, end, action)
-    for claim in hand.claims[action.seat]:
-        if claim.denied & tile.bit:
-            found += broken_claims((claim,), game.players[action.seat], (tile,))
+    if denies(hand, action.seat, tile):
+        found += broken_claims(game, hand, action.seat, (tile,))
+    if any(hand.held):
+        found += elsewhere_problems(game, hand, action.seat, tile)
     return found
+
+
+def elsewhere_problems(game: Game, hand: Hand, seat: int, tile: Tile) -> Iterator[Problem]:
+    """Yield a problem if every copy of *tile* that *seat* could lay was seen to be drawn by others."""
+    others = held_by_others(hand, seat, tile)
+    if others and len(others) >= copies_left(game, tile) > 0:
+        words = phrase("{name} was seen to draw the {tile}", name=game.players[others[0]], tile=tile)
+        yield noted(ProblemKind.KNOWN_TILE, words)
 
 
 def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
@@ -88,7 +97,8 @@ def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
         yield illegal(ProblemKind.NOTHING_TO_STEAL, words)
     elif hand.chance.seat == action.seat:
         yield illegal(ProblemKind.NOTHING_TO_STEAL, phrase("nobody can steal their own points"))
-    yield from broken_claims(hand.claims[action.seat], game.players[action.seat], (action.tile,))
+    yield from broken_claims(game, hand, action.seat, (action.tile,))
+    yield from elsewhere_problems(game, hand, action.seat, action.tile)
 
 
 def _unavailable(game: Game, tile: Tile) -> Problem:

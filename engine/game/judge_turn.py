@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from engine.game.claims import false_claim
 from engine.game.questions import copies_left
 from engine.game.turns import TILES_PER_DRAW, can_draw, drawable, draws_for_lead, is_exempt, tiles_to_draw
 from engine.phrases import phrase, plural
@@ -34,7 +35,7 @@ def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
         yield not_now(game.phase)
         return
     for tile in action.faces:
-        if copies_left(game, tile) <= 0:
+        if copies_left(game, tile) <= sum(bool(held & tile.bit) for held in hand.held):
             words = phrase("the {tile} cannot have been drawn, it has been seen elsewhere", tile=tile)
             yield noted(ProblemKind.ALREADY_USED, words)
     if owes(hand, action):
@@ -52,6 +53,7 @@ def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
     if game.phase is Phase.LEAD and not draws_for_lead(game, hand):
         yield illegal(ProblemKind.NO_DRAWING, phrase("drawing starts after the first tile"))
     yield from turn_problems(game, hand, action.seat)
+    yield from false_claim(game, hand, action)
     if hand.turn == action.seat and game.rules.draw is Drawing.TWO:
         yield from _two_problems(game, hand, action)
 
@@ -76,13 +78,14 @@ def boneyard_problems(game: Game, hand: Hand, action: Boneyard) -> Iterator[Prob
 
 def knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
     """Yield the problems with a knock."""
-    if game.phase is Phase.LEAD and hand.lead is LeadTile.ANY_DOUBLE:
-        yield from _as_doubtful(turn_problems(game, hand, action.seat))
-        return
-    if game.phase is not Phase.PLAY:
+    is_lead = game.phase is Phase.LEAD and hand.lead is LeadTile.ANY_DOUBLE
+    if game.phase is not Phase.PLAY and not is_lead:
         yield not_now(game.phase)
         return
     yield from _as_doubtful(turn_problems(game, hand, action.seat))
+    yield from false_claim(game, hand, action)
+    if is_lead:
+        return
     if hand.turn == action.seat and not hand.course.extra and can_draw(game.rules, hand):
         left = tiles_text(drawable(game.rules, hand))
         words = phrase("draw before knocking: {tiles} left in the boneyard", tiles=left)

@@ -1,15 +1,16 @@
 """Apply actions that lay no tile: draw, knock, decline. See docs/reference/rules.md 2.3 and 3.5."""
 
-from engine.game.claims import DREW, KNOCKED, add_claim, after_draw, no_double, no_playable_tile
+from engine.game.claims import add_claim, after_draw, claim_of, no_double
 from engine.game.closing import GameUpdate, close_hand, prepend
 from engine.game.effects import end_spell
 from engine.game.judge_turn import owes
-from engine.game.turns import drawable, is_exempt, is_optional, next_seat, pass_turn
+from engine.game.turns import drawable, is_optional, next_seat, pass_turn
 from engine.rules.rules import Drawing, SpellDeadlock
 from engine.state.events import Action, Draw, Knock, Play, Seat, Stack
-from engine.state.hand import NO_COURSE, Claim, Hand
+from engine.state.hand import NO_COURSE, Hand
 from engine.state.match import Game, Phase
 from engine.state.outcomes import Declined, Drew, Ending, Outcome, Passed
+from engine.tiles import bits_of
 from engine.value import changed
 
 _IMPLIES_PASS = (Play, Stack, Draw, Knock)
@@ -44,14 +45,21 @@ def draw(game: Game, hand: Hand, action: Draw) -> GameUpdate:
     draw, the hand ends.
     """
     seat, left = action.seat, max(0, hand.boneyard - action.tiles)
+    held = hand.held
+    if action.faces:
+        seen = bits_of(action.faces)
+        held = tuple(bits | seen if at == seat else bits for at, bits in enumerate(held))
     if owes(hand, action):
         owed = tuple(number - action.tiles if at == seat else number for at, number in enumerate(hand.course.owed))
-        return changed(game, hand=changed(hand, course=changed(hand.course, owed=owed))), ()
-    claims, course = _claims_of_a_draw(game, hand, action), hand.course
+        return changed(game, hand=changed(hand, held=held, course=changed(hand.course, owed=owed))), ()
+    claim, claims, course = claim_of(game, hand, action), hand.claims, hand.course
+    if claim is not None:
+        claims = add_claim(claims, seat, claim)
+    claims = after_draw(claims, seat, action.tiles, action.faces)
     if hand.turn == seat and (game.rules.draw is Drawing.TWO or game.phase is Phase.LEAD):
         course = changed(course, drawn=course.drawn + action.tiles)
     sizes = tuple(size + action.tiles if at == seat else size for at, size in enumerate(hand.sizes))
-    hand = changed(hand, sizes=sizes, boneyard=left, claims=claims, course=course)
+    hand = changed(hand, sizes=sizes, boneyard=left, claims=claims, held=held, course=course)
     game = changed(game, hand=hand)
     outcomes = (Drew(seat, action.tiles, left),)
     if hand.locked and left <= game.rules.boneyard_reserve and game.phase is Phase.PLAY:
@@ -59,29 +67,13 @@ def draw(game: Game, hand: Hand, action: Draw) -> GameUpdate:
     return game, outcomes
 
 
-def _claims_of_a_draw(game: Game, hand: Hand, action: Draw) -> tuple[tuple[Claim, ...], ...]:
-    """Return the claims of all players after a draw."""
-    seat, claims = action.seat, hand.claims
-    if hand.turn != seat or game.rules.voluntary_draw:
-        return after_draw(claims, seat, action.tiles, action.faces)
-    if game.phase is Phase.LEAD:
-        return after_draw(add_claim(claims, seat, no_double(game.rules)), seat, action.tiles, action.faces)
-    if hand.course.drawn:  # The second of two tiles is mandatory, so it is no claim that the first did not fit.
-        return after_draw(claims, seat, action.tiles, action.faces)
-    # Of several tiles drawn, only the last can be playable, but each draw renews the claim. See
-    # docs/reference/rules.md 2.6.
-    return after_draw(
-        add_claim(claims, seat, no_playable_tile(hand, game.rules, DREW)), seat, action.tiles, action.faces
-    )
-
-
 def knock(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
     """Return the match after a knock. If all players have knocked in succession, the hand ends or a spell lapses."""
     if game.phase is Phase.LEAD:
         return _without_lead(game, hand, seat)
-    claims = hand.claims
-    if game.rules.must_play and not is_exempt(game.rules, hand):
-        claims = add_claim(claims, seat, no_playable_tile(hand, game.rules, KNOCKED))
+    claim, claims = claim_of(game, hand, Knock(seat)), hand.claims
+    if claim is not None:
+        claims = add_claim(claims, seat, claim)
     hand = changed(hand, claims=claims, passes=hand.passes + 1, turn=Seat((seat + 1) % len(game.players)))
     outcomes: tuple[Outcome, ...] = (Passed(seat, hand.passes),)
     if hand.course is not NO_COURSE:

@@ -1,6 +1,6 @@
 """Apply a play or a stack: update the layout, count, score, and end the hand."""
 
-from engine.game.claims import after_play, let_another_lead
+from engine.game.claims import after_play, denies
 from engine.game.closing import GameUpdate, close_hand, forfeit, pay, prepend, win, winning_leader
 from engine.game.effects import force_draws, take_effect
 from engine.game.turns import drawable, pass_turn
@@ -8,7 +8,7 @@ from engine.phrases import phrase
 from engine.rules.rules import MatchEnd, ProvableBlock, Rules, StealGain
 from engine.state.counting import Count, count, points_for
 from engine.state.events import Play, Seat, Seq, Stack
-from engine.state.hand import NO_COURSE, Chance, Claim, Hand, LeadTile
+from engine.state.hand import NO_COURSE, Chance, Claim, ClaimKind, Hand, LeadTile
 from engine.state.layout import Layout, NodeId, is_locked, lay, stack_on
 from engine.state.match import Game, Phase
 from engine.state.outcomes import (
@@ -104,14 +104,13 @@ def _laid(game: Game, hand: Hand, seat: Seat, tile: Tile, layout: Layout) -> tup
     lost: tuple[Outcome, ...] = ()
     if hand.chance is not None:
         hand, lost = forfeit(hand)
-    claims = hand.claims
-    for claim in claims[seat]:
-        if claim.denied & tile.bit:
-            claims = after_play(claims, seat, tile)
-            break
+    claims = after_play(hand.claims, seat, tile) if denies(hand, seat, tile) else hand.claims
     if not hand.layout.nodes:
         claims = _after_lead(claims, hand.lead, tile, game.rules)
-    sizes = hand.sizes
+    sizes, held = hand.sizes, hand.held
+    if any(held):
+        gone = layout.gone(game.rules)
+        held = tuple(bits & ~gone & ~(tile.bit if at == seat else 0) for at, bits in enumerate(held))
     hand = Hand(
         hand.number,
         layout,
@@ -121,6 +120,7 @@ def _laid(game: Game, hand: Hand, seat: Seat, tile: Tile, layout: Layout) -> tup
         hand.lead,
         hand.scores_before,
         claims,
+        held,
         hand.holdings,
         0,
         is_locked(layout, game.rules),
@@ -168,7 +168,7 @@ def _after_lead(
         earlier = sum(
             tile.bit for tile in full_set(rules.max_pips) if tile.is_double or (tile.pips, tile.high) > weight
         )
-    claim = let_another_lead(earlier, led)
+    claim = Claim(ClaimKind.LET_ANOTHER_LEAD, earlier)
     return tuple((*old, claim) for old in claims)
 
 

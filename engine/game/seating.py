@@ -79,6 +79,7 @@ def swap(game: Game, action: Swap) -> GameUpdate:
             sizes=exchanged(hand.sizes, one, other),
             scores_before=exchanged(hand.scores_before, one, other),
             claims=exchanged(hand.claims, one, other),
+            held=exchanged(hand.held, one, other),
             holdings=exchanged(hand.holdings, one, other),
             chance=_moved_chance(hand.chance, seats),
             lapsed=_moved_chance(hand.lapsed, seats),

@@ -191,6 +191,7 @@ def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
         lead=lead,
         scores_before=game.scores,
         claims=(kept_deal(rules),) * seats,
+        held=(0,) * seats,
         holdings=(None,) * seats,
         course=NO_COURSE,
     )

@@ -17,19 +17,16 @@ tile was played after a claim, it is unknown when it was drawn. A denied tile wa
 assumed to be older, as long as the hand was large enough.
 
 For players who choose at random, estimates between 0.5 and 0.9 were too high by 0.03 on average in Bones for two (400
-hands) and by 0.05 in Twoset for four (100 hands). The cause was not determined. In Block for four, without draws, they
-were within 0.02. tests/engine/test_chances.py requires 0.08 between 0.2 and 0.8.
+hands) and by 0.05 in Twoset for four (100 hands). tests/engine/test_chances.py requires 0.08 between 0.2 and 0.8.
 """
 
 from collections.abc import Iterable, Sequence
 from math import comb
 
-from engine.game.claims import broken_claims
 from engine.game.questions import ends_now
 from engine.state.events import Seat
-from engine.state.hand import Claim, Hand
+from engine.state.hand import Claim, ClaimKind, Hand
 from engine.state.match import Game, Phase, State
-from engine.state.problems import ProblemKind
 from engine.tiles import Tile, set_bits
 from engine.value import value
 
@@ -151,9 +148,11 @@ def _seat_odds(
     """
     if shown is not None:
         held = tuple(float(any(tile.bit & fits for tile in shown)) for fits in wanted)
-        return held, not any(broken_claims(hand.claims[at], "", shown))
+        return held, not any(
+            len([tile for tile in shown if tile.bit & claim.denied]) > claim.allowed for claim in hand.claims[at]
+        )
     # Keeping a deal limits the number of doubles but denies no particular tile.
-    claims = [claim for claim in hand.claims[at] if claim.broken is not ProblemKind.TOO_MANY_DOUBLES]
+    claims = [claim for claim in hand.claims[at] if claim.kind is not ClaimKind.KEPT_DEAL]
     size = min(hand.sizes[at], pool.without(0))
     layers, consistent = _layers(claims, size), size == hand.sizes[at]
     ways = _ways(pool, layers, 0)

@@ -4,14 +4,13 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from engine.errors import EngineError
-from engine.game.fold import entries
+from engine.game.fold import Entry, entries, tolerated
 from engine.game.judge import problems_with
 from engine.game.steps import step
 from engine.record import values as dgr
 from engine.record.opening import tags_of
 from engine.record.ports import port_of_play, port_of_stack
 from engine.record.values import MAX_NUMBER, SEATS, STANDS, Move
-from engine.rules.rules import Policy
 from engine.state import events
 from engine.state.events import Action, Event, MatchStart, NewHand, Seat, Seq
 from engine.state.match import Game, Phase, State
@@ -82,7 +81,7 @@ class RecordTable:
         self._in_force.append(seq)
         problems = problems_with(self.game, action)
         worst = problems[0].weight if problems else Weight.NOTED
-        is_tolerated = worst in self._tolerated()
+        is_tolerated = worst in tolerated(self.game, Entry(seq, action))
         stands = is_tolerated or worst in trusted or (is_accepted and worst is not Weight.IMPOSSIBLE)
         if problems and stands and (is_accepted or not is_tolerated):
             self.log.append(events.ItStands(seq))
@@ -98,12 +97,6 @@ class RecordTable:
             self.log.append(events.Undo(self._in_force[actions]))
             del self._in_force[actions:]
         self.game = game
-
-    def _tolerated(self) -> tuple[Weight, ...]:
-        """Return the weights of problems despite which the rules count an action."""
-        if self.game is not None and self.game.rules.policy is Policy.WARN:
-            return (Weight.NOTED, Weight.ILLEGAL)
-        return (Weight.NOTED,)
 
 
 def record_of(state: State) -> dgr.Record:

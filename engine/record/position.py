@@ -2,13 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from engine.errors import EngineError
-from engine.game.claims import DREW, KNOCKED, kept_deal, let_another_lead, no_double
 from engine.game.plays import sum_of_play, sum_of_stack
 from engine.library.table import Table
 from engine.record.opening import opening_of, tags_of
@@ -17,14 +16,12 @@ from engine.record.values import SEATS, Record
 from engine.rules.rules import Rules
 from engine.state.counting import count, points_for
 from engine.state.events import MatchStart, Seat
-from engine.state.hand import NO_COURSE, Chance, Claim, Course, Hand, LeadTile, Spell
+from engine.state.hand import NO_COURSE, Chance, Claim, ClaimKind, Course, Hand, LeadTile, Spell
 from engine.state.layout import Layout, NodeId, Port, Spot, attach, is_locked, stack_on
 from engine.state.match import Game, Phase, State
 from engine.state.outcomes import Ending
-from engine.state.problems import ProblemKind
 from engine.state.settle import Holding
 from engine.tiles import Tile, set_bits
-from engine.value import changed
 
 MOST_CHARACTERS = 20_000  # Longer texts are rejected. A double-eighteen set with every tile laid takes 4,000.
 _SHOWN = 20  # Texts quoted in a message are cut to this many characters.
@@ -37,6 +34,7 @@ _PAYMENTS = re.compile(rf"(?:[+-]{_NUMBER})*")
 _LAID = re.compile(rf"({_NUMBER})-({_NUMBER})(?:@({_NUMBER}):([WENS1-8]))?")
 _STACKED = re.compile(rf"\^({_NUMBER})")
 _CLAIM = re.compile(rf"([A-P])/([dkoln])/({_NUMBER}(?:,{_NUMBER})*)?/({_NUMBER})/([0-9a-f]{{1,60}})")
+_KNOWN = re.compile(r"[0-9a-f]{1,60}(?:,[0-9a-f]{1,60})*")
 _SPELL = re.compile(rf"([A-P])([WENS1-8])?/({_NUMBER})")
 _CHANCE = re.compile(rf"([A-P])({_NUMBER})(?:x([A-P])({_NUMBER}))?")
 
@@ -85,6 +83,8 @@ def _hand_words(table: Table, game: Game, hand: Hand) -> Iterator[str]:
     if hand.passes:
         yield f"passes={hand.passes}"
     yield from _course_words(course)
+    if any(hand.held):
+        yield f"known={','.join(f'{bits:x}' for bits in hand.held)}"
     if hand.chance is not None:
         yield _chance_word(hand.chance)
     if hand.ending is not None:
@@ -92,8 +92,8 @@ def _hand_words(table: Table, game: Game, hand: Hand) -> Iterator[str]:
         yield from () if hand.out is None else (f"out={SEATS[hand.out]}",)
         yield from ("open",) if all(shown) else ()
     for seat, held in enumerate(table.hands):
-        yield f"{SEATS[seat]}<{_tiles_text(held)}>"
-    yield f"yard<{_tiles_text(table.boneyard)}>"
+        yield f"{SEATS[seat]}<{' '.join(map(str, held))}>"
+    yield f"yard<{' '.join(map(str, table.boneyard))}>"
     yield f"laid<{' '.join(_laid_words(hand.layout))}>"
     yield f"said<{' '.join(_claim_words(hand))}>"
 
@@ -138,20 +138,7 @@ def _claim_words(hand: Hand) -> Iterator[str]:
     for seat, claims in enumerate(hand.claims):
         for claim in claims:
             numbers = ",".join(map(str, claim.numbers))
-            yield f"{SEATS[seat]}/{_claim_letter(claim, hand.layout)}/{numbers}/{claim.allowed}/{claim.denied:x}"
-
-
-def _claim_letter(claim: Claim, layout: Layout) -> str:
-    """Return the letter for the kind of a claim."""
-    if claim.broken is ProblemKind.REVOKE:
-        return "d" if claim.words == DREW else "k"
-    if claim.broken is ProblemKind.TOO_MANY_DOUBLES:
-        return "o"
-    return "l" if layout.nodes and claim.words == let_another_lead(0, layout.nodes[0].tile).words else "n"
-
-
-def _tiles_text(tiles: Iterable[Tile]) -> str:
-    return " ".join(map(str, tiles))
+            yield f"{SEATS[seat]}/{claim.kind}/{numbers}/{claim.allowed}/{claim.denied:x}"
 
 
 # ---- parsing ----
@@ -253,6 +240,7 @@ class _PositionReader:
             lead=self._choice("lead=", LeadTile) or LeadTile.ANY,
             scores_before=scores_before,
             claims=self._claims(layout),
+            held=self._held(),
             holdings=tuple(Holding.of(held) if is_open or seat == out else None for seat, held in enumerate(hands)),
             passes=self._number("passes="),
             locked=bool(layout.nodes) and is_locked(layout, self.rules),
@@ -300,23 +288,20 @@ class _PositionReader:
             bits = int(denied, 16)
             _require(bits <= set_bits(self.rules.max_pips), f'tiles of the set in "{word}"')
             on = tuple(map(int, numbers.split(","))) if numbers else ()
-            claim = self._claim(kind, layout)
-            claims[self._index(letter)].append(changed(claim, denied=bits, allowed=int(allowed), numbers=on))
+            if kind == ClaimKind.KEPT_DEAL:
+                is_asked = self.rules.redeal_if_doubles_over is not None
+                _require(is_asked, "/o/ only in a game with redeal_if_doubles_over")
+            _require(bool(layout.nodes) or kind != ClaimKind.LET_ANOTHER_LEAD, "/l/ only after the lead")
+            claims[self._index(letter)].append(Claim(ClaimKind(kind), bits, int(allowed), on))
         return tuple(map(tuple, claims))
 
-    def _claim(self, kind: str, layout: Layout) -> Claim:
-        """Return a claim of the kind with the letter *kind*."""
-        if kind == "o":
-            (claim,) = kept_deal(self.rules) or (None,)
-            _require(claim is not None, "/o/ only in a game with redeal_if_doubles_over")
-            assert claim is not None
-            return claim
-        if kind == "l":
-            _require(bool(layout.nodes), "/l/ only after the lead")
-            return let_another_lead(0, layout.nodes[0].tile)
-        if kind == "n":
-            return no_double(self.rules)
-        return Claim(0, 0, ProblemKind.REVOKE, DREW if kind == "d" else KNOCKED)
+    def _held(self) -> tuple[int, ...]:
+        """Return the tiles that each seat was seen to draw."""
+        text = self._matches("known=", _KNOWN)
+        known = tuple(int(bits, 16) for bits in text.split(",")) if text else (0,) * len(self.players)
+        _require(len(known) == len(self.players), "known= with the tiles of each seat")
+        _require(max(known) <= set_bits(self.rules.max_pips), "tiles of the set in known=")
+        return known
 
     def _course(self, layout: Layout) -> Course:
         """Return the turn state of the six-arm game."""

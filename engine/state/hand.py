@@ -5,7 +5,6 @@ from enum import StrEnum
 from engine.state.events import Seat
 from engine.state.layout import Layout, Port
 from engine.state.outcomes import Ending
-from engine.state.problems import ProblemKind
 from engine.state.settle import Holding
 from engine.value import value
 
@@ -20,23 +19,31 @@ class LeadTile(StrEnum):
     SET_DOUBLE = "set_double"
 
 
+class ClaimKind(StrEnum):
+    """Way in which a player claims something about their hand. The letters are those of a position's text."""
+
+    DREW = "d"
+    KNOCKED = "k"
+    KEPT_DEAL = "o"
+    LET_ANOTHER_LEAD = "l"
+    NO_DOUBLE = "n"
+
+
 @value
 class Claim:
-    """A player's claim about their hand, made by knocking, drawing, not leading or keeping a deal.
+    """A player's claim about their hand.
 
     Attributes:
+        kind: How the claim was made.
         denied: Bit mask of the tiles that the claim denies, without those that the player was seen to draw later.
         allowed: Number of denied tiles that the player may still show without breaking the claim: tiles drawn unseen
             since, and, for a kept deal, the doubles that do not require a redeal.
-        broken: Kind of problem if the player shows more denied tiles than allowed.
-        words: Description of how the claim was made.
         numbers: Numbers at the open ends when the claim was made.
     """
 
+    kind: ClaimKind
     denied: int
-    allowed: int
-    broken: ProblemKind
-    words: str
+    allowed: int = 0
     numbers: tuple[int, ...] = ()
 
 
@@ -117,6 +124,7 @@ class Hand:
         lead: Kind of tile that must lead.
         scores_before: Scores of each seat when the hand was dealt.
         claims: Claims of each seat about its tiles.
+        held: For each seat, bit mask of the tiles that it was seen to draw and has not played.
         holdings: Tiles that each seat has shown at the end. None for a seat that has not.
         passes: Number of knocks since the last play.
         locked: Whether no tile outside the layout fits an open end.
@@ -135,6 +143,7 @@ class Hand:
     lead: LeadTile
     scores_before: tuple[tuple[int, ...], ...]
     claims: tuple[tuple[Claim, ...], ...]
+    held: tuple[int, ...]
     holdings: tuple[Holding | None, ...]
     passes: int = 0
     locked: bool = False

@@ -47,6 +47,7 @@ class ProblemKind(StrEnum):
     NOT_ITS_COPY = "not_its_copy"
     NOTHING_TO_STEAL = "nothing_to_steal"
     WRONG_NAME = "wrong_name"
+    KNOWN_TILE = "known_tile"
 
 
 class Weight(Enum):

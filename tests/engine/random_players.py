@@ -179,7 +179,7 @@ class Players:
             return self.rng.choice(plays)
         if current.must is Must.DRAW_A_DOUBLE and hand.course.drawn == 0:
             can = hand.boneyard > self.rules.boneyard_reserve and self.rules.draw is not Drawing.NONE
-            return Draw(current.seat) if can else Redeal(RedealReason.NO_DOUBLE)
+            return self._drawn(current.seat) if can else Redeal(RedealReason.NO_DOUBLE)
         return Knock(current.seat)
 
     def _roll_call(self, state: State, hand: Hand, current: Turn, held: list[tuple[Tile, ...]]) -> Event:
@@ -233,7 +233,12 @@ class Players:
         tiles = 1
         if self.rules.draw is Drawing.TWO:
             tiles = min(self.rng.randint(1, TWO - hand.course.drawn), left)
-        return Draw(seat, tiles) if self.rng.random() < 0.8 else Boneyard(hand.boneyard - tiles)
+        return self._drawn(seat, tiles) if self.rng.random() < 0.8 else Boneyard(hand.boneyard - tiles)
+
+    def _drawn(self, seat: Seat, tiles: int = 1) -> Draw:
+        """Return a draw, of which the faces are seen half of the time."""
+        is_seen = self.errors == 0 and self.rng.random() < 0.5
+        return Draw(seat, tiles, faces=tuple(self.boneyard[: -tiles - 1 : -1]) if is_seen else ())
 
     def _reveal(self, game: Game, hand: Hand) -> Event:
         chance = hand.chance
@@ -288,7 +293,17 @@ def _course_of(state: State) -> tuple[object, ...]:
     assert game is not None
     hand = game.hand
     assert hand is not None
-    return game.phase, game.scores, hand.sizes, hand.boneyard, hand.turn, hand.claims, hand.passes, hand.course
+    return (
+        game.phase,
+        game.scores,
+        hand.sizes,
+        hand.boneyard,
+        hand.turn,
+        hand.claims,
+        hand.held,
+        hand.passes,
+        hand.course,
+    )
 
 
 def _doubles(tiles: Iterable[Tile]) -> int:
