@@ -17,7 +17,7 @@ before it is applied. A ``Table`` also holds the players' hands, for programs th
 5 + 5 + 0 = 10 (10, 10)
 """
 
-from engine.errors import EngineError
+from engine.errors import EngineError, OptionsError
 from engine.game.fold import ActionResult, Entry, apply, entries, history, last_seats, problem_with, replay, replayed
 from engine.game.questions import copies_left, ends, highest_leader, legal_plays, legal_stacks, unseen
 from engine.game.turns import turn
@@ -30,7 +30,7 @@ from engine.record.play import Line, PlayedRecord, RecordResult, play_record
 from engine.record.position import format_position, parse_position
 from engine.record.text import format_record, parse_record
 from engine.record.values import Record, RecordError
-from engine.rules.options import OptionsError, changed_options, parse_options, with_options
+from engine.rules.options import changed_options, parse_options, with_options
 from engine.rules.profiles import (
     ALLFIVES,
     BLOCK,

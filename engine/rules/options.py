@@ -1,67 +1,64 @@
-"""Parse and format options of a game. `engine.rules.option_table` defines the options."""
+"""Parse, format and explain the options of a game. `engine.rules.rules` declares them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
-from typing import Any
+from typing import Any, assert_never
 
 from engine.errors import EngineError, OptionsError
-from engine.phrases import either, fault_of, phrase
-from engine.rules.option_table import CONSEQUENCES, OPTIONS, PRESETS, Consequence, Preset
+from engine.phrases import Phrase, either, fault_of, phrase
 from engine.rules.option_values import (
-    NO,
-    YES,
+    MOST_SEATS,
+    SMALLEST_SET,
+    Choice,
+    Deal,
+    Number,
     Option,
+    Players,
+    SetSize,
+    YesNo,
     allowed_text,
-    field_of,
-    lacks_effects,
-    normalize_word,
-    read_value,
-    value_text,
-    written,
+    allowed_words,
 )
 from engine.rules.profiles import profile
-from engine.rules.rules import Rules, TallyStyle
+from engine.rules.rules import OPTIONS, Rules, TallyStyle, seats_that_can_play
+from engine.tiles import HIGHEST_PIPS, set_name
 
-__all__ = [
-    "OPTIONS",
-    "PRESETS",
-    "Option",
-    "OptionsError",
-    "Preset",
-    "changed_options",
-    "matters",
-    "option_named",
-    "parse_options",
-    "value_text",
-    "with_options",
-]
-
+_YES = frozenset({"1", "true", "yes", "on"})
+_NO = frozenset({"0", "false", "no", "off"})
+_NOTHING = frozenset({"none", "null"})
+_NUMBER = re.compile(r"[0-9]{1,6}")
+_SEATS = re.compile(r"([0-9]{1,2})(?:[-–]([0-9]{1,2})|(\+))?")
+_DEALT = re.compile(r"([0-9]{1,2}):([0-9]{1,3})")
 _SHOWN_CHARACTERS = 40  # Values quoted in a message are cut to this length.
-# Values that disable options which need the field. For all other fields they are None, False and "none".
-_OFF: dict[str, tuple[object, ...]] = {
-    "spinner": ("none", "starter6"),
-    "copies": (1,),
-    "hand_points.mode": ("pips", "simple"),
-    "hand_points.tie": ("none", "fewest_pips"),
-    "lead_first": ("lot_any",),
-    "lead_next": ("winner_any", "left_of_winner"),
-}
-_OFF_BY_DEFAULT: tuple[object, ...] = (None, False, "none")
+_MIN_RESEMBLANCE = 0.7  # of a word to the value suggested instead: "none" is not meant for "no", at 0.67.
 _FREE_PLAY_OPTIONS = ("set", "copies")
 
 
 @dataclass(frozen=True, slots=True)
-class _ChosenValue:
-    """A requested value.
+class Preset:
+    """Options that *key*=*value* sets by default: a shorthand, or a consequence of another option.
 
     Attributes:
-        option: The option.
-        key: Key as it was written, for error messages.
-        text: Text after the "=".
+        key: Text before the "=".
+        value: Text after the "=".
+        meaning: Explanation of a shorthand for players.
+        options: Keys and values of the options that it sets. Explicit options take precedence.
+        games: Games in which it is available. Empty for all.
     """
+
+    key: str
+    value: str
+    meaning: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    games: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _ChosenValue:
+    """Requested value of an option: the *text* after the "=". *key* is as it was written, for error messages."""
 
     option: Option
     key: str
@@ -101,6 +98,45 @@ def parse_options(text: str) -> dict[str, str]:
     return pairs
 
 
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple(parse_options(text).items())
+
+
+_SIDES_FIRST = _pairs("branch_order=sides_first spinner_count=until_capped")
+_THREES = _pairs("round_to=3 bonus_divisor=3")
+_DOUBLE_LEAD = _pairs("lead_first=highest_double lead_next=highest_double")
+_SET_LEAD = _pairs("lead_first=double_six lead_next=double_six no_double=redeal")
+
+PRESETS = (
+    Preset("scoring", "points", "points as the game scores them"),
+    Preset("scoring", "cribbage", "pegged on a cribbage board", _pairs("play_divisor=5 target=61")),
+    Preset("variation", "all_threes", "multiples of three instead of five", (("unit", "3"), *_THREES), ("allfives",)),
+    Preset("variation", "five_up", "every double is a spinner", (("spinner", "all"), *_SIDES_FIRST)),
+    Preset("variation", "muggins", "no spinner", _pairs("spinner=none")),
+    Preset("variation", "puremco", "five tiles each for any number of players", _pairs("hand=5")),
+    Preset("set_domino", "any", "any tile leads", _pairs("lead_first=lot_any lead_next=winner_any")),
+    Preset("set_domino", "highest_double", "the highest double leads", (*_DOUBLE_LEAD, ("no_double", "redeal"))),
+    Preset("set_domino", "double_six", "the highest double of the set leads", _SET_LEAD),
+    Preset(
+        "set_domino",
+        "highest_double_else_highest_single",
+        "the highest double leads, else the highest tile",
+        (*_DOUBLE_LEAD, ("no_double", "highest_tile")),
+    ),
+    Preset("confirm_after_next_play", "yes", "a win counts after the next play", _pairs("match_end=after_next_play")),
+    Preset("confirm_after_next_play", "no", "a win counts at once", _pairs("match_end=immediate")),
+    Preset("spell_lapses", "yes", "a spell that nobody can break ends", _pairs("spell_deadlock=lapses")),
+    Preset("spell_lapses", "no", "a spell that nobody can break blocks", _pairs("spell_deadlock=blocked")),
+)
+
+CONSEQUENCES = (
+    # With open_halves, every double within a line would always count: docs/reference/rules.md A1-26.
+    Preset("spinner", "all", options=_SIDES_FIRST),
+    # The bonus of All Threes is in threes: docs/reference/rules.md A1-27.
+    Preset("unit", "3", options=_THREES, games=("allfives",)),
+)
+
+
 def with_options(rules: Rules, values: Mapping[str, str] | str) -> Rules:
     """Return *rules* with changed options.
 
@@ -121,14 +157,13 @@ def with_options(rules: Rules, values: Mapping[str, str] | str) -> Rules:
     changes: dict[str, Any] = {}
     choices = _choices(rules, parse_options(values) if isinstance(values, str) else values, faults)
     for choice in choices.values():
-        if lacks_effects(rules, choice.option):
+        if _lacks_effects(rules, choice.option):
             faults.append(fault_of(choice.key, phrase("{game} has no effects", game=rules.name)))
             continue
-        try:
-            changes.update(read_value(choice.option, choice.text, rules))
-        except EngineError:
-            allowed, value = allowed_text(choice.option), _quoted(choice.text)
-            words = phrase("expected {allowed}, got {value}", allowed=allowed, value=value)
+        read = _read_value(choice.option, choice.text, rules)
+        changes |= read
+        if not read:
+            words = _unexpected(allowed_text(choice.option), choice.text, allowed_words(choice.option))
             faults.append(fault_of(choice.key, words))
     try:
         changed = _changed(rules, changes)
@@ -151,18 +186,82 @@ def changed_options(rules: Rules) -> dict[str, str]:
         EngineError: If there is no profile with the name of *rules*.
     """
     known = profile(rules.name)
-    changed = {option.key for option in OPTIONS if written(rules, option) != written(known, option)}
+    changed = {option.key for option in OPTIONS if _written(rules, option) != _written(known, option)}
     for consequence in CONSEQUENCES:
-        if consequence.key in changed and _applies(consequence, rules, written(rules, option_named(consequence.key))):
-            changed |= {key for key, value in consequence.options if written(rules, option_named(key)) != value}
-    return {option.key: written(rules, option) for option in OPTIONS if option.key in changed}
+        if consequence.key in changed and _applies(consequence, rules, _written(rules, option_named(consequence.key))):
+            changed |= {key for key, value in consequence.options if _written(rules, option_named(key)) != value}
+    return {option.key: _written(rules, option) for option in OPTIONS if option.key in changed}
+
+
+def value_text(rules: Rules, option: Option) -> str:
+    """Return the effective value of an option in *rules*, as text. "-" if it does not apply.
+
+    Numbers of players and deals are limited to those for which there are enough tiles.
+    """
+    if not isinstance(option.values, Players | Deal):
+        return _written(rules, option)
+    seats = seats_that_can_play(rules)
+    if not seats:
+        return _written(rules, option)
+    if isinstance(option.values, Players):
+        return str(seats[0]) if len(seats) == 1 else f"{seats[0]}-{seats[-1]}"
+    dealt = [rules.dealt(count) for count in seats]
+    if len(set(dealt)) == 1:
+        return str(dealt[0])
+    return ",".join(f"{count}:{tiles}" for count, tiles in zip(seats, dealt, strict=True))
+
+
+def value_meaning(rules: Rules, option: Option) -> str:
+    """Return the explanation of an option's value in *rules*, or that of the option if the value has none."""
+    value = option.value_in(rules)
+    match option.values:
+        case Choice(meanings):
+            return next((meaning for choice, meaning in meanings if choice is value), option.meaning)
+        case Number(none=str(none)) if value is None:
+            return none
+        case Deal() if ":" in value_text(rules, option):
+            return f"{option.meaning}; 3:5 is 5 for 3 players"
+        case _:
+            return option.meaning
+
+
+def _written(rules: Rules, option: Option) -> str:
+    """Return the value of an option in *rules* in the format that `with_options` accepts. "-" if it does not apply."""
+    if _lacks_effects(rules, option):
+        return "-"
+    match option.values:
+        case Players():
+            if rules.seats_max is None:
+                return f"{rules.seats_min}+"
+            return f"{rules.seats_min}" + (f"-{rules.seats_max}" if rules.seats_max != rules.seats_min else "")
+        case Deal():
+            return ",".join((str(rules.hand), *(f"{seats}:{tiles}" for seats, tiles in rules.hand_for)))
+        case YesNo():
+            return "yes" if option.value_in(rules) else "no"
+        case _:
+            value = option.value_in(rules)
+            return "none" if value is None else str(value)
+
+
+def _lacks_effects(rules: Rules, option: Option) -> bool:
+    """Return True if an option concerns effects but *rules* have none."""
+    return rules.effects is None and option.field.startswith("effects.")
+
+
+def _normalized(text: str) -> str:
+    """Normalize a word: lower case, without surrounding blanks, and with underscores for hyphens.
+
+    >>> _normalized(" Double-Six ")
+    'double_six'
+    """
+    return text.strip().lower().replace("-", "_")
 
 
 def matters(rules: Rules, option: Option) -> bool:
     """Return True if an option has an effect in *rules*. For example, `spinner_count` has none without spinners."""
     if not rules.refereed:
         return option.key in _FREE_PLAY_OPTIONS
-    if lacks_effects(rules, option):
+    if _lacks_effects(rules, option):
         return False
     return all(any(_is_on(rules, key) for key in need.split("|")) for need in option.needs)
 
@@ -198,7 +297,7 @@ def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict
     explicit: dict[str, _ChosenValue] = {}
     preset: dict[str, _ChosenValue] = {}
     for key, text in values.items():
-        name = normalize_word(key)
+        name = _normalized(key)
         option = _names().get(name)
         if option is not None and option.key in explicit:
             faults.append(fault_of(_shown(key), f"given twice, also as {explicit[option.key].key}"))
@@ -211,7 +310,7 @@ def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict
     choices = preset | explicit
     if "play_divisor" in preset or (rules.play_divisor == rules.unit != 1 and "unit" in choices):
         chosen = choices.get("unit")
-        unit, key = (written(rules, option_named("unit")), "scoring") if chosen is None else (chosen.text, chosen.key)
+        unit, key = (_written(rules, option_named("unit")), "scoring") if chosen is None else (chosen.text, chosen.key)
         if unit.isdigit():  # A cribbage board is pegged in units.
             choices["play_divisor"] = explicit.get(
                 "play_divisor", _ChosenValue(option_named("play_divisor"), key, unit)
@@ -226,14 +325,13 @@ def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict
 
 def _preset_choices(rules: Rules, name: str, text: str, faults: list[str]) -> Iterator[_ChosenValue]:
     """Yield the choices that the preset *name*=*text* makes. Messages about invalid ones are added to *faults*."""
-    value = normalize_word(text)
+    value = _normalized(text)
     known = {preset.value: preset for preset in PRESETS if preset.key == name}
     if "yes" in known:
-        value = "yes" if value in YES else "no" if value in NO else value
+        value = "yes" if value in _YES else "no" if value in _NO else value
     chosen = known.get(value)
     if chosen is None:
-        allowed, value = either(known), _quoted(text)
-        faults.append(fault_of(name, phrase("expected {allowed}, got {value}", allowed=allowed, value=value)))
+        faults.append(fault_of(name, _unexpected(either(known), text, known)))
     elif chosen.games and rules.name not in chosen.games:
         options = ", ".join(key for key, _ in chosen.options)
         words = phrase(
@@ -249,9 +347,59 @@ def _preset_choices(rules: Rules, name: str, text: str, faults: list[str]) -> It
             yield _ChosenValue(option_named(key), name, wanted)
 
 
-def _applies(consequence: Consequence, rules: Rules, text: str) -> bool:
+def _applies(consequence: Preset, rules: Rules, text: str) -> bool:
     """Return True if choosing *text* has this consequence in the game of *rules*."""
-    return normalize_word(text) == consequence.value and (not consequence.games or rules.name in consequence.games)
+    return _normalized(text) == consequence.value and (not consequence.games or rules.name in consequence.games)
+
+
+def _read_value(option: Option, text: str, rules: Rules) -> dict[str, Any]:
+    """Return the fields of `Rules` that the value *text* of an option sets. Empty if it is not allowed."""
+    value = _normalized(text)
+    match option.values:
+        case Choice(meanings):
+            for choice, _ in meanings:
+                if value == choice.value or (value in _NOTHING and choice.value in _NOTHING):
+                    return {option.field: choice}
+        case Number(least, most, none):
+            if none is not None and value in _NOTHING:
+                return {option.field: None}
+            if _NUMBER.fullmatch(value) and least <= int(value) and (most is None or int(value) <= most):
+                return {option.field: int(value)}
+        case YesNo():
+            if value in _YES | _NO:
+                return {option.field: value in _YES}
+        case SetSize():
+            for pips in range(SMALLEST_SET, HIGHEST_PIPS + 1):
+                if value in (str(pips), f"double_{pips}", _normalized(set_name(pips))):
+                    return {option.field: pips}
+        case Players():
+            if found := _SEATS.fullmatch(text.strip()):
+                fewest, most = int(found[1]), None if found[3] else int(found[2] or found[1])
+                if 1 <= fewest <= (most or MOST_SEATS) <= MOST_SEATS:
+                    return {"seats_min": fewest, "seats_max": most}
+        case Deal():
+            return _read_deal(text, rules)
+        case _:
+            assert_never(option.values)
+    return {}
+
+
+def _read_deal(text: str, rules: Rules) -> dict[str, Any]:
+    """Parse a deal. Empty if it is not allowed.
+
+    "7" deals 7 tiles each to any number of players, and "7,3:5" 7 each except to 3 players. "2:7,3:5" changes only the
+    deals for 2 and 3 players.
+    """
+    first, *rest = re.split(r"[,/]", text.strip())
+    base = int(first) if _NUMBER.fullmatch(first) else None
+    found = [_DEALT.fullmatch(piece) for piece in (rest if base is not None else (first, *rest))]
+    dealt = {int(pair[1]): int(pair[2]) for pair in found if pair is not None}
+    if len(dealt) != len(found) or base == 0 or 0 in dealt.values() or not all(1 <= n <= MOST_SEATS for n in dealt):
+        return {}
+    if base is not None:
+        return {"hand": base, "hand_for": tuple(dealt.items())}
+    merged = {**dict(rules.hand_for), **dealt}
+    return {"hand_for": tuple(sorted(pair for pair in merged.items() if pair[1] != rules.hand))}
 
 
 def _changed(rules: Rules, changes: Mapping[str, Any]) -> Rules:
@@ -271,14 +419,23 @@ def _changed(rules: Rules, changes: Mapping[str, Any]) -> Rules:
 
 
 def _is_on(rules: Rules, key: str) -> bool:
-    field = option_named(key).field
-    return field_of(rules, field) not in _OFF.get(field, _OFF_BY_DEFAULT)
+    option = option_named(key)
+    return option.value_in(rules) not in option.off
 
 
 def _unknown(key: str) -> str:
     names = [*_names(), *(preset.key for preset in PRESETS)]
-    near = get_close_matches(normalize_word(_shown(key)), names, n=1)
+    near = get_close_matches(_normalized(_shown(key)), names, n=1)
     return f"{_shown(key)}: unknown option" + "".join(f", did you mean {name}?" for name in near)
+
+
+def _unexpected(allowed: Phrase, text: str, words: Iterable[str]) -> Phrase:
+    """Return the message that *text* is not *allowed*. It suggests the most similar of *words*."""
+    for word in get_close_matches(_normalized(_shown(text)), tuple(words), n=1, cutoff=_MIN_RESEMBLANCE):
+        return phrase(
+            "expected {allowed}, got {value}, did you mean {word}?", allowed=allowed, value=_quoted(text), word=word
+        )
+    return phrase("expected {allowed}, got {value}", allowed=allowed, value=_quoted(text))
 
 
 def _shown(text: str) -> str:

@@ -137,20 +137,21 @@ WORDS = {
 """Description of each game in `PROFILES`, by name."""
 
 
-_OTHER_NAMES = {
-    "fives": "bones",
-    "westcoastfives": "bones",
-    "allfiveswiththesidesfirst": "bones",
-    "blockwithbuying": "draw",
-    "sniff": "allfives",
-    "superdominoes": "super",
-    "4man2box": "twoset",
-    "4man2boxwithstealing": "cutthroat",
-}
-"""Other names from docs/reference/rules.md 1, normalized by `_key`, and the game of each."""
-
 _VARIATIONS = {"fiveup": "five_up", "muggins": "muggins", "allthrees": "all_threes"}
 """Variations of `allfives`. `profile` rejects them and names the option, so that nobody plays plain `allfives`."""
+
+
+def _key(name: str) -> str:
+    """Return the letters and digits of *name*, in lower case."""
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
+_OTHER_NAMES = {
+    **{_key(words.elsewhere): name for name, words in WORDS.items()},
+    "westcoastfives": "bones",
+    "allfiveswiththesidesfirst": "bones",
+}
+"""Other names from docs/reference/rules.md 1, normalized by `_key`, and the game of each."""
 
 
 def profile(name: str) -> Rules:
@@ -169,14 +170,9 @@ def profile(name: str) -> Rules:
     game = known.get(_OTHER_NAMES.get(key, key))
     if game is not None:
         return game
-    close = get_close_matches(key, (*known, *_OTHER_NAMES), n=1)
+    close = get_close_matches(key, (*known, *_OTHER_NAMES, *_VARIATIONS), n=1)
     hint = f", did you mean {_OTHER_NAMES.get(close[0], close[0])}? The" if close else "; the"
     raise EngineError(f'no game is called "{_short(name)}"{hint} games are {", ".join(known)}')
-
-
-def _key(name: str) -> str:
-    """Return the letters and digits of *name*, in lower case."""
-    return "".join(character for character in name.lower() if character.isalnum())
 
 
 def _short(name: str) -> str:

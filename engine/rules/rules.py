@@ -1,296 +1,326 @@
-"""Rules of a game as a frozen value. `engine.rules.profiles` defines the known games.
+"""Rules of a game as a frozen value; each field declares its option. `engine.rules.profiles` defines the known games.
 
 See docs/reference/rules.md 2.7.
 """
 
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from engine.errors import OptionsError
-from engine.phrases import Phrase, fault_of, phrase
+from engine.phrases import fault_of, phrase
+from engine.rules.option_values import (
+    MOST_SEATS,
+    SMALLEST_SET,
+    Choice,
+    Deal,
+    Explained,
+    Group,
+    Number,
+    Option,
+    Players,
+    SetSize,
+    YesNo,
+    option,
+    range_text,
+)
 from engine.tiles import HIGHEST_PIPS, full_set, set_name
 
-SMALLEST_SET = 6
-MOST_SEATS = 16  # Game records name seats A to P.
 MOST_COPIES = 2  # The game with the most tiles uses two sets: docs/reference/rules.md 3.6.
 
 
-class Spinner(StrEnum):
+class Spinner(Explained):
     """Doubles that branch."""
 
-    NONE = "none"
-    FIRST = "first"
-    ALL = "all"
-    STARTER_SIX = "starter6"
+    NONE = "none", "no double branches"
+    FIRST = "first", "the first double of a hand branches"
+    ALL = "all", "every double branches"
+    STARTER_SIX = "starter6", "the first tile has six arms"
 
 
-class BranchOrder(StrEnum):
+class BranchOrder(Explained):
     """Condition for the tips of a spinner to open."""
 
-    SIDES_FIRST = "sides_first"
-    ANY = "any"
+    SIDES_FIRST = "sides_first", "the tips open when both sides are covered"
+    ANY = "any", "sides and tips are open from the start"
 
 
-class SpinnerCount(StrEnum):
+class SpinnerCount(Explained):
     """Value of a capped spinner in the count."""
 
-    UNTIL_CAPPED = "until_capped"
-    OPEN_HALVES = "open_halves"
+    UNTIL_CAPPED = "until_capped", "both halves while a side is open, then nothing"
+    OPEN_HALVES = "open_halves", "both halves while two edges are open, one half for the last, then nothing"
 
 
-class Drawing(StrEnum):
+class Drawing(Explained):
     """Drawing rule for a player who cannot play."""
 
-    NONE = "none"
-    UNTIL_PLAYABLE = "until_playable"
-    TWO = "two"
+    NONE = "none", "knock: there is no drawing"
+    UNTIL_PLAYABLE = "until_playable", "draw until a tile fits, knock when the boneyard is empty"
+    TWO = "two", "draw two tiles, then play one or knock"
 
 
-class LeadRule(StrEnum):
+class LeadRule(Explained):
     """Rule for who leads a hand, and with which tile."""
 
-    HIGHEST_DOUBLE = "highest_double"
-    RACE_HIGHEST_DOUBLE = "race_highest_double"
-    SET_DOUBLE = "double_six"
-    LOT_ANY = "lot_any"
-    CHOSEN_ANY_DOUBLE = "chosen_any_double"
-    WINNER_ANY = "winner_any"
-    LEFT_OF_WINNER = "left_of_winner"
+    HIGHEST_DOUBLE = "highest_double", "the holder of the highest double leads it"
+    RACE_HIGHEST_DOUBLE = (
+        "race_highest_double",
+        "the highest double leads; if two players hold it, the first one played",
+    )
+    SET_DOUBLE = "double_six", "the holder of the highest double of the set (6-6 in double-six) leads it"
+    LOT_ANY = "lot_any", "a drawn player leads any tile"
+    CHOSEN_ANY_DOUBLE = "chosen_any_double", "a chosen player leads any double; without one, the next player does"
+    WINNER_ANY = "winner_any", "the winner of the last hand leads any tile"
+    LEFT_OF_WINNER = (
+        "left_of_winner",
+        "the player to the left of the last winner leads any tile (any double with six arms)",
+    )
 
 
-class NoDouble(StrEnum):
+class NoDouble(Explained):
     """Remedy if a double must lead but nobody has one."""
 
-    REDEAL = "redeal"
-    HIGHEST_TILE = "highest_tile"
-    DRAW_ONE_IN_TURN = "draw_one_in_turn"
+    REDEAL = "redeal", "all tiles go back and everybody draws a new hand"
+    HIGHEST_TILE = "highest_tile", "the highest tile leads"
+    DRAW_ONE_IN_TURN = "draw_one_in_turn", "the players draw one tile each in turn until one draws a double"
 
 
-class ProvableBlock(StrEnum):
+class ProvableBlock(Explained):
     """Treatment of a proven block (no remaining tile fits) while tiles are left to draw."""
 
-    ANNOUNCE = "announce"
-    END_NOW = "end_now"
-    LITERAL = "literal"
+    ANNOUNCE = "announce", "the table is asked whether to end the hand or keep drawing"
+    END_NOW = "end_now", "the hand ends at once"
+    LITERAL = "literal", "the boneyard is drawn to its last tile first"
 
 
-class HandMode(StrEnum):
+class HandMode(Explained):
     """Method of calculating the points for a hand."""
 
-    PIPS = "pips"
-    SIMPLE = "simple"
-    ADVANCED = "advanced"
+    PIPS = "pips", "1 point for each pip; the lightest hand wins a block"
+    SIMPLE = "simple", "1 point for each tile; the fewest tiles win a block"
+    ADVANCED = "advanced", "1 point for each pip, compared with each opponent; the fewest tiles win a block"
 
 
-class TieBreak(StrEnum):
+class TieBreak(Explained):
     """Tie-break in a blocked hand."""
 
-    LIGHTEST_TILE = "lightest_tile"
-    FEWEST_PIPS = "fewest_pips"
-    NONE = "none"
+    LIGHTEST_TILE = "lightest_tile", "the lightest tile wins, then the next lightest"
+    FEWEST_PIPS = "fewest_pips", "the fewest pips win"
+    NONE = "none", "nobody wins"
 
 
-class TieOrder(StrEnum):
+class TieOrder(Explained):
     """Order in which tiles are compared for the lightest."""
 
-    PIPS = "pips"
-    PIPS_THEN_HIGH = "pips_then_high"
+    PIPS = "pips", "the one with fewer pips"
+    PIPS_THEN_HIGH = "pips_then_high", "the one with fewer pips, then with the lower high half"
 
 
-class PartnersMode(StrEnum):
+class PartnersMode(Explained):
     """Method by which partners win and score a blocked hand."""
 
-    INDIVIDUAL = "individual"
-    TEAM_TOTAL = "team_total"
-    ALL_THREE = "all_three"
+    INDIVIDUAL = "individual", "the lightest hand wins, and that pair scores the other pair's pips"
+    TEAM_TOTAL = "team_total", "the lighter pair wins and scores the other pair's pips"
+    ALL_THREE = "all_three", "the lightest hand wins, and that pair scores the pips of the three other players"
 
 
-class SkipOn(StrEnum):
+class SkipOn(Explained):
     """Plays after which the next player loses a turn."""
 
-    DOUBLE = "double"
-    BLANK = "blank"
-    NONE = "none"
+    DOUBLE = "double", "a double skips the next player"
+    BLANK = "blank", "a blank left open skips the next player"
+    NONE = "none", "nobody is skipped"
 
 
-class SpellLap(StrEnum):
+class SpellLap(Explained):
     """Exemption of the caster from breaking their own spell."""
 
-    CASTER_EXEMPT = "caster_exempt"
-    CASTER_ONCE = "caster_once"
+    CASTER_EXEMPT = "caster_exempt", "the caster never has to break their own spell"
+    CASTER_ONCE = "caster_once", "the caster has to break it the first time it comes back to them, but not later"
 
 
-class SpellDeadlock(StrEnum):
+class SpellDeadlock(Explained):
     """Result if all players pass under a spell and no tile can be drawn."""
 
-    BLOCKED = "blocked"
-    LAPSES = "lapses"
+    BLOCKED = "blocked", "the hand is blocked"
+    LAPSES = "lapses", "the spell ends and play goes on"
 
 
-class StealGain(StrEnum):
+class StealGain(Explained):
     """Points gained by a stack."""
 
-    SCORE = "score"
-    SCORE_PLUS_STOLEN = "score_plus_stolen"
+    SCORE = "score", "the stacker scores the points and the previous player loses them; both are doubled for a double"
+    SCORE_PLUS_STOLEN = (
+        "score_plus_stolen",
+        "the stacker scores double; the previous player loses only the points of the play",
+    )
 
 
-class TargetTest(StrEnum):
+class TargetTest(Explained):
     """Test of a total against the target: reach or exceed."""
 
-    REACH = "reach"
-    EXCEED = "exceed"
+    REACH = "reach", "a total equal to the target wins"
+    EXCEED = "exceed", "a total above the target wins"
 
 
-class MatchEnd(StrEnum):
+class MatchEnd(Explained):
     """Time at which totals are compared with the target."""
 
-    IMMEDIATE = "immediate"
-    AFTER_NEXT_PLAY = "after_next_play"
-    END_OF_HAND = "end_of_hand"
+    IMMEDIATE = "immediate", "as soon as a total reaches the target, even during a hand"
+    AFTER_NEXT_PLAY = "after_next_play", "once the next player has had the chance to steal"
+    END_OF_HAND = "end_of_hand", "at the end of the hand; the highest total wins"
 
 
-class TallyStyle(StrEnum):
+class TallyStyle(Explained):
     """Style of the score tally."""
 
-    NUMBERS = "numbers"
-    HOUSE = "house"
-    ROWS = "rows50"
+    NUMBERS = "numbers", "figures"
+    HOUSE = "house", "houses of 50: a cross, then a circle or an X in each corner"
+    ROWS = "rows50", 'rows worth 50: "/" for 5, "X" and "O" for 10'
 
 
-class Policy(StrEnum):
+class Policy(Explained):
     """Treatment of illegal plays: accepted and reported (WARN), or rejected (STRICT)."""
 
-    WARN = "warn"
-    STRICT = "strict"
+    WARN = "warn", "it counts and is reported"
+    STRICT = "strict", "it is rejected"
+
+
+_TILES, _LEAD, _LAYOUT, _PLAY, _DRAW, _HAND, _EFFECTS, _MATCH = Group
+_PIPS = Number(0, HIGHEST_PIPS)
+_AFTER_A_HAND = (LeadRule.WINNER_ANY, LeadRule.LEFT_OF_WINNER)
 
 
 @dataclass(frozen=True, slots=True)
 class HandPoints:
     """Points for winning a hand.
 
-    Attributes:
-        subtract_own: Subtract the winner's own pips from the opponents' total. Only in mode PIPS, and not if pairs
-            compare their totals.
-        round_to: Round the total to the nearest multiple of this. None for no rounding.
-        round_each: Round each opponent's pips before adding them. The total is rounded too.
-        bonus_divisor: Divide the rounded total by this, rounding down.
-        tie: Tie-break in a blocked hand.
-        tie_order: Order of tiles for the tie-break by the lightest tile.
-        mode: PIPS: the pips of all opponents. SIMPLE: 1 point per tile. ADVANCED: pips, compared player by player. In
-            the last two, the player with the fewest tiles wins a blocked hand.
-        signed: Whether an opponent with fewer pips or tiles than the winner reduces the points. Ignored in mode PIPS.
+    *subtract_own* applies only in mode PIPS, and not if pairs compare their totals. *signed* is ignored in mode PIPS.
+    With *round_each*, the total is rounded too. Divisions round down.
     """
 
-    subtract_own: bool = False
-    round_to: int | None = None
-    bonus_divisor: int = 1
-    tie: TieBreak = TieBreak.LIGHTEST_TILE
-    tie_order: TieOrder = TieOrder.PIPS
-    mode: HandMode = HandMode.PIPS
-    signed: bool = False
-    round_each: bool = False
+    subtract_own: bool = option(False, _HAND, "subtract the winner's own pips", place=2)
+    round_to: int | None = option(
+        None,
+        _HAND,
+        "the total is rounded to the nearest multiple of this number",
+        Number(1, None, "the total is not rounded"),
+        place=3,
+    )
+    bonus_divisor: int = option(
+        1, _HAND, "the points of a hand are the total divided by this number", Number(1), place=5
+    )
+    tie: TieBreak = option(
+        TieBreak.LIGHTEST_TILE,
+        _HAND,
+        "winner of a block if the best hands are equal",
+        aliases=("tie_break",),
+        off=(TieBreak.NONE, TieBreak.FEWEST_PIPS),
+        place=7,
+    )
+    tie_order: TieOrder = option(TieOrder.PIPS, _HAND, "lighter of two tiles", needs=("tie",), place=8)
+    mode: HandMode = option(
+        HandMode.PIPS, _HAND, "points for the winner of a hand", off=(HandMode.PIPS, HandMode.SIMPLE), place=1
+    )
+    signed: bool = option(
+        False, _HAND, "a player with fewer pips than the winner reduces the points", needs=("mode",), place=6
+    )
+    round_each: bool = option(
+        False, _HAND, "round each opponent's pips before adding them", needs=("round_to",), place=4
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Numbers with an effect when a play leaves them open. See docs/reference/rules.md 3.5.
+    """Numbers with an effect when a play leaves them open. See docs/reference/rules.md 3.5."""
 
-    Attributes:
-        draw_on: Number on which all other players draw one tile.
-        again_on: Number on which the same player may play again.
-        spell_on: Number that casts a spell. The next player must play on it, with a matching tile or a double. Doubles
-            always fit on it.
-        reverse_on: Number that reverses the direction of play.
-        skip_on: Plays after which the next player loses a turn.
-        spell_lap: Whether the caster is exempt from breaking their own spell.
-        spell_deadlock: Result if all players pass under a spell and no tile can be drawn.
-        last_tile: Whether the last tile of a hand still forces the others to draw.
-    """
-
-    draw_on: int = 15
-    again_on: int = 14
-    spell_on: int = 13
-    reverse_on: int = 3
-    skip_on: SkipOn = SkipOn.DOUBLE
-    spell_lap: SpellLap = SpellLap.CASTER_EXEMPT
-    spell_deadlock: SpellDeadlock = SpellDeadlock.BLOCKED
-    last_tile: bool = False
+    draw_on: int = option(15, _EFFECTS, "number that, if left open, makes every other player draw one tile", _PIPS)
+    again_on: int = option(14, _EFFECTS, "number that, if left open, lets the player play again", _PIPS)
+    spell_on: int = option(
+        13, _EFFECTS, "number that, if left open, casts a spell: the next player must play it or a double there", _PIPS
+    )
+    reverse_on: int = option(3, _EFFECTS, "number that, if left open, reverses the direction of play", _PIPS)
+    skip_on: SkipOn = option(SkipOn.DOUBLE, _EFFECTS, "play that skips the next player")
+    spell_lap: SpellLap = option(SpellLap.CASTER_EXEMPT, _EFFECTS, "casters and their own spells")
+    spell_deadlock: SpellDeadlock = option(
+        SpellDeadlock.BLOCKED, _EFFECTS, "if all pass under a spell and there is nothing to draw"
+    )
+    last_tile: bool = option(False, _EFFECTS, "the last tile of a hand has its effect too", key="effects_before_end")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """Rules of a match. docs/reference/rules.md 2.7 gives the values for each game.
 
+    Fields that are not options by themselves:
+
     Attributes:
         name: Name of the profile.
-        max_pips: Highest number in the set, such as 6 for a double-six.
-        copies: Number of copies of each tile.
-        seats_min: Minimum number of players.
         seats_max: Maximum number of players. None if only the number of tiles limits it.
-        hand: Tiles dealt to each player.
         hand_for: Exceptions to *hand*, as pairs of a number of players and the tiles dealt to each.
-        redeal_if_doubles_over: A hand dealt with more doubles than this requires a redeal. None for never.
-        lead_first: Lead rule for the first hand, and for a hand after an unbroken tie.
-        lead_next: Lead rule for all other hands.
-        no_double: Remedy if a double must lead but nobody has one.
-        spinner: Doubles that branch.
-        branch_order: When the tips of a spinner open.
-        spinner_count: Value of a capped spinner in the count.
-        unit: A play scores if the count is a multiple of this. None if plays do not score.
-        play_divisor: The points of a play are the count divided by this.
-        draw: Drawing rule for a player who cannot play.
-        must_play: Whether a player who can play must do so.
-        voluntary_draw: Whether a player who can play may draw instead.
-        boneyard_reserve: Number of boneyard tiles that are never drawn.
-        on_provable_block: Treatment of a proven block while tiles are left to draw.
-        call_required: Whether the points of a play count only if called before the next play.
-        cutthroat: Whether the next player may stack a tile to steal points.
-        steal_gain: Points gained by a stack.
-        partners: Whether four players form two pairs who sit opposite.
-        partners_mode: How partners win a blocked hand, and which hands they score.
         hand_points: Points for winning a hand.
         effects: Numbers with an effect. None if there are none.
-        target: Points that end the match. None if the match is a single hand.
-        target_test: Whether a total must reach or exceed the target.
-        match_end: When totals are compared with the target.
-        tally: Style of the score tally.
-        policy: Treatment of illegal plays.
         refereed: False for free play, in which tiles are only recorded.
     """
 
     name: str
-    max_pips: int = 6
-    copies: int = 1
-    seats_min: int = 2
+    max_pips: int = option(6, _TILES, "highest number on a tile: 6 for a double-six set", SetSize(), key="set")
+    copies: int = option(1, _TILES, "copies of each tile: 2 for two sets", Number(1, MOST_COPIES), off=(1,))
+    seats_min: int = option(2, _TILES, "number of players", Players(), key="players")
     seats_max: int | None = None
-    hand: int = 7
+    hand: int = option(7, _TILES, "tiles dealt to each player", Deal())
     hand_for: tuple[tuple[int, int], ...] = ()
-    redeal_if_doubles_over: int | None = None
-    lead_first: LeadRule = LeadRule.HIGHEST_DOUBLE
-    lead_next: LeadRule = LeadRule.WINNER_ANY
-    no_double: NoDouble = NoDouble.REDEAL
-    spinner: Spinner = Spinner.NONE
-    branch_order: BranchOrder = BranchOrder.SIDES_FIRST
-    spinner_count: SpinnerCount = SpinnerCount.UNTIL_CAPPED
-    unit: int | None = None
-    play_divisor: int = 1
-    draw: Drawing = Drawing.UNTIL_PLAYABLE
-    must_play: bool = True
-    voluntary_draw: bool = False
-    boneyard_reserve: int = 0
-    on_provable_block: ProvableBlock = ProvableBlock.ANNOUNCE
-    call_required: bool = False
-    cutthroat: bool = False
-    steal_gain: StealGain = StealGain.SCORE
-    partners: bool = False
-    partners_mode: PartnersMode = PartnersMode.INDIVIDUAL
+    redeal_if_doubles_over: int | None = option(
+        None, _TILES, "redeal if a hand has more doubles than this", Number(0, None, "no redeal"), place=1
+    )
+    lead_first: LeadRule = option(
+        LeadRule.HIGHEST_DOUBLE,
+        _LEAD,
+        "who leads the first hand",
+        Choice.of(rule for rule in LeadRule if rule not in _AFTER_A_HAND),
+        off=(LeadRule.LOT_ANY,),
+    )
+    lead_next: LeadRule = option(LeadRule.WINNER_ANY, _LEAD, "who leads later hands", off=_AFTER_A_HAND)
+    no_double: NoDouble = option(
+        NoDouble.REDEAL, _LEAD, "if a double must lead and nobody has one", needs=("lead_first|lead_next",)
+    )
+    spinner: Spinner = option(Spinner.NONE, _LAYOUT, "doubles that branch", off=(Spinner.NONE, Spinner.STARTER_SIX))
+    branch_order: BranchOrder = option(
+        BranchOrder.SIDES_FIRST, _LAYOUT, "when a spinner's tips open", needs=("spinner",)
+    )
+    spinner_count: SpinnerCount = option(
+        SpinnerCount.UNTIL_CAPPED, _LAYOUT, "count of a spinner", needs=("spinner", "unit")
+    )
+    unit: int | None = option(
+        None, _PLAY, "a play scores if its count is a multiple of this number", Number(1, None, "plays do not score")
+    )
+    play_divisor: int = option(
+        1, _PLAY, "the points of a play are its count divided by this number", Number(1), needs=("unit",)
+    )
+    draw: Drawing = option(Drawing.UNTIL_PLAYABLE, _DRAW, "if a player cannot play")
+    must_play: bool = option(True, _DRAW, "a player who can play must play")
+    voluntary_draw: bool = option(False, _DRAW, "a player who can play may draw instead", needs=("draw",))
+    boneyard_reserve: int = option(0, _DRAW, "tiles that stay in the boneyard", Number(0), needs=("draw",))
+    on_provable_block: ProvableBlock = option(
+        ProvableBlock.ANNOUNCE, _DRAW, "if no tile fits but tiles are left to draw", needs=("draw",)
+    )
+    call_required: bool = option(False, _PLAY, "points count only if called before the next play", needs=("unit",))
+    cutthroat: bool = option(False, _PLAY, "the next player may stack a tile to steal points", needs=("unit", "copies"))
+    steal_gain: StealGain = option(
+        StealGain.SCORE, _PLAY, "points for a stack", needs=("cutthroat",), aliases=("gain",)
+    )
+    partners: bool = option(False, _TILES, "four play as two pairs, with partners opposite each other")
+    partners_mode: PartnersMode = option(
+        PartnersMode.INDIVIDUAL, _HAND, "block in a pairs game", needs=("partners",), place=9
+    )
     hand_points: HandPoints = HandPoints()
     effects: Effects | None = None
-    target: int | None = 100
-    target_test: TargetTest = TargetTest.REACH
-    match_end: MatchEnd = MatchEnd.IMMEDIATE
-    tally: TallyStyle = TallyStyle.NUMBERS
-    policy: Policy = Policy.WARN
+    target: int | None = option(100, _MATCH, "points that end the match", Number(1, None, "play a single hand"))
+    target_test: TargetTest = option(TargetTest.REACH, _MATCH, "winning total", needs=("target",))
+    match_end: MatchEnd = option(MatchEnd.IMMEDIATE, _MATCH, "end of the match", needs=("target",))
+    tally: TallyStyle = option(TallyStyle.NUMBERS, _MATCH, "drawing of the score")
+    policy: Policy = option(Policy.WARN, _MATCH, "plays against the rules")
     refereed: bool = True
 
     def __post_init__(self) -> None:
@@ -309,68 +339,67 @@ class Rules:
         return dict(self.hand_for).get(seats, self.hand)
 
 
+def _declared() -> Iterator[Option]:
+    """Yield the options that fields declare, in the order of the fields."""
+    for owner, declaring in (("", Rules), ("hand_points.", HandPoints), ("effects.", Effects)):
+        for field in fields(declaring):
+            if known := field.metadata.get("option"):
+                yield replace(known, key=known.key or field.name, field=owner + field.name)
+
+
+OPTIONS = tuple(sorted(_declared(), key=lambda each: (tuple(Group).index(each.group), each.place)))
+"""All options, in the order in which a game is explained."""
+
+
 def deal_problems(rules: Rules, seats: int) -> tuple[str, ...]:
     """Return the reasons why *seats* players cannot play by *rules*. Empty if they can."""
     problems: list[str] = []
-    most = MOST_SEATS if rules.seats_max is None else rules.seats_max
-    if not rules.seats_min <= seats <= most:
-        least = rules.seats_min
+    least, most = rules.seats_min, MOST_SEATS if rules.seats_max is None else rules.seats_max
+    if not least <= seats <= most:
         # There may not be enough tiles for every number of players that the rules allow.
-        dealable = [many for many in range(least, most + 1) if rules.dealt(many) * many <= rules.tiles]
-        words = phrase(
-            "{game} is for {least} to {most} players, got {seats}",
-            game=rules.name,
-            least=least,
-            most=max(dealable, default=least),
-            seats=seats,
-        )
-        problems.append(words)
+        most = max((many for many in range(least, most + 1) if rules.dealt(many) * many <= rules.tiles), default=least)
+        named = {"game": rules.name, "least": least, "most": most, "seats": seats}
+        problems.append(phrase("{game} is for {least} to {most} players, got {seats}", **named))
     if rules.partners and seats != 4:
         problems.append(phrase("partners need 4 players, got {seats}", seats=seats))
-    dealt = rules.dealt(seats)
-    if dealt * seats > rules.tiles:
-        needed = {"dealt": dealt, "seats": seats, "need": dealt * seats, "all": rules.tiles}
-        words = phrase(
-            "{dealt} tiles x {seats} players need {need} tiles, a {set} set has {all}",
-            set=set_name(rules.max_pips),
-            **needed,
-        )
-        if rules.copies > 1:
-            words = phrase(
+    dealt, copies, tiles = rules.dealt(seats), rules.copies, rules.tiles
+    if dealt * seats > tiles:
+        needed = {"dealt": dealt, "seats": seats, "need": dealt * seats, "set": set_name(rules.max_pips), "all": tiles}
+        few = phrase("{dealt} tiles x {seats} players need {need} tiles, a {set} set has {all}", **needed)
+        problems.append(
+            few
+            if copies == 1
+            else phrase(
                 "{dealt} tiles x {seats} players need {need} tiles, {copies} {set} sets have {all}",
-                copies=rules.copies,
-                set=set_name(rules.max_pips),
+                copies=copies,
                 **needed,
             )
-        problems.append(words)
+        )
     return tuple(problems)
 
 
-def range_text(least: int, most: int | None) -> Phrase:
-    """Return the allowed range of a number as text. If *most* is None, there is no upper limit."""
-    if most is None:
-        return phrase("{least} or more", least=least)
-    return phrase("{least} to {most}", least=least, most=most)
+def seats_that_can_play(rules: Rules) -> tuple[int, ...]:
+    """Return the numbers of players that *rules* allow and for which there are enough tiles."""
+    return tuple(seats for seats in range(1, MOST_SEATS + 1) if not deal_problems(rules, seats))
 
 
 def _range_faults(rules: Rules) -> tuple[str, ...]:
     """Return a message for each number in *rules* that is out of range."""
-    points = rules.hand_points
-    checks = (
-        ("set", rules.max_pips, SMALLEST_SET, HIGHEST_PIPS),
-        ("copies", rules.copies, 1, MOST_COPIES),
-        ("players, fewest", rules.seats_min, 2 if rules.refereed else 1, MOST_SEATS),
-        ("players, most", rules.seats_max, rules.seats_min, MOST_SEATS),
-        ("hand", rules.hand, 1, None),
-        *((f"hand of {seats}", tiles, 1, None) for seats, tiles in rules.hand_for),
-        ("redeal_if_doubles_over", rules.redeal_if_doubles_over, 0, None),
-        ("unit", rules.unit, 1, None),
-        ("play_divisor", rules.play_divisor, 1, None),
-        ("boneyard_reserve", rules.boneyard_reserve, 0, None),
-        ("round_to", points.round_to, 1, None),
-        ("bonus_divisor", points.bonus_divisor, 1, None),
-        ("target", rules.target, 1, None),
-    )
+    checks: list[tuple[str, Any, int, int | None]] = []
+    for each in OPTIONS:
+        match each.values:
+            case Number(least, most):
+                checks.append((each.key, each.value_in(rules), least, most))
+            case SetSize():
+                checks.append((each.key, rules.max_pips, SMALLEST_SET, HIGHEST_PIPS))
+            case Players():
+                checks.append(("players, fewest", rules.seats_min, 2 if rules.refereed else 1, MOST_SEATS))
+                checks.append(("players, most", rules.seats_max, rules.seats_min, MOST_SEATS))
+            case Deal():
+                checks.append((each.key, rules.hand, 1, None))
+                checks += [(f"hand of {seats}", tiles, 1, None) for seats, tiles in rules.hand_for]
+            case Choice() | YesNo():
+                pass
     return tuple(
         fault_of(key, phrase("expected {allowed}, got {value}", allowed=range_text(least, most), value=value))
         for key, value, least, most in checks
@@ -380,56 +409,27 @@ def _range_faults(rules: Rules) -> tuple[str, ...]:
 
 def _sense_faults(rules: Rules) -> tuple[str, ...]:
     """Return a message for each contradiction between options of *rules*."""
-    points = rules.hand_points
+    points, marks = rules.hand_points, rules.effects
     fives_only = rules.unit in (None, 5) and rules.play_divisor == 1 and points.bonus_divisor == 1
-    numbers = () if rules.effects is None else _effect_numbers(rules.effects)
+    numbers = () if marks is None else (marks.draw_on, marks.again_on, marks.spell_on, marks.reverse_on)
+    no_house = phrase("house marks only fives, but these rules pay other points; use numbers")
+    no_rows = phrase("rows50 marks fives, but these rules pay other points; use numbers")
+    no_winner = phrase("nobody has won before the first hand, got {value}", value=rules.lead_first)
     remainder = phrase("{unit} cannot be divided by {divisor}", unit=rules.unit, divisor=rules.play_divisor)
+    nothing_to_steal = phrase("there is nothing to steal without a unit")
+    no_copy = phrase("a tile is stacked on its copy, so copies must be 2")
+    nothing_to_call = phrase("there is nothing to call without a unit")
+    equal = phrase("expected four different numbers, got {numbers}", numbers=str(numbers))
+    by_tiles = phrase("fewest_pips decides between hands of as many tiles, so mode must be simple or advanced")
     checks = (
-        (
-            rules.tally is not TallyStyle.HOUSE or (fives_only and points.round_to == 5),
-            "tally",
-            phrase("house marks only fives, but these rules pay other points; use numbers"),
-        ),
-        (
-            rules.tally is not TallyStyle.ROWS or fives_only,
-            "tally",
-            phrase("rows50 marks fives, but these rules pay other points; use numbers"),
-        ),
-        (
-            rules.lead_first not in (LeadRule.WINNER_ANY, LeadRule.LEFT_OF_WINNER),
-            "lead_first",
-            phrase("nobody has won before the first hand, got {value}", value=rules.lead_first),
-        ),
+        (rules.tally is not TallyStyle.HOUSE or (fives_only and points.round_to == 5), "tally", no_house),
+        (rules.tally is not TallyStyle.ROWS or fives_only, "tally", no_rows),
+        (rules.lead_first not in _AFTER_A_HAND, "lead_first", no_winner),
         (not rules.unit or rules.unit % (rules.play_divisor or 1) == 0, "play_divisor", remainder),
-        (
-            rules.unit is not None or not rules.cutthroat,
-            "cutthroat",
-            phrase("there is nothing to steal without a unit"),
-        ),
-        (
-            rules.copies > 1 or not rules.cutthroat,
-            "cutthroat",
-            phrase("a tile is stacked on its copy, so copies must be 2"),
-        ),
-        (
-            rules.unit is not None or not rules.call_required,
-            "call_required",
-            phrase("there is nothing to call without a unit"),
-        ),
-        (
-            len(set(numbers)) == len(numbers),
-            "effects",
-            phrase("expected four different numbers, got {numbers}", numbers=str(numbers)),
-        ),
-        (
-            points.tie is not TieBreak.FEWEST_PIPS or points.mode is not HandMode.PIPS,
-            "tie",
-            phrase("fewest_pips decides between hands of as many tiles, so mode must be simple or advanced"),
-        ),
+        (rules.unit is not None or not rules.cutthroat, "cutthroat", nothing_to_steal),
+        (rules.copies > 1 or not rules.cutthroat, "cutthroat", no_copy),
+        (rules.unit is not None or not rules.call_required, "call_required", nothing_to_call),
+        (len(set(numbers)) == len(numbers), "effects", equal),
+        (points.tie is not TieBreak.FEWEST_PIPS or points.mode is not HandMode.PIPS, "tie", by_tiles),
     )
     return tuple(fault_of(key, words) for holds, key, words in checks if not holds)
-
-
-def _effect_numbers(effects: Effects) -> tuple[int, ...]:
-    """Return the numbers with an effect."""
-    return (effects.draw_on, effects.again_on, effects.spell_on, effects.reverse_on)

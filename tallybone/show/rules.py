@@ -11,21 +11,19 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from engine.errors import EngineError
-from engine.rules import option_values
+from engine.errors import EngineError, OptionsError
+from engine.rules.option_values import Choice, Group, Number, Option, SetSize, YesNo, allowed_text
 from engine.rules.options import (
-    OPTIONS,
     PRESETS,
-    Option,
-    OptionsError,
     changed_options,
     matters,
     option_named,
+    value_meaning,
     value_text,
     with_options,
 )
 from engine.rules.profiles import PROFILES, WORDS, profile
-from engine.rules.rules import Rules, deal_problems
+from engine.rules.rules import OPTIONS, Rules, deal_problems, seats_that_can_play
 from engine.tiles import set_name
 from tallybone.terminal import Output
 
@@ -78,7 +76,7 @@ def _chosen(game: str, choices: Sequence[str]) -> Rules:
     """
     known = profile(game)
     rules = with_options(known, " ".join(choices))
-    playable = option_values.seats_that_can_play(rules)
+    playable = seats_that_can_play(rules)
     has_seats_option = (rules.seats_min, rules.seats_max) != (known.seats_min, known.seats_max)
     if not playable:
         raise OptionsError(deal_problems(rules, rules.seats_min))
@@ -98,7 +96,7 @@ def _print_all(console: Console) -> None:
         table.add_row(_INDENT + rules.name, *_facts(rules), f"{words.elsewhere}. {words.what}")
     console.print(table)
     console.print("Run tallybone rules GAME for the options of one game.")
-    for group in option_values.Group:
+    for group in Group:
         console.print()
         console.print(f"Options: {group.value}", style="bold")
         table = _columns(name=_KEY_WIDTH)
@@ -123,15 +121,13 @@ def _add_option(table: Table, option: Option) -> None:
     elsewhere = "; ".join(f"{', '.join(games)}: {value}" for value, games in others)
     usually = f"usually {usual}" + (f" ({elsewhere})" if elsewhere else "")
     table.add_row(_INDENT + option.key, option.meaning)
-    if isinstance(option.values, option_values.Choice):
+    if isinstance(option.values, Choice):
         table.add_row("", _indented(usually))
         for value, meaning in option.values.meanings:
             table.add_row(f"{_INDENT * 2}{value}", _indented(meaning))
     else:
-        none = (
-            f" ({option.values.none})" if isinstance(option.values, option_values.Number) and option.values.none else ""
-        )
-        table.add_row("", _indented(f"{option_values.allowed_text(option)}{none}; {usually}"))
+        none = f" ({option.values.none})" if isinstance(option.values, Number) and option.values.none else ""
+        table.add_row("", _indented(f"{allowed_text(option)}{none}; {usually}"))
 
 
 def _usual(option: Option) -> tuple[str, list[tuple[str, list[str]]]]:
@@ -157,7 +153,7 @@ def _print_game(console: Console, rules: Rules) -> None:
     console.print(words.what)
     console.print()
     shown = [option for option in OPTIONS if matters(rules, option) or option.key in changed]
-    for group in option_values.Group:
+    for group in Group:
         options = [option for option in shown if option.group is group]
         if options:
             console.print(group.value, style="bold")
@@ -177,7 +173,7 @@ def _print_game(console: Console, rules: Rules) -> None:
 
 def _add_value(table: Table, option: Option, rules: Rules, known: Rules | None) -> None:
     """Add a row with the value of an option. *known* are the game's usual rules, or None if the value is unchanged."""
-    value, meaning = value_text(rules, option), option_values.value_meaning(rules, option)
+    value, meaning = value_text(rules, option), value_meaning(rules, option)
     if known is None:
         table.add_row(_INDENT + option.key, value, meaning)
     else:
@@ -221,9 +217,9 @@ def _all_as_json() -> dict[str, object]:
             "option": option.key,
             "group": option.group.value,
             "meaning": option.meaning,
-            "allowed": option_values.allowed_text(option),
+            "allowed": allowed_text(option),
             "usual": _usual(option)[0],
-            "values": dict(option.values.meanings) if isinstance(option.values, option_values.Choice) else None,
+            "values": dict(option.values.meanings) if isinstance(option.values, Choice) else None,
         }
         for option in OPTIONS
     ]
@@ -251,6 +247,6 @@ def _values(rules: Rules) -> dict[str, object]:
     values: dict[str, object] = {}
     for option in OPTIONS:
         if matters(rules, option):
-            plain = isinstance(option.values, option_values.Number | option_values.YesNo | option_values.SetSize)
-            values[option.key] = option_values.field_of(rules, option.field) if plain else value_text(rules, option)
+            plain = isinstance(option.values, Number | YesNo | SetSize)
+            values[option.key] = option.value_in(rules) if plain else value_text(rules, option)
     return values

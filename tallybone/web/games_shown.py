@@ -6,22 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from engine.errors import EngineError
+from engine.errors import EngineError, OptionsError
 from engine.phrases import Phrase, listed
-from engine.rules.option_values import Choice, Deal, Number, Players, SetSize, YesNo, allowed_text, seats_that_can_play
-from engine.rules.options import (
-    OPTIONS,
-    PRESETS,
-    Option,
-    OptionsError,
-    changed_options,
-    matters,
-    option_named,
-    value_text,
-    with_options,
-)
+from engine.rules.option_values import Choice, Deal, Number, Option, Players, SetSize, YesNo, allowed_text
+from engine.rules.options import PRESETS, changed_options, matters, option_named, value_text, with_options
 from engine.rules.profiles import PROFILES, WORDS, profile
-from engine.rules.rules import Rules, deal_problems
+from engine.rules.rules import OPTIONS, Rules, deal_problems, seats_that_can_play
 
 _KINDS: dict[type, str] = {
     Choice: "choice",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from engine import PROFILES, Rules, deal_problems
-from engine.rules.option_table import PRESETS
+from engine import PROFILES, OptionsError, Rules, deal_problems
 from engine.rules.option_values import Choice, Deal, Number, Option, Players, SetSize, YesNo
-from engine.rules.options import OPTIONS, OptionsError, with_options
+from engine.rules.options import PRESETS, with_options
+from engine.rules.rules import OPTIONS
 
 MOST_SEATS = 6
 # Values of numeric options, in addition to "none" if the option allows it.

@@ -7,11 +7,13 @@ import re
 import pytest
 
 from engine import Seat
+from engine.errors import OptionsError
 from engine.record.play import PlayedRecord, play_record
 from engine.record.text import parse_record
-from engine.rules.options import OptionsError, matters, option_named, with_options
+from engine.rules.option_values import Number, allowed_text
+from engine.rules.options import matters, option_named, with_options
 from engine.rules.profiles import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, PROFILES, SUPER, TWOSET, profile
-from engine.rules.rules import Rules
+from engine.rules.rules import OPTIONS, Rules
 from tests.engine.rule_book import options, sections, tables
 
 GAMES = {
@@ -66,6 +68,38 @@ def test_options_common_to_every_game_are_correct() -> None:
     for key, value in chosen:
         for rules in PROFILES[:-1]:
             assert with_options(rules, {key: value}) == rules, (rules.name, key)
+
+
+def test_ranges_of_the_book_are_those_of_the_options() -> None:
+    ranges, optional, *_ = sections()["2.7"].strip().split(". ")
+    from_zero, can_be_none = (set(re.findall(r"`([a-z_]+)`", text)) for text in (ranges, optional))
+    effects = re.search(r"numbers with effects ([0-9]+) to ([0-9]+)", ranges)
+    assert effects is not None
+    shared = {row[0].strip("`"): row[1].replace("`", "") for table in tables(sections()["2.1"]) for row in table}
+    for option in OPTIONS:
+        if not isinstance(option.values, Number):
+            continue
+        least, most = option.values.least, option.values.most
+        if option.key == "copies":
+            assert shared["copies"].startswith(f"{least} or {most} ")
+        elif option.field.startswith("effects."):
+            assert (str(least), str(most)) == effects.groups(), option.key
+        else:
+            assert (least, most) == (0 if option.key in from_zero else 1, None), option.key
+        assert (option.values.none is not None) == (option.key in can_be_none), option.key
+    assert shared["set"].endswith(allowed_text(option_named("set")))
+    assert shared["players"].partition(",")[0] == allowed_text(option_named("players")).partition(",")[0]
+
+
+def test_defaults_of_the_book_are_those_of_the_options() -> None:
+    text, plain = sections()["2.7"].partition("`spinner=all` implies")[0], Rules(name="plain")
+    defaults = options(text.partition("Every game has ")[2])
+    assert [key for key, value in defaults if with_options(plain, {key: value}) != plain] == []
+    (table,) = tables(text)
+    named = {row[0].strip("`") for row in table} | {key for key, _ in options(text)}
+    missing = {option.key for option in OPTIONS if not named & {option.key, *option.aliases}}
+    effects = {option.key for option in OPTIONS if option.field.startswith("effects.")}
+    assert missing - effects == {"set", "players", "hand", "target"}  # in the table of chapter 1
 
 
 # ---- positions ----

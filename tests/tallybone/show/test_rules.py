@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.rules.options import OPTIONS, PRESETS
+from engine.rules.options import PRESETS
 from engine.rules.profiles import PROFILES
+from engine.rules.rules import OPTIONS
 from tallybone.show.rules import show_rules
 
 TALLYBONE = Path(sys.executable).with_name("tallybone")
@@ -103,6 +104,7 @@ def test_all_errors_are_reported_on_separate_lines() -> None:
     [
         (["bone"], 'no game is called "bone", did you mean bones? The games are bones, draw'),
         (["chess"], 'no game is called "chess"; the games are bones, draw'),
+        (["fivup"], 'no game is called "fivup", did you mean fiveup? The games are bones, draw'),
         (["five-up"], '"five-up" is the game allfives with the option variation=five_up'),
         (["bones", "players=5"], "7 tiles x 5 players need 35 tiles, a double-six set has 28"),
         (["bones", "players=2-5"], "7 tiles x 5 players need 35 tiles, a double-six set has 28"),
@@ -124,6 +126,7 @@ def test_rejects_unplayable_rules(arguments: list[str], error: str) -> None:
         ("fives", "bones (Fives)"),
         ("all fives", "allfives (Sniff)"),
         ("Sniff", "allfives (Sniff)"),
+        ("block dominoes", "block (Block dominoes)"),
     ],
 )
 def test_an_alias_shows_the_proper_name(alias: str, heading: str) -> None:
