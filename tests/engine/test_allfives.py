@@ -15,6 +15,7 @@ from engine import (
     TWOSET,
     Claimable,
     HandEnd,
+    HandOver,
     LeadRule,
     MatchOver,
     Must,
@@ -105,6 +106,33 @@ def test_a_player_without_a_play_draws_and_passes_once_the_boneyard_is_empty() -
     assert table.to_move == A
 
 
+def test_play_goes_to_the_left_on_any_open_end() -> None:
+    # 3.3 Lead: as in draw; play proceeds to the left, each player adds a tile to an open end
+    table = Table(STRICT, ("A", "B", "C")).play("6-5", seat=1)
+    assert (table.to_move, table.can_play("6-1 5-2 4-3")) == (2, ["6-1@W", "5-2@E"])
+    assert table.play("5-2@E").to_move == A
+    assert table.play("6-1@W").to_move == B
+
+
+def test_the_open_ends_of_the_example() -> None:
+    # 3.3 Lead: all sides of the 5-5; three and the blank; its top and bottom, the 3 and the 2; at last four ends
+    table = Table(STRICT)
+    open_after = [
+        sorted(f"{end.number}{end.arm}" for end in ends(table.play(play).state) if end.playable)
+        for play in (*A_TO_C, *D)
+    ]
+    assert open_after == [
+        ["5E", "5N", "5S", "5W"],
+        ["0E", "5N", "5S", "5W"],
+        ["0E", "3W", "5N", "5S"],
+        ["2E", "3W", "5N", "5S"],
+        ["2E", "3W", "4N", "5S"],
+        ["2E", "3W", "4N", "5S"],
+        ["3W", "4N", "5E", "5S"],
+        ["3W", "4N", "5E", "5S"],
+    ]
+
+
 # ---- the count ----
 
 
@@ -137,6 +165,17 @@ def test_the_count_depends_on_the_number_of_covered_edges_only(value: str, expec
 
 
 # ---- the end of a hand ----
+
+
+def test_a_hand_ends_with_the_last_tile_or_in_a_block() -> None:
+    # 3.3 Hand end: out: 17 + 11 = 28, rounded to 30; blocked: the lightest hand, 17 + 11 - 4 = 24, rounded to 25
+    three = ("A", "B", "C")
+    out = Table(replace(STRICT, hand=1, hand_for=()), three).play("6-5", seat=0).reveal(1, 17).reveal(2, 11)
+    assert out_of(out, Scored) == [Scored(A, 6, Reason.BONUS, "17 + 11 = 28, rounded to 30, paid 6")]
+    blocked = Table(STRICT, three).play("6-5", seat=0).draw(13).knock(2)
+    assert out_of(blocked, HandOver) == []
+    blocked.knock().reveal(0, 17).reveal(1, 4).reveal(2, 11)
+    assert out_of(blocked, Scored) == [Scored(B, 5, Reason.BONUS, "17 + 11 - 4 = 24, rounded to 25, paid 5")]
 
 
 def test_the_example_pays_five() -> None:
@@ -176,6 +215,7 @@ def test_the_match_ends_the_moment_the_target_is_reached(target: int) -> None:
     assert table.totals == (target - 10, 0)
     table.feed(NewHand()).play("5-5")
     assert table.outcomes[-1] == MatchOver(A, (target, 0))
+    assert ALLFIVES.target == 100
 
 
 # ---- variations ----

@@ -41,6 +41,7 @@ from engine import (
     Tile,
     Turn,
     apply,
+    deal_problems,
     legal_plays,
     problem_with,
 )
@@ -51,6 +52,14 @@ STRICT = replace(BONES, policy=Policy.STRICT)
 
 
 # ---- the deal ----
+
+
+def test_at_least_two_players_share_a_set_with_blanks_and_one_copy_of_each_tile() -> None:
+    # 3.1 Setup: at least two players; a set with blanks, in which each tile is unique
+    assert [deal_problems(BONES, seats) == () for seats in (1, 2)] == [False, True]
+    table = Table(STRICT).play("6-6", "6-0@E")
+    assert table.can_play("1-0 0-0 6-0") == ["1-0@E", "0-0@E"]
+    assert kinds(table.play("6-0@W")) == [ProblemKind.ALREADY_USED]
 
 
 def test_each_player_gets_seven_tiles_and_the_rest_is_the_boneyard() -> None:
@@ -245,6 +254,16 @@ def test_only_the_first_double_played_branches() -> None:
     assert kinds(table.play("2-5@N")) == []
 
 
+def test_the_first_double_of_each_hand_is_its_only_spinner() -> None:
+    # 3.1 Legal plays: the first double that is played; in the first hand, it is the first tile
+    table = Table(short(STRICT, hand=4)).play("6-6", "6-5@E", "5-5@E", "5-1@E", "6-2@W")
+    assert table.can_play("6-3 5-3") == ["6-3@N", "6-3@S"]
+    table.play("6-3@N", "6-4@S").reveal(1, 4).feed(NewHand())
+    assert table.due == Turn(A, Must.LEAD_ANY)
+    table.play("6-5", "5-5@E", "5-1@E", "6-6@W", "6-2@W")
+    assert table.can_play("6-3 5-3") == ["5-3@N", "5-3@S"]
+
+
 def test_the_spinner_branches_only_when_it_has_a_tile_on_both_sides() -> None:
     # 3.1 Legal plays: no branch off a spinner unless it has a tile on each side already
     table = Table().play("5-5", "5-1@W")
@@ -331,6 +350,16 @@ def test_the_count_rule_is_the_same_with_a_larger_set() -> None:
     # 3.1 Count: the rule does not change with the size of the set
     table = Table(replace(OPEN_BONES, max_pips=12)).play("12-12", "12-1@W", "12-9@E")
     assert (str(table.count), table.score) == ("1 + 9 = 10", 10)
+
+
+@pytest.mark.parametrize(
+    ("highest", "lead", "points"), [(6, "6-4", 10), (9, "9-6", 15), (12, "12-8", 20), (16, "16-9", 25)]
+)
+def test_multiples_of_five_score_with_every_set(highest: int, lead: str, points: int) -> None:
+    # 3.1 Count: double-six, double-nine, double-twelve and double-sixteen all add up to multiples of five
+    table = Table(replace(OPEN_BONES, max_pips=highest))
+    assert table.play(lead).score == points
+    assert Table(table.rules).play(f"{highest}-{points - highest - 1}").score == 0
 
 
 # ---- events out of place ----

@@ -177,6 +177,13 @@ def test_the_lowest_total_wins_a_block_without_subtracting_its_own_hand() -> Non
     assert out_of(table, Scored) == [Scored(C, 42, Reason.BONUS, "12 + 30 = 42")]
 
 
+def test_the_tiles_of_a_blocked_hand_are_counted() -> None:
+    # 3.2 Play: all turn their tiles face up and add the pips; the lowest total wins those of all others
+    table = Table(STRICT, THREE).play("6-5", seat=0).draw(7).knock(3)
+    table.reveal(0, "6-4 1-0").reveal(1, "3-2 0-0").reveal(2, "5-5")
+    assert out_of(table, Scored) == [Scored(B, 21, Reason.BONUS, "11 + 10 = 21")]
+
+
 def test_a_tied_block_goes_to_the_lightest_tile() -> None:
     # A1-6: blocked tie: lightest tile
     table = Table(replace(STRICT, policy=Policy.WARN)).play("6-5", seat=0).feed(HandEnd())

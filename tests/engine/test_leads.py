@@ -249,6 +249,16 @@ def test_the_first_to_lay_the_highest_double_leads() -> None:
     assert table.game.layout.spinner is not None
 
 
+def test_the_race_goes_down_to_the_double_blank() -> None:
+    # 3.6 Setup: if no one holds the double, the next lower one is asked for, and so on down to double 0
+    table = Table(strict(TWOSET), FOUR)
+    assert table.can_play("1-0 0-0 2-1") == ["0-0"] * 4
+    assert kinds(table.play("0-0", seat=2)) == []
+    assert table.to_move == D
+    late = Table(TWOSET, FOUR).play("0-0", seat=2).play("1-0@E", "0-2@W", "0-3@N", "1-1@E")
+    assert words(late)[-1] == "Cay let the 0-0 lead, but held 1-1"
+
+
 def test_every_hand_starts_with_a_race() -> None:
     # 3.6 Setup: after each hand the same lay-down is followed, regardless of who won
     table = won_by(strict(TWOSET), 2, FOUR, "5-5")

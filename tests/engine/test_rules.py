@@ -88,6 +88,7 @@ def test_a_larger_set_allows_more_players() -> None:
     assert deal_problems(replace(BONES, max_pips=9), 8) == (
         "7 tiles x 8 players need 56 tiles, a double-nine set has 55",
     )
+    assert [deal_problems(replace(BONES, max_pips=12), seats) == () for seats in (13, 14)] == [True, False]
 
 
 def test_two_sets_have_twice_the_tiles() -> None:
