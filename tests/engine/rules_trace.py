@@ -16,12 +16,12 @@ from tests.engine.rule_book import ROOT, options, tables
 
 PAGE = ROOT / "docs" / "reference" / "rules_trace.md"
 TEXTS = ROOT.parent / "shared" / "rules"
-# The game of each text. Headings in capitals divide the second one.
+# The game of each text, or of what follows a heading.
 GAMES: tuple[dict[str, str], ...] = (
     {"": "bones"},
     {"DRAW": "draw", "ALL FIVES": "allfives", "BLOCK GAME": "block"},
     {"": "super"},
-    {"": "twoset"},
+    {"": "twoset", "Cuttthroat variation": "cutthroat"},
 )
 MARKS = ("page", "table", "open")
 MAX_QUOTED_WORDS = 7  # The texts have owners: enough to find a sentence.
@@ -47,7 +47,7 @@ class Row:
         number: Number of the sentence in the text, from 1.
         begins: First words, or "(figure)".
         chosen: Options that express it: those of the game, then "variation" and others.
-        held: Tests, then a mark with its reason.
+        held: Tests, then decisions of the rule book, then a mark with its reason.
     """
 
     text: int
@@ -95,6 +95,11 @@ def rows_of(page: str) -> list[Row]:
             (rows,) = tables(heading)
             found += [Row(int(section[1]), section[2], int(number), *cells) for number, *cells in rows[1:]]
     return found
+
+
+def path_of(test: str) -> str:
+    """Return a test with its path in the project."""
+    return test if test.startswith("tests/") else f"tests/engine/{test}"
 
 
 def sentences(texts: Iterable[str]) -> list[Row]:

@@ -246,10 +246,11 @@ def test_cribbage_scoring_does_not_divide_the_bonus_twice() -> None:
 
 def test_with_spinner_all_every_double_branches() -> None:
     # 3.3 Options: spinner=all; A1-26: mid-line doubles open their tips when both sides are covered
-    table = Table(chosen(spinner="all")).play("5-5", "5-3@E", "3-3@E")
-    assert table.can_play("3-1 5-1") == ["3-1@E", "5-1@W"]
-    table.play("3-1@E")
-    assert kinds(table.play("3-6@3-3:N", "3-4@3-3:S")) == []
+    for rules in (chosen(spinner="all"), chosen(variation="five_up")):
+        table = Table(rules).play("5-5", "5-3@E", "3-3@E")
+        assert table.can_play("3-1 5-1") == ["3-1@E", "5-1@W"]
+        table.play("3-1@E")
+        assert kinds(table.play("3-6@3-3:N", "3-4@3-3:S")) == []
 
 
 def test_with_spinner_all_a_capped_double_stops_counting() -> None:

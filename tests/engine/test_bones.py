@@ -45,6 +45,7 @@ from engine import (
     legal_plays,
     problem_with,
 )
+from engine.rules.options import with_options
 from tests.engine.table import OPEN_BONES, Table, kinds, out_of, short, tiles, words
 
 A, B, C = Seat(0), Seat(1), Seat(2)
@@ -348,7 +349,7 @@ def test_a_play_scores_for_its_player_with_its_sum() -> None:
 
 def test_the_count_rule_is_the_same_with_a_larger_set() -> None:
     # 3.1 Count: the rule does not change with the size of the set
-    table = Table(replace(OPEN_BONES, max_pips=12)).play("12-12", "12-1@W", "12-9@E")
+    table = Table(with_options(OPEN_BONES, "set=12")).play("12-12", "12-1@W", "12-9@E")
     assert (str(table.count), table.score) == ("1 + 9 = 10", 10)
 
 
@@ -357,7 +358,7 @@ def test_the_count_rule_is_the_same_with_a_larger_set() -> None:
 )
 def test_multiples_of_five_score_with_every_set(highest: int, lead: str, points: int) -> None:
     # 3.1 Count: double-six, double-nine, double-twelve and double-sixteen all add up to multiples of five
-    table = Table(replace(OPEN_BONES, max_pips=highest))
+    table = Table(with_options(OPEN_BONES, {"set": str(highest)}))
     assert table.play(lead).score == points
     assert Table(table.rules).play(f"{highest}-{points - highest - 1}").score == 0
 

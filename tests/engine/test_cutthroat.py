@@ -63,7 +63,7 @@ def test_the_example_of_the_rules(tile: str, points: int) -> None:
 @pytest.mark.parametrize(("tile", "gain", "loss"), [("2-4", 20, 10), ("0-6", 20, 10)])
 def test_the_stacker_may_score_and_steal(tile: str, gain: int, loss: int) -> None:
     # A3-6: option gain=score_plus_stolen: +2S / -S
-    table = scored(*TEXT, rules=with_options(STRICT, {"gain": "score_plus_stolen"})).stack(tile).call()
+    table = scored(*TEXT, rules=with_options(STRICT, {"steal_gain": "score_plus_stolen"})).stack(tile).call()
     assert table.totals == (gain, 0, 0, 10 - loss)
 
 

@@ -90,7 +90,7 @@ def test_the_later_leads_of_each_game(rules: Rules, lead: str, due: Turn) -> Non
 
 def test_the_roll_call_finds_the_highest_double_held() -> None:
     # 3.1 Lead: the first hand is led with the highest double, and that double is played
-    table = Table(strict(BONES, max_pips=12))
+    table = Table(strict(with_options(BONES, "set=12")))
     assert table.can_play("12-0 11-11 12-11 4-4") == ["11-11", "11-11"]
     assert kinds(table.play("11-11", seat=1)) == []
 

@@ -84,11 +84,11 @@ def test_the_number_of_players_is_bounded_by_the_tiles(seats: int) -> None:
 
 
 def test_a_larger_set_allows_more_players() -> None:
-    assert deal_problems(replace(BONES, max_pips=9), 7) == ()
-    assert deal_problems(replace(BONES, max_pips=9), 8) == (
+    assert deal_problems(with_options(BONES, "set=9"), 7) == ()
+    assert deal_problems(with_options(BONES, "set=9"), 8) == (
         "7 tiles x 8 players need 56 tiles, a double-nine set has 55",
     )
-    assert [deal_problems(replace(BONES, max_pips=12), seats) == () for seats in (13, 14)] == [True, False]
+    assert [deal_problems(with_options(BONES, "set=12"), seats) == () for seats in (13, 14)] == [True, False]
 
 
 def test_two_sets_have_twice_the_tiles() -> None:

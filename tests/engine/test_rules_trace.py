@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -101,11 +103,11 @@ def test_every_sentence_has_a_test_or_a_mark_with_a_reason() -> None:
 
 
 def _is_read_whole(row: Row) -> bool:
-    """Check that nothing of a row is left over when its options, tests and mark are taken away."""
+    """Check that a row is its options, tests, decisions and mark, and nothing else."""
     chosen = re.sub(r"`[a-z_]+=[^`]+`|\bvariation\b|\s", "", row.chosen)
-    held = ", ".join(f"`{test}`" for test in row.tests)
+    tests, decided = ", ".join(f"`{test}`" for test in row.tests), ", ".join(DECISION.findall(row.held))
     mark = re.search(r"(?:page|table|open): .+$", row.held)
-    return not chosen and row.held == "; ".join(filter(None, [held, mark[0] if mark else ""]))
+    return not chosen and row.held == "; ".join(filter(None, [tests, decided, mark[0] if mark else ""]))
 
 
 @pytest.mark.parametrize(
@@ -132,20 +134,22 @@ def test_options_of_a_game_are_its_own_and_variations_differ() -> None:
         for key, value in row.defaults:
             assert with_options(rules, {key: value}) == rules, (row.text, row.number, key)
         for key, value in row.variations:
-            assert with_options(rules, _together(key, value)) != rules, (row.text, row.number, key)
+            assert with_options(rules, {key: value}) != rules, (row.text, row.number, key)
         checked += len(row.defaults) + len(row.variations)
     assert checked > 150
-
-
-def _together(key: str, value: str) -> dict[str, str]:
-    """Return an option with the one that it needs."""
-    needed = {"steal_gain": {"cutthroat": "yes"}}
-    return {**needed.get(key, {}), key: value}
 
 
 def test_every_named_option_exists() -> None:
     known = {option.key for option in OPTIONS} | {preset.key for preset in PRESETS}
     assert {key for row in ROWS for key, _ in (*row.defaults, *row.variations)} - known == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", dict.fromkeys(row.game for row in ROWS))
+def test_tests_of_a_sentence_fail_without_its_options(game: str) -> None:
+    command = [sys.executable, "-m", "tests.engine.other_rules", game]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.split("\n") == [f"{game}: each option is held", ""]
 
 
 # ---- tests ----

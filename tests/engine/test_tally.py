@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import BONES, EngineError, House, HouseTally, Mark, RowsTally, Seat, TallyStyle
+from engine.rules.options import with_options
 from engine.rules.rules import HandPoints, Rules
 from tests.engine.table import Table
 
@@ -112,7 +113,7 @@ def test_a_match_has_the_tally_of_its_scores() -> None:
 
 
 def test_a_match_scored_in_numbers_has_no_tally() -> None:
-    assert Table(Rules(name="plain", tally=TallyStyle.NUMBERS)).game.tally(Seat(0)) is None
+    assert Table(with_options(BONES, {"tally": "numbers"})).game.tally(Seat(0)) is None
 
 
 def test_a_house_tally_requires_multiples_of_five() -> None:

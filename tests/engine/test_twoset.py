@@ -274,6 +274,12 @@ def test_a_block_pays_the_other_hands_less_the_own() -> None:
     assert out_of(table, Scored) == [Scored(C, 51, Reason.BONUS, "20 + 10 + 30 - 9 = 51")]
 
 
+def test_a_block_may_pay_the_other_hands_in_full() -> None:
+    # A3-2: option subtract_own=no: if everyone passed, all spots of the others; 20 + 10 + 30
+    table = blocked(20, 10, 9, 30, rules=with_options(STRICT, {"subtract_own": "no"}))
+    assert out_of(table, Scored) == [Scored(C, 60, Reason.BONUS, "20 + 10 + 30 = 60")]
+
+
 def test_the_lightest_tile_wins_a_tie() -> None:
     # 3.6 Hand end: tie: lowest single bone, double-blank, then ace-blank
     assert won(blocked("5-5 1-0", "6-5 0-0", 40, 40)) == B
