@@ -188,7 +188,7 @@ def _cells(marks: Counter[str]) -> str:
 
 
 def main() -> None:
-    """Rewrite the page. Options and tests stay with their sentence, found by its first words."""
+    """Rewrite the page. Options and tests stay with the number of their sentence."""
     texts = source_texts()
     if texts is None:
         raise SystemExit(_NO_TEXTS)
