@@ -18,7 +18,7 @@ before it is applied. A ``Table`` also holds the players' hands, for programs th
 """
 
 from engine.errors import EngineError, OptionsError
-from engine.game.fold import ActionResult, Entry, apply, entries, history, last_seats, problem_with, replay, replayed
+from engine.game.fold import ActionResult, apply, entries, history, last_seats, problem_with, replay, replayed
 from engine.game.questions import copies_left, ends, highest_leader, legal_plays, legal_stacks, unseen
 from engine.game.turns import turn
 from engine.library.chances import NumberChance, Outlook, SeatChance, chances
@@ -106,7 +106,7 @@ from engine.state.events import (
 )
 from engine.state.hand import Chance, Claim, Course, Hand, LeadTile, Spell
 from engine.state.layout import ARMS, Layout, Node, NodeId, OpenEnd, Port, Spot, attach, obstacle
-from engine.state.match import Game, Phase, State
+from engine.state.match import Entry, Game, Phase, State
 from engine.state.outcomes import (
     Abandoned,
     Blocked,

@@ -81,7 +81,8 @@ def pay(game: Game, seat: Seat, points: int, reason: Reason, because: str) -> Ga
     if points == 0:
         return game, ()
     scores = tuple([(*old, points) if at == seat else old for at, old in enumerate(game.scores)])
-    game = Game(game.rules, game.players, game.phase, scores, game.hand, game.hand_winner, game.winner)
+    totals = tuple([total + points if at == seat else total for at, total in enumerate(game.totals)])
+    game = Game(game.rules, game.players, game.phase, scores, totals, game.hand, game.hand_winner, game.winner)
     return game, (Scored(seat, points, reason, because),)
 
 

@@ -3,37 +3,79 @@
 from engine.game.claims import after_draw
 from engine.rules.rules import Effects, Rules, SkipOn
 from engine.state.events import Seat
-from engine.state.hand import Hand, Spell
-from engine.state.layout import Node
+from engine.state.hand import Course, Hand, Spell
+from engine.state.layout import Node, Port
 from engine.state.outcomes import ForcedDraw, Outcome, Spelled, Turned
-from engine.value import changed
+from engine.value import changed, value
 
 HandUpdate = tuple[Hand, tuple[Outcome, ...]]
 """The hand after an effect, and its outcomes."""
 
 
-def take_effect(hand: Hand, seat: Seat, laid: Node, rules: Rules, effects: Effects) -> HandUpdate:
-    """Return the hand after the effects of the outer number of *laid*. The turn is not passed yet.
+@value
+class EffectTile:
+    """A tile that takes effect: its outer number, its arm (None for the first tile), and whether it is a double."""
+
+    number: int
+    arm: Port | None
+    is_double: bool
+
+
+def take_effect(hand: Hand, seat: Seat, node: Node, rules: Rules, effects: Effects) -> HandUpdate:
+    """Return the hand after the effects of the outer number of *node*. The turn is not passed yet.
 
     A first tile that is no double has two outer numbers and no effect. The standard rules do not allow it.
     """
-    if laid.joins is None and not laid.tile.is_double:
+    if node.joins is None and not node.tile.is_double:
         return hand, ()
-    starter_spell = hand.course.spell is not None and hand.course.spell.arm is None
-    hand, outcomes = _break_spell(hand, laid)
-    if laid.outer == effects.draw_on:
+    laid, spell = EffectTile(node.outer, node.arm, node.tile.is_double), hand.course.spell
+    starter = hand.layout.nodes[0].id
+    has_room = any(end.spot.host == starter for end in hand.layout.ends)
+    outcomes: tuple[Outcome, ...] = ()
+    if spell is not None and is_broken(spell, laid, has_room=has_room):
+        outcomes = (Spelled(spell.caster, spell.arm, is_on=False),)
+    if laid.number == effects.draw_on:
         hand, drawn = force_draws(hand, seat, rules)
         outcomes = (*outcomes, *drawn)
-    course = hand.course
-    if laid.outer == effects.reverse_on and len(hand.sizes) > 2:
-        course = changed(course, direction=-course.direction)
+    course = course_after(hand.course, seat, laid, effects, len(hand.sizes), has_room=has_room)
+    if course.direction != hand.course.direction:
         outcomes = (*outcomes, Turned(course.direction > 0))
-    if _skips_next(laid, effects):
-        course = changed(course, skip=True)
-    if laid.outer == effects.spell_on and not starter_spell:
-        course = changed(course, spell=Spell(seat, laid.arm))
+    if course.spell is not None and course.spell is not spell:
         outcomes = (*outcomes, Spelled(seat, laid.arm, is_on=True))
-    return changed(hand, course=changed(course, extra=laid.outer == effects.again_on, drawn=0)), outcomes
+    return changed(hand, course=course), outcomes
+
+
+def course_after(
+    course: Course, seat: Seat, laid: EffectTile, effects: Effects, seats: int, *, has_room: bool
+) -> Course:
+    """Return the turn state after *seat* laid a tile that takes effect. *has_room*: the starter has a free arm."""
+    spell, skip = course.spell, course.skip
+    is_free = spell is None or spell.arm is not None
+    if spell is not None and is_broken(spell, laid, has_room=has_room):
+        spell = None
+    if laid.number == effects.spell_on and is_free:
+        spell = Spell(seat, laid.arm)
+    match effects.skip_on:
+        case SkipOn.BLANK:
+            skip |= laid.number == 0
+        case SkipOn.DOUBLE:
+            skip |= laid.is_double and laid.arm is not None and laid.number != effects.spell_on
+        case SkipOn.NONE:
+            pass
+    reverses = laid.number == effects.reverse_on and seats > 2
+    return Course(
+        -course.direction if reverses else course.direction,
+        spell,
+        laid.number == effects.again_on,
+        skip,
+        without_double=course.without_double,
+        owed=course.owed,
+    )
+
+
+def is_broken(spell: Spell, laid: EffectTile, *, has_room: bool) -> bool:
+    """Return True if a tile breaks a spell: it covers the end of its arm, or takes the starter's last arm."""
+    return not has_room if spell.arm is None else laid.arm is spell.arm
 
 
 def force_draws(hand: Hand, seat: Seat, rules: Rules) -> HandUpdate:
@@ -66,29 +108,3 @@ def end_spell(hand: Hand) -> HandUpdate:
     assert spell is not None  # checked by the callers
     outcomes = (Spelled(spell.caster, spell.arm, is_on=False),)
     return changed(hand, course=changed(hand.course, spell=None)), outcomes
-
-
-def _break_spell(hand: Hand, laid: Node) -> HandUpdate:
-    """Return the hand, without its spell if *laid* breaks the spell.
-
-    A tile breaks the spell on an arm by covering that arm's end, and the spell on the starter by taking its last arm.
-    """
-    spell = hand.course.spell
-    if spell is None:
-        return hand, ()
-    if spell.arm is None:
-        starter = hand.layout.nodes[0].id
-        has_room = any(end.spot.host == starter for end in hand.layout.ends)
-        return (hand, ()) if has_room else end_spell(hand)
-    return (hand, ()) if laid.arm is not spell.arm else end_spell(hand)
-
-
-def _skips_next(laid: Node, effects: Effects) -> bool:
-    """Return True if the next player loses their turn."""
-    match effects.skip_on:
-        case SkipOn.NONE:
-            return False
-        case SkipOn.BLANK:
-            return laid.outer == 0
-        case SkipOn.DOUBLE:
-            return laid.tile.is_double and laid.joins is not None and laid.outer != effects.spell_on

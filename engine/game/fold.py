@@ -1,4 +1,8 @@
-"""Apply events to a match. A match is a fold over its log, so undo, corrections and recovery all use one replay."""
+"""Apply events to a match. A match is a fold over its log.
+
+The state keeps the match before each action in force. A correction therefore applies only the actions from the
+corrected one on again: an undo takes the same short time after any number of events.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -25,30 +29,13 @@ from engine.state.events import (
     Seq,
     Undo,
 )
-from engine.state.match import Game, State
+from engine.state.match import Applied, Entry, Game, State
 from engine.state.outcomes import Irregular, Outcome, Revised, Swapped
 from engine.state.problems import Problem, ProblemKind, Weight
-from engine.value import value
+from engine.value import changed, value
 
 _MARKS = (Inferred, Confirmed)
 _REVISIONS = (Undo, Amend, Insert, Remove, ItStands, *_MARKS)
-
-
-@value
-class Entry:
-    """An action in force.
-
-    Attributes:
-        seq: Index in the log. An amended action keeps its index.
-        action: The action, with amendments applied.
-        accepted: Whether the players accepted it despite a problem.
-        inferred: Whether it was inferred and has not been confirmed, accepted or amended since.
-    """
-
-    seq: Seq
-    action: Action
-    accepted: bool = False
-    inferred: bool = False
 
 
 @value
@@ -65,16 +52,41 @@ def apply(state: State, event: Event) -> tuple[State, tuple[Outcome, ...]]:
     Mistakes of players raise no exception. A rejected event is added to the log and reported as `Irregular`, and
     changes nothing else.
     """
-    log = state.log
     if not isinstance(event, Play) and isinstance(event, _REVISIONS):
         return _revise(state, event)
-    problems = problems_with(state.game, event)
+    return apply_trusting(state, event)
+
+
+def apply_trusting(
+    state: State, action: Action, *, is_accepted: bool = False, trusted: tuple[Weight, ...] = (), seq: Seq | None = None
+) -> tuple[State, tuple[Outcome, ...]]:
+    """Return the state after *action*, and its outcomes, with more tolerance than `apply`.
+
+    An action that counts only because of it is followed by `ItStands` in the log.
+
+    Args:
+        state: The state before.
+        action: The action.
+        is_accepted: Whether the players accepted the action. Its problems are then not reported.
+        trusted: Weights of problems despite which the action counts and is reported.
+        seq: Number by which later actions refer to this one. None for its index in the log.
+    """
+    log, game, seq = state.log.with_item(action), state.game, state.next_seq if seq is None else seq
+    problems = problems_with(game, action)
     if not problems:
-        game, outcomes = step(state.game, Seq(len(log)), event)
-        return State((*log, event), state.irregular, game, state.start, state.inferred), outcomes
-    seq = state.next_seq
-    game_after, outcomes = _step_with_problems(state.game, Entry(seq, event), problems)
-    return State((*log, event), (*state.irregular, seq), game_after, state.start, state.inferred), outcomes
+        now, outcomes = step(game, seq, action)
+        steps = state.steps.with_item(Applied(Entry(seq, action), game))
+        return State(log, steps, now, state.start, state.irregular, state.inferred), outcomes
+    entry = Entry(seq, action)
+    worst, is_tolerated = problems[0].weight, problems[0].weight in _tolerated(game, entry)
+    if worst is not Weight.IMPOSSIBLE and (is_accepted or (worst in trusted and not is_tolerated)):
+        entry, log = Entry(seq, action, accepted=True), log.with_item(ItStands(seq))
+    after, outcomes = _stepped(game, entry, problems)
+    if entry.accepted and not is_accepted:
+        outcomes = (*(Irregular(seq, problem, stands=True) for problem in problems), *outcomes)
+    steps = state.steps.with_item(Applied(entry, game, is_irregular=not entry.accepted))
+    irregular = state.irregular if entry.accepted else (*state.irregular, seq)
+    return State(log, steps, after, state.start, irregular, state.inferred), outcomes
 
 
 def problem_with(state: State, event: Event) -> Problem | None:
@@ -84,14 +96,13 @@ def problem_with(state: State, event: Event) -> Problem | None:
     """
     if not isinstance(event, _REVISIONS):
         return next(iter(problems_with(state.game, event)), None)
-    if isinstance(event, _MARKS) or any(entry.seq == event.seq for entry in entries(state)):
+    if isinstance(event, _MARKS) or _place_of(state, event.seq) is not None:
         return None
     return Problem(ProblemKind.NO_SUCH_ACTION, Weight.IMPOSSIBLE, f"there is no action {event.seq} to change")
 
 
-def replay(events: Iterable[Event]) -> State:
-    """Return the state after *events*, starting without a match."""
-    state = State()
+def replay(events: Iterable[Event], state: State = State()) -> State:  # noqa: B008 - it is immutable
+    """Return the state after *events*, starting from *state* or without a match."""
     for event in events:
         state, _ = apply(state, event)
     return state
@@ -99,8 +110,13 @@ def replay(events: Iterable[Event]) -> State:
 
 def entries(state: State) -> tuple[Entry, ...]:
     """Return the actions in force, in order, with all revisions in the log applied."""
+    return tuple([each.entry for each in state.steps])
+
+
+def entries_in(log: Iterable[Event]) -> tuple[Entry, ...]:
+    """Return the actions in force after the events of a *log*, without playing them."""
     found: list[Entry] = []
-    for at, event in enumerate(state.log):
+    for at, event in enumerate(log):
         if isinstance(event, _REVISIONS):
             found = _revised(found, event, Seq(at))
         else:
@@ -109,8 +125,8 @@ def entries(state: State) -> tuple[Entry, ...]:
 
 
 def history(state: State) -> tuple[ActionResult, ...]:
-    """Return each action in force with its outcomes in a replay of the corrected log."""
-    return replayed(state.start, entries(state))[1]
+    """Return each action in force with its outcomes."""
+    return tuple([ActionResult(each.entry, _take(each.before, each.entry)[1]) for each in state.steps])
 
 
 def replayed(game: Game | None, kept: Iterable[Entry]) -> tuple[Game | None, tuple[ActionResult, ...]]:
@@ -137,17 +153,15 @@ def last_seats(results: Sequence[ActionResult], players: int) -> tuple[tuple[Sea
 def _take(game: Game | None, entry: Entry) -> tuple[Game | None, tuple[Outcome, ...]]:
     """Return the match after one action, which may be rejected, and the outcomes."""
     problems = problems_with(game, entry.action)
-    return _step_with_problems(game, entry, problems) if problems else step(game, entry.seq, entry.action)
+    return _stepped(game, entry, problems) if problems else step(game, entry.seq, entry.action)
 
 
-def _step_with_problems(
-    game: Game | None, entry: Entry, problems: tuple[Problem, ...]
-) -> tuple[Game | None, tuple[Outcome, ...]]:
+def _stepped(game: Game | None, entry: Entry, problems: tuple[Problem, ...]) -> tuple[Game | None, tuple[Outcome, ...]]:
     """Return the match and the outcomes after an action with *problems*, most severe first.
 
     If the most severe one is not tolerated, the action has no effect.
     """
-    stands = problems[0].weight in tolerated(game, entry)
+    stands = problems[0].weight in _tolerated(game, entry)
     irregular: tuple[Outcome, ...] = ()
     if not entry.accepted or not stands:
         irregular = tuple(Irregular(entry.seq, problem, stands) for problem in problems)
@@ -157,7 +171,7 @@ def _step_with_problems(
     return after, (*irregular, *outcomes)
 
 
-def tolerated(game: Game | None, entry: Entry) -> tuple[Weight, ...]:
+def _tolerated(game: Game | None, entry: Entry) -> tuple[Weight, ...]:
     """Return the weights of problems despite which the action counts."""
     if entry.accepted:
         return (Weight.NOTED, Weight.ILLEGAL, Weight.DOUBTFUL)
@@ -168,22 +182,43 @@ def tolerated(game: Game | None, entry: Entry) -> tuple[Weight, ...]:
 
 
 def _revise(state: State, event: Revision) -> tuple[State, tuple[Outcome, ...]]:
-    """Return the state after a revision and a replay of the log, and the outcomes to display."""
-    log = (*state.log, event)
-    problem = problem_with(state, event)
-    if problem is not None:
-        return replace(state, log=log), (Irregular(state.next_seq, problem, stands=False),)
-    kept = entries(State(log))
-    inferred = tuple(entry.seq for entry in kept if entry.inferred)
-    if isinstance(event, _MARKS):  # Marks change no score, so no replay is needed.
-        return replace(state, log=log, inferred=inferred), ()
-    since = next((at for at, entry in enumerate(kept) if entry.seq in (event.seq, state.next_seq)), len(kept))
-    game, irregular, reported = _refold(state.start, kept, since)
-    before = () if state.game is None else state.game.totals
-    after = () if game is None else game.totals
+    """Return the state after a revision, and the outcomes to display."""
+    log, seqs = state.log.with_item(event), event.seqs if isinstance(event, _MARKS) else (event.seq,)
+    places = [place for seq in seqs if (place := _place_of(state, seq)) is not None]
+    if not places:
+        problem = problem_with(state, event)
+        missing = () if problem is None else (Irregular(state.next_seq, problem, stands=False),)
+        return changed(state, log=log), missing
+    since = min(places)
+    old, steps, game = state.steps[since:], state.steps.until(since), state.steps[since].before
+    reported: list[Outcome] = []
+    for at, entry in enumerate(_revised([each.entry for each in old], event, state.next_seq)):
+        if isinstance(event, _MARKS):  # Marks change no score.
+            steps, game = steps.with_item(changed(old[at], entry=entry)), state.game
+            continue
+        before, (game, outcomes) = game, _take(game, entry)
+        faults = [outcome for outcome in outcomes if isinstance(outcome, Irregular)]
+        steps = steps.with_item(Applied(entry, before, is_irregular=bool(faults)))
+        reported += faults
+    gone, new = {each.entry.seq for each in old}, steps[since:]
+    irregular = (*_without(state.irregular, gone), *(each.entry.seq for each in new if each.is_irregular))
+    inferred = (*_without(state.inferred, gone), *(each.entry.seq for each in new if each.entry.inferred))
+    after = State(log, steps, game, state.start, irregular, inferred)
+    if isinstance(event, _MARKS):
+        return after, ()
+    totals = [() if each is None else each.totals for each in (state.game, game)]
     next_turn = None if game is None else turn(game)
-    outcomes = (Revised(before, after), *reported, *(() if next_turn is None else (next_turn,)))
-    return State(log, irregular, game, state.start, inferred), outcomes
+    return after, (Revised(totals[0], totals[1]), *reported, *(() if next_turn is None else (next_turn,)))
+
+
+def _place_of(state: State, seq: Seq) -> int | None:
+    """Return the index in `State.steps` of the action *seq*, or None. Recent actions are found first."""
+    steps = state.steps
+    return next((at for at in range(len(steps) - 1, -1, -1) if steps[at].entry.seq == seq), None)
+
+
+def _without(seqs: tuple[Seq, ...], gone: set[Seq]) -> tuple[Seq, ...]:
+    return tuple(seq for seq in seqs if seq not in gone)
 
 
 def _revised(found: list[Entry], event: Revision, seq: Seq) -> list[Entry]:
@@ -210,17 +245,3 @@ def _revised(found: list[Entry], event: Revision, seq: Seq) -> list[Entry]:
             case _:
                 assert_never(event)
     return kept
-
-
-def _refold(
-    game: Game | None, kept: tuple[Entry, ...], since: int
-) -> tuple[Game | None, tuple[Seq, ...], tuple[Irregular, ...]]:
-    """Replay the entries *kept*.
-
-    Returns:
-        The game, the seqs of all irregular actions, and the irregularities of the entries from index *since* on.
-    """
-    game, results = replayed(game, kept)
-    faults = [[outcome for outcome in result.outcomes if isinstance(outcome, Irregular)] for result in results]
-    irregular = tuple(entry.seq for entry, found in zip(kept, faults, strict=True) if found)
-    return game, irregular, tuple(fault for found in faults[since:] for fault in found)

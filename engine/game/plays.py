@@ -133,7 +133,7 @@ def _laid(game: Game, hand: Hand, seat: Seat, tile: Tile, layout: Layout) -> tup
 
 def _in_play(game: Game, hand: Hand) -> Game:
     """Return the match in the phase PLAY. Called at every play, so it avoids the slower `changed`."""
-    return Game(game.rules, game.players, Phase.PLAY, game.scores, hand, game.hand_winner, game.winner)
+    return Game(game.rules, game.players, Phase.PLAY, game.scores, game.totals, hand, game.hand_winner, game.winner)
 
 
 def _score(game: Game, hand: Hand, chance: Chance) -> GameUpdate:

@@ -90,6 +90,7 @@ def swap(game: Game, action: Swap) -> GameUpdate:
         game,
         players=exchanged(game.players, one, other),
         scores=exchanged(game.scores, one, other),
+        totals=exchanged(game.totals, one, other),
         hand=hand,
         hand_winner=_moved(game.hand_winner, seats),
         winner=_moved(game.winner, seats),

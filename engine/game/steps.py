@@ -98,7 +98,10 @@ def _act(game: Game, hand: Hand, seq: Seq, action: events.InHand) -> GameUpdate:
         case events.Call(seat=seat):
             return _call(game, hand, seat)
         case events.Redeal(reason=reason):
-            after, outcomes = _deal(changed(game, scores=hand.scores_before), hand.number, NewHand())
+            before = hand.scores_before
+            after, outcomes = _deal(
+                changed(game, scores=before, totals=tuple(map(sum, before))), hand.number, NewHand()
+            )
             return after, (Redealt(reason), *outcomes)
         case events.Lead(seat=seat):
             return changed(game, hand=changed(hand, turn=seat)), ()
@@ -173,7 +176,8 @@ def _swap(game: Game, action: Swap) -> GameUpdate:
 def _start(action: events.MatchStart) -> GameUpdate:
     """Return a new match without scores."""
     scores: tuple[tuple[int, ...], ...] = ((),) * len(action.players)
-    return Game(action.rules, action.players, Phase.DEAL, scores), (MatchStarted(action.players),)
+    totals = (0,) * len(action.players)
+    return Game(action.rules, action.players, Phase.DEAL, scores, totals), (MatchStarted(action.players),)
 
 
 def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:

@@ -1,14 +1,27 @@
 """Turn order and the current player's options. See docs/reference/rules.md 2.3 and, for the six-arm game, 3.5."""
 
+from typing import Protocol
+
 from engine.rules.rules import Drawing, NoDouble, ProvableBlock, Rules, SpellLap
 from engine.state.events import Seat
-from engine.state.hand import NO_COURSE, Hand, LeadTile, Spell
+from engine.state.hand import NO_COURSE, Course, Hand, LeadTile, Spell
 from engine.state.match import Game, Phase
 from engine.state.outcomes import Must, Outcome, Skipped, Turn
 from engine.value import changed
 
 TILES_PER_DRAW = 2
 """Number of tiles in a draw under `Drawing.TWO`."""
+
+
+class TurnState(Protocol):
+    """Part of a `Hand` on which the options to draw and pass depend."""
+
+    @property
+    def boneyard(self) -> int: ...  # noqa: D102
+    @property
+    def turn(self) -> Seat | None: ...  # noqa: D102
+    @property
+    def course(self) -> Course: ...  # noqa: D102
 
 
 def turn(game: Game) -> Turn | None:
@@ -23,12 +36,12 @@ def turn(game: Game) -> Turn | None:
     return None
 
 
-def drawable(rules: Rules, hand: Hand) -> int:
+def drawable(rules: Rules, hand: TurnState) -> int:
     """Return the number of boneyard tiles that may be drawn."""
     return 0 if rules.draw is Drawing.NONE else max(0, hand.boneyard - rules.boneyard_reserve)
 
 
-def can_draw(rules: Rules, hand: Hand) -> bool:
+def can_draw(rules: Rules, hand: TurnState) -> bool:
     """Return True if the player to move must draw when they cannot play."""
     if drawable(rules, hand) == 0:
         return False
@@ -37,14 +50,14 @@ def can_draw(rules: Rules, hand: Hand) -> bool:
     return hand.course.drawn < TILES_PER_DRAW and not hand.course.extra and not is_exempt(rules, hand)
 
 
-def tiles_to_draw(rules: Rules, hand: Hand) -> int:
+def tiles_to_draw(rules: Rules, hand: TurnState) -> int:
     """Return 1 if the player has drawn one of two tiles and must draw the other before playing, else 0."""
     if rules.draw is not Drawing.TWO or not hand.course.drawn or not can_draw(rules, hand):
         return 0
     return min(TILES_PER_DRAW - hand.course.drawn, drawable(rules, hand))
 
 
-def is_exempt(rules: Rules, hand: Hand) -> bool:
+def is_exempt(rules: Rules, hand: TurnState) -> bool:
     """Return True if the player to move cast the spell and may pass without drawing. See docs/reference/rules.md A2-5.
 
     False if there is nothing to draw.
@@ -72,17 +85,18 @@ def next_seat(game: Game, hand: Hand) -> Seat | None:
 
 def pass_turn(hand: Hand, seat: Seat, seats: int) -> tuple[Hand, tuple[Outcome, ...]]:
     """Return the hand after the turn of *seat* ends, with a `Skipped` outcome if a player loses a turn."""
-    course = hand.course
-    after = Seat((seat + course.direction) % seats)
-    outcomes: tuple[Outcome, ...] = ()
-    if course.skip:
-        outcomes = (Skipped(after),)
-        after = Seat((after + course.direction) % seats)
+    course, skipped = hand.course, Seat((seat + hand.course.direction) % seats)
+    course, after = passed(course, seat, seats)
+    return changed(hand, turn=after, course=course), (Skipped(skipped),) if hand.course.skip else ()
+
+
+def passed(course: Course, seat: Seat, seats: int) -> tuple[Course, Seat]:
+    """Return the turn state after the turn of *seat* ends, and the seat that moves next."""
+    after = Seat((seat + course.direction * (1 + course.skip)) % seats)
     spell = course.spell
     if spell is not None and after == spell.caster:
         spell = Spell(spell.caster, spell.arm, spell.returns + 1)
-    course = changed(course, spell=spell, extra=False, skip=False, drawn=0)
-    return changed(hand, turn=after, course=course), outcomes
+    return Course(course.direction, spell, without_double=course.without_double, owed=course.owed), after
 
 
 def draws_for_lead(game: Game, hand: Hand) -> bool:

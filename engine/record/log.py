@@ -1,102 +1,21 @@
-"""Keep the log of a match while a record is played, and convert the log of any match to a record."""
+"""Convert the log of a match to a record."""
 
 from dataclasses import dataclass, field
 from typing import assert_never
 
 from engine.errors import EngineError
-from engine.game.fold import Entry, entries, tolerated
-from engine.game.judge import problems_with
-from engine.game.steps import step
+from engine.game.fold import history
 from engine.record import values as dgr
 from engine.record.opening import tags_of
 from engine.record.ports import port_of_play, port_of_stack
 from engine.record.values import MAX_NUMBER, SEATS, STANDS, Move
 from engine.state import events
-from engine.state.events import Action, Event, MatchStart, NewHand, Seat, Seq
+from engine.state.events import Action, MatchStart, NewHand, Seat
 from engine.state.match import Game, Phase, State
-from engine.state.outcomes import Drew, Forfeited, HandOver, Outcome, Reason, Scored
-from engine.state.problems import Weight
+from engine.state.outcomes import Drew, Forfeited, HandOver, Irregular, Outcome, Reason, Scored
 from engine.tiles import Tile
 
-SHOWN = (Weight.DOUBTFUL, Weight.ILLEGAL)
-"""Weights tolerated for the end of a hand, because players have shown their tiles."""
-
 _SHOWS = (dgr.ShowMove, dgr.ShowPipsMove)
-
-
-@dataclass(frozen=True, slots=True)
-class ActionOutcome:
-    """The result of an action.
-
-    Attributes:
-        outcomes: Outcomes. Empty if the action was rejected.
-        problems: Problems, as text for players.
-        stands: Whether the action counts.
-    """
-
-    outcomes: tuple[Outcome, ...] = ()
-    problems: tuple[str, ...] = ()
-    stands: bool = True
-
-
-@dataclass(slots=True)
-class RecordTable:
-    """A match and its log, with a fast undo.
-
-    `engine.game.fold` replays the whole log for an undo. This table restores an earlier game instead. Replaying *log*
-    results in *game*.
-
-    Attributes:
-        game: The match. None before it starts.
-        log: Events, as for `engine.game.fold.apply`.
-    """
-
-    game: Game | None = None
-    log: list[Event] = field(default_factory=list)
-    _in_force: list[Seq] = field(default_factory=list)
-
-    @property
-    def actions(self) -> int:
-        """Number of actions in force."""
-        return len(self._in_force)
-
-    def take(
-        self,
-        action: Action,
-        *,
-        is_accepted: bool = False,
-        trusted: tuple[Weight, ...] = (),
-        seq: Seq | None = None,
-    ) -> ActionOutcome:
-        """Apply *action* unless its problems prevent it.
-
-        Args:
-            action: The action.
-            is_accepted: Whether the players accepted it. Its problems are then not reported.
-            trusted: Weights of problems despite which the action counts and is reported.
-            seq: Number by which later actions refer to this one. None for its index in *log*.
-        """
-        seq = Seq(len(self.log)) if seq is None else seq
-        self.log.append(action)
-        self._in_force.append(seq)
-        problems = problems_with(self.game, action)
-        worst = problems[0].weight if problems else Weight.NOTED
-        is_tolerated = worst in tolerated(self.game, Entry(seq, action))
-        stands = is_tolerated or worst in trusted or (is_accepted and worst is not Weight.IMPOSSIBLE)
-        if problems and stands and (is_accepted or not is_tolerated):
-            self.log.append(events.ItStands(seq))
-        words = () if is_accepted and stands else tuple(problem.words for problem in problems)
-        if not stands:
-            return ActionOutcome((), words, stands=False)
-        self.game, outcomes = step(self.game, seq, action)
-        return ActionOutcome(outcomes, words)
-
-    def undo(self, game: Game, actions: int) -> None:
-        """Restore *game*, the match when the first *actions* actions were in force."""
-        if len(self._in_force) > actions:
-            self.log.append(events.Undo(self._in_force[actions]))
-            del self._in_force[actions:]
-        self.game = game
 
 
 def record_of(state: State) -> dgr.Record:
@@ -109,12 +28,12 @@ def record_of(state: State) -> dgr.Record:
     """
     if state.start is not None:
         raise EngineError("a record tells a match from its start, and this one goes on from a position")
-    table, writing = RecordTable(), _Writing()
-    for entry in entries(state):
-        before = table.game
-        taken = table.take(entry.action, is_accepted=entry.accepted, seq=entry.seq)
-        if taken.stands and table.game is not None:
-            writing.write(before, table.game, entry.action, taken.outcomes, is_accepted=entry.accepted)
+    writing, games = _Writing(), [step.before for step in state.steps][1:]
+    for step, told, game in zip(state.steps, history(state), (*games, state.game), strict=False):
+        rejected = any(isinstance(outcome, Irregular) and not outcome.stands for outcome in told.outcomes)
+        if not rejected and game is not None:
+            entry = step.entry
+            writing.write(step.before, game, entry.action, told.outcomes, is_accepted=entry.accepted)
     if writing.waiting and not writing.hands:  # The match was closed before the first deal.
         writing.hands.append(_Hand(1, moves=writing.waiting))
     return dgr.Record(writing.tags, tuple(hand.closed() for hand in writing.hands))

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from engine.game.fold import apply, apply_trusting
 from engine.record import values as dgr
 from engine.record.facts import HandFacts, HandMoves, MadeMove
-from engine.record.log import SHOWN, ActionOutcome, RecordTable
 from engine.record.opening import Opening, deal_of, lead_of, opening_of
 from engine.record.ports import find_spot, find_stacked
 from engine.record.text import format_move
@@ -13,8 +13,9 @@ from engine.record.values import Record, RecordError, RecordHand, action_of
 from engine.state import events
 from engine.state.counting import Count
 from engine.state.events import Action, Event, Seat
-from engine.state.match import Game, Phase
-from engine.state.outcomes import MatchOver, Outcome, Swapped
+from engine.state.match import Game, Phase, State
+from engine.state.outcomes import Irregular, MatchOver, Outcome, Swapped
+from engine.state.problems import Weight
 from engine.state.words import describe
 
 # Limits on the time and memory that a record can take.
@@ -25,6 +26,25 @@ MAX_ON_TABLE = 400  # Two double-eighteen sets have 380 tiles.
 MAX_ENDS = 1_000_000
 MAX_GIVEN = 2_000  # Bonuses and adjustments. Each later `Game` holds all earlier scores.
 _TIE = ": its tie is decided by tiles of which only the pips are known"
+
+
+# Weights tolerated for the end of a hand, because players have shown their tiles.
+_SHOWN = (Weight.DOUBTFUL, Weight.ILLEGAL)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionOutcome:
+    """The result of an action.
+
+    Attributes:
+        outcomes: Outcomes. Empty if the action was rejected.
+        problems: Problems, as text for players.
+        stands: Whether the action counts.
+    """
+
+    outcomes: tuple[Outcome, ...] = ()
+    problems: tuple[str, ...] = ()
+    stands: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +135,7 @@ def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
             moves, bonuses, tiles on the table or open ends.
     """
     playing = _Playing(opening_of(record, strict=strict))
-    playing.table.take(playing.opening.start)
+    playing._apply(playing.opening.start)
     for at, hand in enumerate(record.hands):
         playing.play_hand(hand, is_last=at + 1 == len(record.hands))
     return playing.result(len(record.hands))
@@ -142,7 +162,7 @@ class _Playing:
 
     Attributes:
         opening: Rules and players.
-        table: Table at which the record is played.
+        state: State of the match.
         facts: Latest results in the hand.
         moves: Moves of the hand.
         lines: Lines so far.
@@ -155,7 +175,7 @@ class _Playing:
     """
 
     opening: Opening
-    table: RecordTable = field(default_factory=RecordTable)
+    state: State = field(default_factory=State)
     facts: HandFacts = field(default_factory=HandFacts)
     moves: HandMoves = field(default_factory=lambda: HandMoves((), (), ()))
     lines: list[Line] = field(default_factory=list)
@@ -169,8 +189,8 @@ class _Playing:
     @property
     def game(self) -> Game:
         """The match."""
-        assert self.table.game is not None  # the opening was validated, so the match has started
-        return self.table.game
+        assert self.state.game is not None  # the opening was validated, so the match has started
+        return self.state.game
 
     @property
     def _needs_tiles(self) -> bool:
@@ -191,7 +211,7 @@ class _Playing:
             self.pending.append(f"hand {self.number + 1} is expected here, this is called hand {hand.number}")
         self.number, self.facts = hand.number, HandFacts()
         self.undoable.clear()
-        self.pending += self.table.take(dealt).problems
+        self.pending += self._apply(dealt).problems
         early = self.moves.before_lead
         for made in self.moves.made[:early]:
             self._line(made)
@@ -211,11 +231,11 @@ class _Playing:
         problems = sum(line.problem is not None for line in self.lines) + bool(self.pending)
         reason = "; ".join((_standing(game, self.number), *self.pending))
         result = RecordResult(hands, game.totals, winner, over, problems, reason)
-        return PlayedRecord(self.opening, tuple(self.lines), result, tuple(self.table.log))
+        return PlayedRecord(self.opening, tuple(self.lines), result, tuple(self.state.log))
 
     def _line(self, made: MadeMove) -> None:
         """Play a move and add its line."""
-        before = _Before(self.game, self.table.actions, self.facts)
+        before = _Before(self.game, len(self.state.steps), self.facts)
         if not isinstance(made.move, dgr.UndoMove):
             self.undoable.append(before)
         taken = self._move(made)
@@ -282,7 +302,14 @@ class _Playing:
                 assert_never(move)
 
     def _take(self, made: MadeMove, action: Action) -> ActionOutcome:
-        return self.table.take(action, is_accepted=made.is_accepted)
+        return self._apply(action, is_accepted=made.is_accepted)
+
+    def _apply(self, action: Action, *, is_accepted: bool = False, trusted: tuple[Weight, ...] = ()) -> ActionOutcome:
+        """Apply an action. Takes the arguments of `apply_trusting`."""
+        self.state, outcomes = apply_trusting(self.state, action, is_accepted=is_accepted, trusted=trusted)
+        faults = [outcome for outcome in outcomes if isinstance(outcome, Irregular)]
+        words, stands = tuple(fault.problem.words for fault in faults), all(fault.stands for fault in faults)
+        return ActionOutcome(tuple(each for each in outcomes if not isinstance(each, Irregular)), words, stands)
 
     def _lay(self, made: MadeMove, move: dgr.TileMove | dgr.StackMove) -> ActionOutcome:
         """Lay or stack a tile."""
@@ -316,7 +343,7 @@ class _Playing:
         if hand is not None and game.phase is Phase.PLAY:
             shown = self.moves.shown_from(made)
             hidden = [Seat(seat) for seat in range(len(game.players)) if seat not in shown]
-            before = self.table.take(events.Domino(hidden[0]) if len(hidden) == 1 else events.HandEnd(), trusted=SHOWN)
+            before = self._apply(events.Domino(hidden[0]) if len(hidden) == 1 else events.HandEnd(), trusted=_SHOWN)
         elif hand is not None and hand.out == action.seat and not _shows_something(action):
             return ActionOutcome()  # A player who is out may show an empty hand.
         taken = self._take(made, action)
@@ -344,7 +371,7 @@ class _Playing:
         if self.moves.shows_follow(made):
             self.facts = replace(self.facts, promised=(*self.facts.promised, (seat, points)))
             return ActionOutcome()
-        paid = self.table.take(events.Adjust(seat, points, "points of the hand, as written"))
+        paid = self._apply(events.Adjust(seat, points, "points of the hand, as written"))
         words = f"+{points} is taken as written: the hand cannot be counted from what is shown"
         return ActionOutcome((*outcomes, *paid.outcomes), (words,))
 
@@ -356,14 +383,14 @@ class _Playing:
             return outcomes
         for seat, (holding, size) in enumerate(zip(hand.holdings, hand.sizes, strict=True)):
             if holding is None and size == 0:
-                outcomes = self.table.take(events.Reveal(Seat(seat), ())).outcomes
+                outcomes = self._apply(events.Reveal(Seat(seat), ())).outcomes
         return outcomes
 
     def _say_lead(self) -> ActionOutcome:
         """Apply the lead that the record names, if any."""
         if self.lead is None:
             return ActionOutcome()
-        return self.table.take(events.Lead(self.lead), is_accepted=self.moves.lead_stands)
+        return self._apply(events.Lead(self.lead), is_accepted=self.moves.lead_stands)
 
     def _undo(self, count: int) -> ActionOutcome:
         """Undo the last *count* moves of the hand."""
@@ -372,7 +399,8 @@ class _Playing:
         if undone:
             before = self.undoable[made - undone]
             self.facts = before.facts
-            self.table.undo(before.game, before.actions)
+            if len(self.state.steps) > before.actions:
+                self.state, _ = apply(self.state, events.Undo(self.state.steps[before.actions].entry.seq))
             del self.undoable[made - undone :]
         return _checked(None if undone == count else f"{count} moves to undo, but this hand has only {made}")
 
@@ -383,7 +411,7 @@ class _Playing:
             return
         if game.phase in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
             is_tie = self._needs_tiles
-            self.table.take(events.Abandon())
+            self._apply(events.Abandon())
             if not self.facts.is_sheet:
                 self.pending.append(f"hand {self.number} was not finished{_TIE if is_tie else ''}")
 

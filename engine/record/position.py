@@ -190,11 +190,13 @@ class _PositionReader:
         hands = tuple(self._tiles(f"{SEATS[seat]}<") for seat in seats)
         boneyard = self._tiles("yard<")
         hand = self._hand(phase, hands, len(boneyard), tuple(before for before, _ in paid))
+        scores = tuple((*before, *since) for before, since in paid)
         game = Game(
             self.rules,
             self.players,
             phase,
-            tuple((*before, *since) for before, since in paid),
+            scores,
+            tuple(map(sum, scores)),
             hand,
             self._seat("won="),
             self._seat("wins="),

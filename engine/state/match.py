@@ -6,11 +6,11 @@ from typing import assert_never
 
 from engine.rules.rules import Rules, TallyStyle
 from engine.state.counting import Count, count
-from engine.state.events import Event, Seat, Seq
+from engine.state.events import Action, Event, Seat, Seq
 from engine.state.hand import Hand
 from engine.state.layout import Layout
 from engine.state.tally import HouseTally, RowsTally
-from engine.value import value
+from engine.value import Trail, value
 
 
 class Phase(StrEnum):
@@ -32,6 +32,7 @@ class Game:
         players: Names by seat, clockwise.
         phase: Next expected step.
         scores: For each seat, its scores in chronological order. Stolen points are negative.
+        totals: Points of each seat, the sums of *scores*. Partners' points are not added together here.
         hand: The current hand, or the last one if none is in progress. None before the first.
         hand_winner: Winner of the last counted hand. None before the first, and after an unbroken tie.
         winner: Winner of the match. None until it is over, and if nobody was ahead.
@@ -43,15 +44,11 @@ class Game:
     players: tuple[str, ...]
     phase: Phase
     scores: tuple[tuple[int, ...], ...]
+    totals: tuple[int, ...]
     hand: Hand | None = None
     hand_winner: Seat | None = None
     winner: Seat | None = None
     other: "Game | None" = field(default=None, compare=False, repr=False)
-
-    @property
-    def totals(self) -> tuple[int, ...]:
-        """Points of each seat. Partners' points are not added together here."""
-        return tuple(sum(scores) for scores in self.scores)
 
     @property
     def sides(self) -> tuple[tuple[Seat, ...], ...]:
@@ -64,8 +61,8 @@ class Game:
     def side_total(self, seat: Seat) -> int:
         """Return the points of *seat* and its partner, if any, which count towards the target."""
         if not self.rules.partners:
-            return sum(self.scores[seat])
-        return sum(sum(self.scores[at]) for side in self.sides for at in side if seat in side)
+            return self.totals[seat]
+        return sum(self.totals[at] for side in self.sides for at in side if seat in side)
 
     @property
     def layout(self) -> Layout:
@@ -91,21 +88,49 @@ class Game:
 
 
 @value
+class Entry:
+    """An action in force.
+
+    Attributes:
+        seq: Index in the log. An amended action keeps its index.
+        action: The action, with amendments applied.
+        accepted: Whether the players accepted it despite a problem.
+        inferred: Whether it was inferred and has not been confirmed, accepted or amended since.
+    """
+
+    seq: Seq
+    action: Action
+    accepted: bool = False
+    inferred: bool = False
+
+
+@value
+class Applied:
+    """An action in force, with the match *before* it. *is_irregular*: it has a problem that nobody accepted."""
+
+    entry: Entry
+    before: Game | None
+    is_irregular: bool = False
+
+
+@value
 class State:
-    """The event log of a match and the resulting game. `engine.game.fold.entries` lists the actions in force.
+    """The event log of a match and the resulting game.
 
     Attributes:
         log: All events, in the order in which they were received.
-        irregular: Actions in force that have a problem and were not accepted by the players.
+        steps: The actions in force, in order. From these, corrections are applied without a replay of the log.
         game: The match. None before the first `MatchStart`.
         start: Initial game if the log continues from a position. None if the log starts the match.
+        irregular: Actions in force that have a problem and were not accepted by the players.
         inferred: Actions in force that were inferred but not confirmed, in log order.
     """
 
-    log: tuple[Event, ...] = ()
-    irregular: tuple[Seq, ...] = ()
+    log: Trail[Event] = Trail()
+    steps: Trail[Applied] = field(default=Trail(), compare=False, repr=False)
     game: Game | None = None
     start: Game | None = None
+    irregular: tuple[Seq, ...] = ()
     inferred: tuple[Seq, ...] = ()
 
     @property

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from engine import EngineError, Event, ItStands, MatchStart, Outcome, Seq, State, apply
-from engine.value import changed
+from engine.value import Trail
 from tallybone.json_values import JsonValueError
 from tallybone.recording.evidence import Evidence, evidence_of
 from tallybone.recording.format import Damage, RecordingError, SittingStart, Topic
@@ -120,7 +120,7 @@ def match_in(overrides: GameOverrides, start: SittingStart | None, log: Sequence
 def _padded(state: State, length: int) -> State:
     """Return the state with its log filled up to *length* with events without effect, in place of lost ones."""
     lost = (ItStands(Seq(at)) for at in range(len(state.log), length))
-    return replace(state, log=(*state.log, *lost))
+    return replace(state, log=Trail((*state.log, *lost)))
 
 
 def _node_in(outcome: RecordedMessage) -> int | None:
@@ -180,7 +180,7 @@ class RecordedGame:
         self.complaints: list[str] = []
         self.log: list[Logged] = []
         self.state = State()  # after the last step
-        self._checkpoints: list[State] = []  # states without their logs
+        self._checkpoints: list[State] = []  # states, which share their log
         self._cameras, self._tables, self._places = array("q"), array("q"), array("q")
         self.crops: dict[int, int] = {}  # place of the newest crop of each action, by its number
         self.frame_times_ns: Sequence[int] = ()
@@ -232,7 +232,7 @@ class RecordedGame:
         """Return the match after a step, numbered from 0."""
         checkpoint = min(number // _CHECKPOINT_EVERY, len(self._checkpoints) - 1)
         log = self.state.log
-        state = changed(self._checkpoints[checkpoint], log=log[: self.steps[checkpoint * _CHECKPOINT_EVERY].log])
+        state = self._checkpoints[checkpoint]
         for event in log[len(state.log) : self.steps[number].log]:
             state, _ = apply(state, event)
         return state
@@ -313,7 +313,7 @@ class RecordedGame:
         hand = 0 if game is None or game.hand is None else game.hand.number
         since_ns = max(0, logged.t_ns - self.start_ns)
         if len(self.steps) % _CHECKPOINT_EVERY == 0:
-            self._checkpoints.append(changed(self.state, log=()))
+            self._checkpoints.append(self.state)
         length = len(self.state.log)
         self.steps.append(LoggedStep(logged.t_ns, since_ns, logged.event, outcomes, length, hand, totals, players))
         self._places.append(place)

@@ -321,7 +321,7 @@ def _whole_game(look: Look, use: UseSet, match: MatchStart, source: Source) -> t
     def feed(item: Shot | RecordedInput) -> Step:
         return sitting.feed(item.load() if isinstance(item, RecordedInput) else item.frame, item.t_ns)
 
-    return feed, ReplayStep(t_ns, 0, "", None, Step(t_ns, session, announcements, session.state.log))
+    return feed, ReplayStep(t_ns, 0, "", None, Step(t_ns, session, announcements, tuple(session.state.log)))
 
 
 def follow_items(

@@ -29,8 +29,9 @@ from engine import (
     State,
     Undo,
     apply,
+    entries,
 )
-from engine import entries as entries_of
+from engine.game.fold import entries_in
 from engine.value import changed
 from tallybone.session.referee import Places
 
@@ -43,7 +44,7 @@ def back_to(state: State, length: int) -> tuple[State, tuple[Outcome, ...], dict
 
     Returns the match, the announcements, and the new event numbers of the repeated actions, by their old numbers.
     """
-    then, now = entries_of(State(state.log[:length])), entries_of(state)
+    then, now = entries_in(state.log[:length]), entries(state)
     # Longest beginning with the same event numbers in both histories. The actions may differ.
     common = list(takewhile(lambda pair: pair[0].seq == pair[1].seq, zip(then, now, strict=False)))
     kept = len(common)
@@ -132,7 +133,7 @@ def reversal_events(state: State, at: int) -> tuple[Event, ...]:
     """Return events that reverse the event at index *at* of the log. Empty if that is not possible."""
     if not 0 <= at < len(state.log):
         return ()
-    event, before, now = state.log[at], entries_of(State(state.log[:at])), entries_of(state)
+    event, before, now = state.log[at], entries_in(state.log[:at]), entries(state)
     match event:
         case Undo(seq=seq):
             # Only as the last event: repeated actions are appended, so they would come after later plays.

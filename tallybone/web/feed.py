@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import Event, NodeId, State
+from engine.value import Trail
 from hardware.clock import Clock
 from tallybone.plain_text import names_of
 from tallybone.play.counts import Times
@@ -220,7 +221,7 @@ class LiveFeed:
             with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
                 loop.call_soon_threadsafe(do)
 
-    def log_since(self, version: int | None, log: tuple[Event, ...]) -> tuple[Event, ...]:
+    def log_since(self, version: int | None, log: Trail[Event]) -> tuple[Event, ...]:
         """Return the events added to the log since snapshot *version*. Empty for None, all events if it is too old."""
         if version is None:
             return ()

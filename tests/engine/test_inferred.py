@@ -107,7 +107,7 @@ def test_actions_not_in_force_are_ignored(mark: type[Inferred | Confirmed]) -> N
     assert problem_with(before, event) is None
     after, outcomes = apply(before, event)
     assert outcomes == ()
-    assert after == replace(before, log=(*before.log, event))
+    assert after == replace(before, log=before.log.with_item(event))
 
 
 def test_actions_after_a_mark_keep_log_indexes_as_ids() -> None:

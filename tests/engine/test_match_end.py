@@ -167,4 +167,4 @@ def test_a_correction_and_its_reverse_are_the_identity(end: MatchEnd, seed: int,
 
 def _without_scores(game: Game) -> Game:
     hand = None if game.hand is None else changed(game.hand, scores_before=())
-    return changed(game, scores=(), hand=hand)
+    return changed(game, scores=(), totals=(), hand=hand)

@@ -72,7 +72,7 @@ def record_game(
     """Record a live game with one input per second, and return all steps. *before* has more inputs before others."""
     start = SittingStart(started_at=START.started_at, players=PLAYERS, rules=rules.name, tile_set="double-6")
     session, announcements = opened(rules, PLAYERS)
-    steps = [Step(0, session, announcements, session.state.log)]
+    steps = [Step(0, session, announcements, tuple(session.state.log))]
     sitting = Sitting(_look(truth_reader(seed, hands)), session)
     with RecordingWriter(path, start) as writer:
         more = before or {}

@@ -29,9 +29,10 @@ from engine import (
     apply,
     entries,
     problem_with,
+    replay,
 )
 from engine.phrases import phrase
-from tallybone.session.referee.boneyard import after, ended_unseen
+from tallybone.session.referee.boneyard import ended_unseen
 from tallybone.session.referee.corrections import amendments, settled
 from tallybone.session.referee.courses import UnseenCourse, courses
 from tallybone.session.referee.places import Adoption, Known, Places, Unseen, Waiting, cleared, numbers_of
@@ -78,7 +79,7 @@ def _ask_which_hand(places: Places, state: State, game: Game) -> Question:
     if phase is Phase.PLAY:
         choices[phrase("hand {number} is over", number=number)] = Adoption.HAND_OVER
     ended = _ended(state, game)
-    if phase is not Phase.LEAD and ended is not None and problem_with(after(state, ended), NewHand()) is None:
+    if phase is not Phase.LEAD and ended is not None and problem_with(replay(ended, state), NewHand()) is None:
         choices[phrase("hand {number} has been dealt", number=number + 1)] = Adoption.NEW_HAND
     choices[phrase("leave everything unchanged")] = None
     answers = tuple(Resolution((), replace(places, adoption=adoption)) for adoption in choices.values())
@@ -130,7 +131,7 @@ def _reopened(state: State) -> tuple[Event, ...]:
         sizes = list(dealt.action.dealt or (game.rules.dealt(len(game.players)),) * len(game.players))
         sizes[action.seat] += 1
         events = (*later, Amend(dealt.seq, replace(dealt.action, dealt=tuple(sizes))))
-        if _is_in_play(after(state, events)):
+        if _is_in_play(replay(events, state)):
             return events
     return (Undo(last.seq),)
 
@@ -143,7 +144,7 @@ def _adopted(places: Places, state: State) -> Resolution:
     """Return corrections and the likeliest course that turn the recorded layout into the one on the table."""
     assert state.game is not None  # a hand is in play
     events = _removals(places, state)
-    now = after(state, events)
+    now = replay(events, state)
     places = _placed(places, now)
     for known in places.known:
         best = max(amendments(places, now, [known.node]), key=lambda amended: amended.gain, default=None)
@@ -173,7 +174,7 @@ def _removals(places: Places, state: State) -> tuple[Event, ...]:
             gone.append(node.id)
     removals = tuple(Remove(Seq(node)) for node in reversed(gone))
     # If that makes other plays irregular, undo everything since the first and explain the remaining tiles again.
-    is_consistent = len(after(state, removals).irregular) <= len(state.irregular)
+    is_consistent = len(replay(removals, state).irregular) <= len(state.irregular)
     return removals if is_consistent else (Undo(Seq(gone[0])),)
 
 

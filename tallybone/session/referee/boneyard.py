@@ -34,8 +34,8 @@ from engine import (
     Seat,
     Seq,
     State,
-    apply,
     entries,
+    replay,
     replayed,
     turn,
 )
@@ -232,14 +232,14 @@ def judge_guessed(places: Places, state: State) -> Resolution | None:
     weights = tuple(log_weights(state, results))
     weighed: list[tuple[float, tuple[Event, ...]]] = []
     for events in transfers[-_MAX_TRANSFERS:]:
-        changed = entries(State((*state.log, *events)))
+        changed = entries(replay(events, state))
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(kept, changed, strict=False)))
         later = log_weights(state, replayed(games[same], changed[same:])[1])
         weighed.append((sum(weights[:same]) + sum(later), events))
     for log_weight, events in sorted(weighed, key=lambda option: -option[0]):
         if log_weight < sum(weights) - _MAX_LOSS:
             break
-        if not least or _may_be_laid(places, after(state, events)):
+        if not least or _may_be_laid(places, replay(events, state)):
             return Resolution(events, places)
     return None
 
@@ -368,19 +368,12 @@ def ended_unseen(state: State) -> tuple[Event, ...] | None:
     if game.phase is Phase.REVEAL and game.hand is not None and game.hand.out is not None:
         unknown = (Seat(at) for at, held in enumerate(game.hand.holdings) if held is None and at != game.hand.out)
         shown = tuple(RevealPips(seat, 0) for seat in unknown)
-        events = shown if _waits_for_deal(after(state, shown)) else events
-    return events if _waits_for_deal(after(state, events)) else None
+        events = shown if _waits_for_deal(replay(shown, state)) else events
+    return events if _waits_for_deal(replay(events, state)) else None
 
 
 def _waits_for_deal(state: State) -> bool:
     return state.game is not None and state.game.phase is Phase.DEAL
-
-
-def after(state: State, events: Iterable[Event]) -> State:
-    """Return the match after *events*, in order."""
-    for event in events:
-        state, _ = apply(state, event)
-    return state
 
 
 def _in_a_gap(deal: Resolution, unseen: Unseen, state: State) -> Resolution:
@@ -388,7 +381,7 @@ def _in_a_gap(deal: Resolution, unseen: Unseen, state: State) -> Resolution:
 
     Knocks and presses of the gap are dropped.
     """
-    game, yard = after(state, deal.events).game, deal.places.around.yard
+    game, yard = replay(deal.events, state).game, deal.places.around.yard
     if game is not None and game.hand is not None and yard.looks:
         yard = replace(yard, agreed=game.hand.boneyard)
     fresh = replace(unseen, knocks=(), boneyard=None, begun=(), not_so=())

@@ -38,6 +38,7 @@ from engine import (
     entries,
     history,
     problem_with,
+    replay,
 )
 from engine.phrases import Phrase, both, phrase
 from tallybone.session.referee.belief import NEVER, SURE, log_history, log_legality, log_side, shares, ways_of
@@ -217,7 +218,7 @@ def judge_undecided(places: Places, state: State) -> Resolution | Question | Non
     numbers = [number for number, chance in enumerate(undecided.chances) if chance > 0]
     out_of_turn = _out_of_turn(state)
     answers = {number: _answer(places, state, undecided, number, out_of_turn) for number in numbers}
-    logs = [_log(undecided.chances[number]) + log_history(_after(state, answers[number].events)) for number in numbers]
+    logs = [_log(undecided.chances[number]) + log_history(replay(answers[number].events, state)) for number in numbers]
     other = _by_phase(places, state, undecided, answers)
     if other is not None:
         return other
@@ -398,11 +399,6 @@ def _log(chance: float) -> float:
     return math.log(chance) if chance > 0 else NEVER
 
 
-def _after(state: State, events: tuple[Event, ...]) -> State:
-    """Return the match with *events* in its log. Only the log is valid."""
-    return replace(state, log=(*state.log, *events))
-
-
 def _is_settled(undecided: UndecidedPasses, state: State, entry: Entry) -> bool:
     """Check whether a person or other evidence has named the player of the action after the passes.
 
@@ -451,8 +447,8 @@ def _answer(
         if isinstance(action, _BY_TURN) and entry.seq not in out_of_turn:
             events.append(Amend(entry.seq, replace(action, seat=Seat((action.seat + by) % undecided.players))))
     events.append(Confirmed((*undecided.knocks[:number], kept[at].seq)))
-    after = entries(_after(state, tuple(events)))
-    players = {NodeId(entry.seq): entry.action.seat for entry in after if isinstance(entry.action, Play)}
+    then = entries(replay(events, state))
+    players = {NodeId(entry.seq): entry.action.seat for entry in then if isinstance(entry.action, Play)}
     known = tuple(
         replace(tile, came_from=()) if players.get(tile.node) in tile.came_from else tile for tile in places.known
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine import BONES, Amend, Event, Play, Seq, Stack, entries, profile
-from engine.value import changed
+from engine.value import Trail, changed
 from tallybone.play.crops import MAX_CROP_BYTES, Cutter, crop
 from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.evidence import Crops, Evidence, evidence_of
@@ -124,7 +124,7 @@ def test_only_corrections_by_the_reader_renew_a_crop() -> None:
     cutter = Cutter(opened(BONES, PLAYERS)[0])
 
     def cut(t_ns: int, *events: Event, has_picture: bool = True) -> list[tuple[int | str, int]]:
-        after = replace(session, state=changed(session.state, log=(*session.state.log, *events)))
+        after = replace(session, state=changed(session.state, log=Trail((*session.state.log, *events))))
         step = Step(t_ns, after, events=events, view=view if has_picture else None)
         return [(evidence.of, evidence.t_ns) for evidence in cutter.after(step, image if has_picture else None)]
 

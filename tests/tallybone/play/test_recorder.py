@@ -54,7 +54,7 @@ def test_a_table_is_recorded_with_its_settled_picture(tmp_path: Path) -> None:
     for t_ns, view in enumerate((SETTLED, MOVING)):
         keeps.frame(t_ns, b"jpeg", None)
         # A knock, for example, is resolved while a hand is in the picture.
-        keeps.happened(Step(t_ns, session, events=session.state.log if view is MOVING else (), view=view))
+        keeps.happened(Step(t_ns, session, events=tuple(session.state.log) if view is MOVING else (), view=view))
     keeps.close()
     assert _pictures_of_tables(tmp_path) == [0, 0]
 

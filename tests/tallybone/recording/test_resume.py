@@ -151,5 +151,5 @@ def test_lost_records_are_reported(tmp_path: Path) -> None:
 def test_a_duplicate_match_start_in_the_log_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, START) as writer:
-        write_step(writer, Step(3, SESSION, events=SESSION.state.log))
+        write_step(writer, Step(3, SESSION, events=tuple(SESSION.state.log)))
     assert left_in(read_recording(path)).events == EVENTS

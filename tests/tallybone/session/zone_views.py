@@ -50,7 +50,7 @@ class Table:
 
     @property
     def log(self) -> tuple[Event, ...]:
-        return self.session.state.log
+        return tuple(self.session.state.log)
 
     @property
     def asked(self) -> list[str]:
