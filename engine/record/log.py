@@ -1,6 +1,8 @@
 """Convert the log of a match to a record."""
 
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import assert_never
 
 from engine.errors import EngineError
@@ -28,15 +30,24 @@ def record_of(state: State) -> dgr.Record:
     """
     if state.start is not None:
         raise EngineError("a record tells a match from its start, and this one goes on from a position")
-    writing, games = _Writing(), [step.before for step in state.steps][1:]
+    hands, games = [_Hand(0)], [step.before for step in state.steps][1:]
+    tags: tuple[dgr.Tag, ...] = (dgr.Tag("DGR", dgr.VERSION),)
     for step, told, game in zip(state.steps, history(state), (*games, state.game), strict=False):
-        rejected = any(isinstance(outcome, Irregular) and not outcome.stands for outcome in told.outcomes)
-        if not rejected and game is not None:
-            entry = step.entry
-            writing.write(step.before, game, entry.action, told.outcomes, is_accepted=entry.accepted)
-    if writing.waiting and not writing.hands:  # The match was closed before the first deal.
-        writing.hands.append(_Hand(1, moves=writing.waiting))
-    return dgr.Record(writing.tags, tuple(hand.closed() for hand in writing.hands))
+        action, before = step.entry.action, step.before
+        if game is None or any(isinstance(outcome, Irregular) and not outcome.stands for outcome in told.outcomes):
+            continue
+        if isinstance(action, MatchStart):
+            tags, hands = tags_of(action), [_Hand(0)]
+        elif isinstance(action, NewHand):
+            assert game.hand is not None  # it was dealt by the action
+            hand = _Hand(game.hand.number, game.hand.sizes, game.hand.boneyard)
+            if hands[-1].number == 0:
+                early = hands.pop().moves
+                hand.moves = [(seat, move) for seat, move in early if move != dgr.note_of(events.MatchClose())]
+            hands.append(hand)
+        elif before is not None:
+            hands[-1].write(before, game, action, told.outcomes, is_accepted=step.entry.accepted)
+    return dgr.Record(tags, tuple(hand.closed() for hand in hands if hand.number or hand.moves))
 
 
 @dataclass(slots=True)
@@ -44,7 +55,7 @@ class _Hand:
     """A hand of the record while the record is written.
 
     Attributes:
-        number: Number of the hand.
+        number: Number of the hand. 0 for the moves before the first deal.
         dealt: Number of tiles dealt to each seat. Empty before the first deal.
         boneyard: Number of tiles left after the deal.
         lead: Seat that leads. None if no event names it.
@@ -63,9 +74,31 @@ class _Hand:
     after_tile: int = 0
     end: str | None = None
 
-    def add(self, seat: Seat, *moves: Move) -> None:
-        """Add moves of *seat*."""
-        self.moves += ((seat, move) for move in moves)
+    def write(
+        self, before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ...], *, is_accepted: bool
+    ) -> None:
+        """Add an action that counts and changed the match from *before* to *game*."""
+        if isinstance(action, events.Lead):
+            self.name_lead(action.seat, is_accepted=is_accepted)
+        elif isinstance(action, events.Redeal):
+            self.lead, self.lead_stands = None, False
+        elif isinstance(action, events.Swap) and self.lead is not None and game.phase is Phase.LEAD:
+            assert game.hand is not None  # the phase is LEAD
+            self.lead = game.hand.turn  # A record exchanges places before the lead.
+        for outcome in outcomes:
+            if isinstance(outcome, Forfeited):  # The points were scored by the last tile.
+                self.moves.insert(self.after_tile, (outcome.seat, dgr.ForfeitedMove(outcome.points)))
+        seat, moves = _seat_of(before, action, outcomes), _moves(before, game, action, outcomes)
+        self.moves += ((seat, move) for move in (*moves, *((STANDS,) if is_accepted and moves else ())))
+        if isinstance(action, events.Play | events.Stack):
+            self.after_tile = len(self.moves)
+        self.moves += ((seat, move) for move in _points(action, outcomes))
+        for outcome in outcomes:
+            if isinstance(outcome, HandOver):
+                winner, points = outcome.result.winner, outcome.result.points
+                self.end = "nobody" if winner is None else f"{SEATS[winner]}{points:+}"
+                if winner is not None and 0 <= points <= MAX_NUMBER:
+                    self.moves.append((winner, dgr.BonusMove(points)))
 
     def name_lead(self, seat: Seat, *, is_accepted: bool) -> None:
         """Set the seat that leads.
@@ -87,104 +120,30 @@ class _Hand:
         self.lead, self.lead_stands = seat, self.lead_stands or is_accepted or passed
         self.moves = kept
 
-    def forfeit(self, seat: Seat, points: int) -> None:
-        """Add points that *seat* forfeited, after the tile that scored them."""
-        self.moves.insert(self.after_tile, (seat, dgr.ForfeitedMove(points)))
-
     def closed(self) -> dgr.RecordHand:
         """Return the hand, with its moves grouped into turns."""
-        turns: list[tuple[Seat, list[Move]]] = []
+        moves = [made for at, made in enumerate(self.moves) if not self._is_redundant(at)]
         if self.lead is not None and self.lead_stands:
-            turns.append((self.lead, [STANDS]))
-        for at, (seat, move) in enumerate(self.moves):
-            if self._is_redundant(at):
-                continue
-            if not turns or turns[-1][0] != seat:
-                turns.append((seat, []))
-            turns[-1][1].append(move)
+            moves.insert(0, (self.lead, STANDS))
+        turns = tuple(
+            dgr.RecordTurn(SEATS[seat], tuple(move for _, move in made))
+            for seat, made in groupby(moves, key=itemgetter(0))
+        )
         keys = [("deal", ",".join(map(str, self.dealt))), ("yard", str(self.boneyard))] if self.dealt else []
         keys += [] if self.lead is None else [("lead", SEATS[self.lead])]
-        written = tuple(dgr.RecordTurn(SEATS[seat], tuple(moves)) for seat, moves in turns)
-        return dgr.RecordHand(self.number, tuple(keys), written, closed=self.end is not None, end=self.end or "")
+        is_closed = self.end is not None
+        return dgr.RecordHand(self.number or 1, tuple(keys), turns, closed=is_closed, end=self.end or "")
 
     def _is_redundant(self, at: int) -> bool:
         """Return True if the move at index *at* is a note "out" or "end" that the hands shown after it imply."""
-        seat, move = self.moves[at]
-        after = self.moves[at + 1 :]
+        (seat, move), after = self.moves[at], self.moves[at + 1 :]
         if not isinstance(move, dgr.NoteMove) or move.text not in ("out", "end"):
             return False
-        if (
-            not after
-            or not isinstance(after[0][1], _SHOWS)
-            or any(isinstance(earlier, _SHOWS) for _, earlier in self.moves[:at])
-        ):
+        is_shown = [isinstance(other, _SHOWS) for _, other in self.moves]
+        if any(is_shown[:at]) or not any(is_shown[at + 1 : at + 2]):
             return False
         hidden = set(range(len(self.dealt))) - {who for who, later in after if isinstance(later, _SHOWS)}
         return hidden == {seat} if move.text == "out" else len(hidden) != 1
-
-
-@dataclass(slots=True)
-class _Writing:
-    """State of a record that is being written.
-
-    Attributes:
-        tags: Tags.
-        hands: Hands.
-        waiting: Moves before the first deal, each with its seat.
-    """
-
-    tags: tuple[dgr.Tag, ...] = (dgr.Tag("DGR", dgr.VERSION),)
-    hands: list[_Hand] = field(default_factory=list)
-    waiting: list[tuple[Seat, Move]] = field(default_factory=list)
-
-    def write(
-        self, before: Game | None, game: Game, action: Action, outcomes: tuple[Outcome, ...], *, is_accepted: bool
-    ) -> None:
-        """Add an action that counts and changed the match from *before* to *game*."""
-        if isinstance(action, MatchStart):
-            self.tags, self.hands = tags_of(action), []
-            return
-        if isinstance(action, NewHand):
-            hand = game.hand
-            assert hand is not None  # it was dealt by the action
-            waiting = [(seat, move) for seat, move in self.waiting if move != dgr.note_of(events.MatchClose())]
-            self.hands.append(_Hand(hand.number, hand.sizes, hand.boneyard, moves=waiting))
-            self.waiting = []
-            return
-        assert before is not None  # a match has started
-        seat = _seat_of(before, action, outcomes)
-        moves = _moves(before, game, action, outcomes)
-        if is_accepted and moves:
-            moves = (*moves, STANDS)
-        if not self.hands:
-            self.waiting += ((seat, move) for move in moves)
-            return
-        if isinstance(action, events.Lead):
-            self.hands[-1].name_lead(action.seat, is_accepted=is_accepted)
-        if isinstance(action, events.Swap) and self.hands[-1].lead is not None and game.phase is Phase.LEAD:
-            assert game.hand is not None  # the phase is LEAD
-            self.hands[-1].lead = game.hand.turn  # A record exchanges places before the lead.
-        self._write_in_hand(self.hands[-1], seat, action, moves, outcomes)
-
-    def _write_in_hand(
-        self, hand: _Hand, seat: Seat, action: Action, moves: tuple[Move, ...], outcomes: tuple[Outcome, ...]
-    ) -> None:
-        for outcome in outcomes:
-            if isinstance(outcome, Forfeited):
-                hand.forfeit(outcome.seat, outcome.points)
-        if isinstance(action, events.Redeal):
-            hand.lead, hand.lead_stands = None, False
-        hand.add(seat, *moves)
-        if isinstance(action, events.Play | events.Stack):
-            hand.after_tile = len(hand.moves)
-        hand.add(seat, *_points(action, outcomes))
-        for outcome in outcomes:
-            if not isinstance(outcome, HandOver):
-                continue
-            winner, points = outcome.result.winner, outcome.result.points
-            hand.end = "nobody" if winner is None else f"{SEATS[winner]}{points:+}"
-            if winner is not None and 0 <= points <= MAX_NUMBER:
-                hand.add(winner, dgr.BonusMove(points))
 
 
 def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Seat:
@@ -226,7 +185,7 @@ def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ..
         case events.RevealPips(pips=pips):
             return (dgr.ShowPipsMove(min(pips, MAX_NUMBER)),)
         case events.Call():
-            return tuple(dgr.CalledMove(outcome.points) for outcome in _paid(outcomes) if outcome.points > 0)
+            return _called(_paid(outcomes))
         case (
             events.Adjust() | events.Domino() | events.HandEnd() | events.MatchClose() | events.Rename() | events.Swap()
         ):
@@ -258,14 +217,14 @@ def _paid(outcomes: tuple[Outcome, ...]) -> list[Scored]:
     return [outcome for outcome in scored if outcome.reason in (Reason.PLAY, Reason.STEAL)]
 
 
+def _called(paid: list[Scored]) -> tuple[Move, ...]:
+    return tuple(dgr.CalledMove(gain.points) for gain in paid if gain.points > 0)
+
+
 def _points(action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
     """Return the moves that repeat the points scored and taken by a tile or a call."""
     if not isinstance(action, events.Play | events.Stack | events.Call):
         return ()
     paid = _paid(outcomes)
-    gains = (
-        ()
-        if isinstance(action, events.Call)
-        else tuple(dgr.CalledMove(gain.points) for gain in paid if gain.points > 0)
-    )
+    gains = () if isinstance(action, events.Call) else _called(paid)
     return (*gains, *(dgr.TakenMove(SEATS[loss.seat], -loss.points) for loss in paid if loss.points < 0))

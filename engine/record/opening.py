@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from engine.errors import EngineError
@@ -9,7 +10,6 @@ from engine.game.seating import name_problems
 from engine.record import values as dgr
 from engine.record.values import (
     BIDI_MARKS,
-    NOWHERE,
     SEATS,
     UNPRINTABLE,
     VERSION,
@@ -70,12 +70,11 @@ def opening_of(record: Record, *, strict: bool) -> Opening:
         RecordError: If a tag is missing or invalid. The error gives its place.
     """
     rules = _rules(record)
-    if strict:
-        rules = replace(rules, policy=Policy.STRICT)
-    letters, players = _seats(record, rules)
-    for problem in (*deal_problems(rules, len(players)), *name_problems(players)):
-        raise RecordError(_place_of(record, "Seats"), problem)
-    return Opening(rules, letters, players)
+    with _in_tag(record, "Seats"):
+        letters, players = _seats(record, rules)
+        for problem in (*deal_problems(rules, len(players)), *name_problems(players)):
+            raise EngineError(problem)
+    return Opening(replace(rules, policy=Policy.STRICT) if strict else rules, letters, players)
 
 
 def deal_of(opening: Opening, hand: RecordHand) -> NewHand:
@@ -101,16 +100,6 @@ def deal_of(opening: Opening, hand: RecordHand) -> NewHand:
     return NewHand(dealt, None if yard is None else yard[0])
 
 
-def lead_of(opening: Opening, hand: RecordHand) -> Seat | None:
-    """Return the seat that leads a hand, or None if the record does not name it.
-
-    Raises:
-        RecordError: If there is no player at that seat.
-    """
-    letter = hand.key("lead")
-    return None if letter is None else opening.seat(letter, hand.place)
-
-
 def tags_of(start: MatchStart) -> tuple[Tag, ...]:
     """Return the tags of a match."""
     tags = [Tag("DGR", VERSION), Tag("Rules", start.rules.name)]
@@ -126,49 +115,38 @@ def _seat_name(player: str) -> str:
     return _SEAT_NAME.sub(r"\1.", " ".join(_UNWRITABLE.sub(" ", BIDI_MARKS.sub("", player)).split()))
 
 
-def _place_of(record: Record, name: str) -> Place:
-    """Return the place of the tag *name*. If it is missing, return that of the tag DGR, or NOWHERE."""
-    places = {tag.name: tag.place for tag in record.tags}
-    return places.get(name, places.get("DGR", NOWHERE))
+@contextmanager
+def _in_tag(record: Record, name: str) -> Iterator[None]:
+    """Raise errors as those of the tag *name*, at its place. If the tag is missing, use the place of the tag DGR."""
+    try:
+        yield
+    except EngineError as wrong:
+        places = {tag.name: tag.place for tag in record.tags}
+        raise RecordError(places.get(name, places["DGR"]), str(wrong)) from None
 
 
 def _rules(record: Record) -> Rules:
-    """Return the rules from the tags Rules, Options and Set."""
-    name = record.tag("Rules")
-    if name is None:
-        known = ", ".join(rules.name for rules in PROFILES)
-        raise RecordError(_place_of(record, "DGR"), f'expected a tag such as [Rules "bones"]; the games are {known}')
-    try:
+    """Return the rules from the tags Rules, Options and Set. The set has to agree with the options."""
+    name, set_text = record.tag("Rules"), record.tag("Set")
+    with _in_tag(record, "Rules"):
+        if name is None:
+            known = ", ".join(rules.name for rules in PROFILES)
+            raise EngineError(f'expected a tag such as [Rules "bones"]; the games are {known}')
         rules = profile(name)
-    except EngineError as refused:
-        raise RecordError(_place_of(record, "Rules"), str(refused)) from None
-    try:
+    with _in_tag(record, "Options"):
         options = parse_options(record.tag("Options") or "")
         rules = with_options(rules, options)
-    except EngineError as refused:
-        raise RecordError(_place_of(record, "Options"), str(refused)) from None
-    return _with_set(record, rules, is_chosen="set" in options)
-
-
-def _with_set(record: Record, rules: Rules, *, is_chosen: bool) -> Rules:
-    """Return *rules* with the tiles of the tag Set, which has to agree with the options."""
-    text = record.tag("Set")
-    if text is None:
+    if set_text is None:
         return rules
-    place = _place_of(record, "Set")
-    found = _SET.fullmatch(text.strip())
-    if found is None:
-        raise RecordError(place, f"expected a set such as double-six, found {_quoted(text)}")
-    wanted = {"set": re.sub(r"\s+", "-", found[2])}
-    if found[1] is not None:
-        wanted["copies"] = found[1]
-    try:
-        chosen = with_options(rules, wanted)
-    except EngineError as refused:
-        raise RecordError(place, str(refused)) from None
-    if is_chosen and (chosen.max_pips, chosen.copies) != (rules.max_pips, rules.copies):
-        said = value_text(rules, option_named("set"))
-        raise RecordError(place, f"expected the set of the options, which is {said}, found {_quoted(text)}")
+    with _in_tag(record, "Set"):
+        found = _SET.fullmatch(set_text.strip())
+        if found is None:
+            raise EngineError(f"expected a set such as double-six, found {_quoted(set_text)}")
+        copies = {} if found[1] is None else {"copies": found[1]}
+        chosen = with_options(rules, {"set": re.sub(r"\s+", "-", found[2]), **copies})
+        if "set" in options and (chosen.max_pips, chosen.copies) != (rules.max_pips, rules.copies):
+            expected = value_text(rules, option_named("set"))
+            raise EngineError(f"expected the set of the options, which is {expected}, found {_quoted(set_text)}")
     return chosen
 
 
@@ -178,15 +156,14 @@ def _seats(record: Record, rules: Rules) -> tuple[str, tuple[str, ...]]:
     if text is None:
         letters = SEATS[: max([rules.seats_min, *_seats_used(record)])]
         return letters, tuple(letters)
-    place = _place_of(record, "Seats")
     found = list((_SEAT_NAME if _SEAT_NAME.search(text) else _SEAT_ALONE).finditer(text))
     if not found or text[: found[0].start()].strip():
-        raise RecordError(place, f'expected seats such as "A:Brian B:Tom" or "A B C D", found {_quoted(text)}')
+        raise EngineError(f'expected seats such as "A:Brian B:Tom" or "A B C D", found {_quoted(text)}')
     letters = "".join(seat[1] for seat in found)
     ends = [*(seat.start() for seat in found[1:]), len(text)]
     names = [text[seat.end() : end].strip() for seat, end in zip(found, ends, strict=True)]
     if len(set(letters)) != len(letters):
-        raise RecordError(place, f"expected each seat once, found {_quoted(text)}")
+        raise EngineError(f"expected each seat once, found {_quoted(text)}")
     return letters, tuple(name or letter for name, letter in zip(names, letters, strict=True))
 
 

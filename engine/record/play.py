@@ -1,20 +1,22 @@
-"""Play a game record by the rules, with a line for every move, its score and its problems."""
+"""Play a game record by the rules, with a line for every move, its score and its problems.
+
+Recorded results, such as `=10` or `+20`, are compared with the score.
+"""
 
 from dataclasses import dataclass, field, replace
-from typing import assert_never
+from typing import Self, assert_never
 
 from engine.game.fold import apply, apply_trusting
 from engine.record import values as dgr
-from engine.record.facts import HandFacts, HandMoves, MadeMove
-from engine.record.opening import Opening, deal_of, lead_of, opening_of
+from engine.record.opening import Opening, deal_of, opening_of
 from engine.record.ports import find_spot, find_stacked
-from engine.record.text import format_move
-from engine.record.values import Record, RecordError, RecordHand, action_of
+from engine.record.text import move_text
+from engine.record.values import STANDS, NoteMove, Record, RecordError, RecordHand, action_of
 from engine.state import events
 from engine.state.counting import Count
-from engine.state.events import Action, Event, Seat
+from engine.state.events import Action, Adjust, Event, Seat, Swap
 from engine.state.match import Game, Phase, State
-from engine.state.outcomes import Irregular, MatchOver, Outcome, Swapped
+from engine.state.outcomes import Forfeited, HandOver, Irregular, MatchOver, Outcome, Reason, Scored, Swapped
 from engine.state.problems import Weight
 from engine.state.words import describe
 
@@ -142,18 +144,198 @@ def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class _Before:
-    """State before a move, which `u` restores.
+class MadeMove:
+    """A move of a hand, as written, and the seat that made it.
 
     Attributes:
-        game: The match.
-        actions: Number of actions in force.
-        facts: Latest results in the hand.
+        at: Index among the moves of the hand.
+        seat: Seat that made the move.
+        place: Place of the turn in the record.
+        move: The move.
+        is_accepted: Whether a note accepts the move despite its problems.
     """
 
-    game: Game
-    actions: int
-    facts: HandFacts
+    at: int
+    seat: Seat
+    place: dgr.Place
+    move: dgr.Move
+    is_accepted: bool = False
+
+    @property
+    def action(self) -> Action | None:
+        """The action that a note stands for. None for any other move."""
+        return action_of(self.move, self.seat) if isinstance(self.move, NoteMove) else None
+
+
+@dataclass(frozen=True, slots=True)
+class HandMoves:
+    """Moves of a hand in order, with look-ahead.
+
+    Attributes:
+        made: All moves except notes without an effect.
+        last_shows: For each seat, index of the last move that shows its tiles or pips. -1 for none.
+        last_bonuses: For each seat, index of the last move that gives it points for the hand. -1 for none.
+        lead_stands: Whether a note before all moves accepts the lead.
+    """
+
+    made: tuple[MadeMove, ...]
+    last_shows: tuple[int, ...]
+    last_bonuses: tuple[int, ...]
+    lead_stands: bool = False
+
+    @classmethod
+    def of(cls, hand: dgr.RecordHand, opening: Opening) -> Self:
+        """Return the moves of a hand.
+
+        Raises:
+            RecordError: If a move names a seat without a player.
+        """
+        found: list[MadeMove] = []
+        lead_stands = False
+        for turn in hand.turns:
+            seat = opening.seat(turn.seat, turn.place)
+            for move in turn.moves:
+                if move == STANDS and found:
+                    found[-1] = replace(found[-1], is_accepted=True)
+                elif move == STANDS:
+                    lead_stands = True
+                elif not isinstance(move, NoteMove) or action_of(move, seat) is not None:
+                    found.append(MadeMove(len(found), seat, turn.place, move))
+        shows, bonuses = [-1] * len(opening.players), [-1] * len(opening.players)
+        for made in found:
+            if isinstance(made.move, dgr.ShowMove | dgr.ShowPipsMove):
+                shows[made.seat] = made.at
+            elif isinstance(made.move, dgr.BonusMove):
+                bonuses[made.seat] = made.at
+        return cls(tuple(found), tuple(shows), tuple(bonuses), lead_stands)
+
+    @property
+    def before_lead(self) -> int:
+        """Number of moves before the lead: the notes up to the last swap of places, if only notes precede it."""
+        early = 0
+        for made in self.made:
+            if not isinstance(made.move, NoteMove):
+                break
+            early = made.at + 1 if isinstance(made.action, Swap) else early
+        return early
+
+    def shown_from(self, made: MadeMove) -> tuple[Seat, ...]:
+        """Return the seats that show their tiles or pips in *made* or later."""
+        return tuple(Seat(seat) for seat, last in enumerate(self.last_shows) if last >= made.at)
+
+    def shows_follow(self, made: MadeMove) -> bool:
+        """Return True if any player shows tiles or pips after *made*."""
+        return max(self.last_shows) > made.at
+
+    def bonus_follows(self, made: MadeMove, seat: Seat) -> bool:
+        """Return True if the record gives *seat* points for the hand after *made*."""
+        return self.last_bonuses[seat] > made.at
+
+
+@dataclass(frozen=True, slots=True)
+class HandFacts:
+    """Latest results in a hand, which later moves of a record may repeat.
+
+    Attributes:
+        player: Seat that laid the last tile.
+        scored: Points that *player* scored with the tile.
+        victim: Seat that lost points to *player*. None if nobody did.
+        loss: Points that the victim lost.
+        lost: Seat that forfeited points because of the last tile, and the points. None if nobody did.
+        bonus: Winner of the hand and the points won. None until the hand is counted.
+        held: Winner and points of a counted hand, left out of the lines' totals until the record states them.
+        promised: Seats, and points for the hand, that the record states before the hand is counted.
+        is_sheet: Whether the record has points for the hand, but no plays.
+    """
+
+    player: Seat | None = None
+    scored: int = 0
+    victim: Seat | None = None
+    loss: int = 0
+    lost: tuple[Seat, int] | None = None
+    bonus: tuple[Seat | None, int] | None = None
+    held: tuple[Seat, int] | None = None
+    promised: tuple[tuple[Seat, int], ...] = ()
+    is_sheet: bool = False
+
+    def with_play(self, seat: Seat) -> Self:
+        """Return the facts after *seat* lays a tile, before its outcomes are known."""
+        return replace(self, player=seat, scored=0, victim=None, loss=0, lost=None)
+
+    def after(self, outcomes: tuple[Outcome, ...], made: MadeMove, moves: HandMoves) -> Self:
+        """Return the facts after a move with these outcomes."""
+        facts = self
+        for outcome in outcomes:
+            match outcome:
+                case Scored(seat=seat, points=points, reason=Reason.STEAL) if points < 0:
+                    facts = replace(facts, victim=seat, loss=-points)
+                case Scored(seat=seat, points=points, reason=Reason.PLAY | Reason.STEAL) if seat == facts.player:
+                    facts = replace(facts, scored=points)
+                case Scored(seat=seat, reason=Reason.PLAY | Reason.STEAL) if facts.lost == (seat, outcome.points):
+                    facts = replace(facts, lost=None)  # the players accepted a late call
+                case Forfeited(seat=seat, points=points):
+                    facts = replace(facts, lost=(seat, points))
+                case HandOver(result=result):
+                    facts = replace(facts, bonus=(result.winner, result.points))
+                case Scored(seat=seat, points=points, reason=Reason.BONUS) if moves.bonus_follows(made, seat):
+                    facts = replace(facts, held=(seat, points))
+                case _:
+                    pass
+        return facts
+
+    def shown(self, totals: tuple[int, ...]) -> tuple[int, ...]:
+        """Return *totals* for a line. Points for the hand are included only from the move that states them."""
+        if self.held is None:
+            return totals
+        winner, points = self.held
+        return tuple(total - points if seat == winner else total for seat, total in enumerate(totals))
+
+    def wrong_promises(self, outcomes: tuple[Outcome, ...], players: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the problems with points for the hand that the record stated before *outcomes* counted it."""
+        if not self.promised or not any(isinstance(outcome, HandOver) for outcome in outcomes):
+            return ()
+        problems = (self.bonus_problem(seat, points, players) for seat, points in self.promised)
+        return tuple(filter(None, problems))
+
+    def called_problem(self, seat: Seat, points: int) -> str | None:
+        """Return the problem with `=points` in a game without calls, or None."""
+        scored = self.scored if seat == self.player else 0
+        return None if points == scored else f"={points} is written, but the play scores {scored}"
+
+    def forfeited_problem(self, game: Game, seat: Seat, points: int) -> str | None:
+        """Return the problem with `~points`, or None.
+
+        A record may have `~points` before or after the tile that ends the time to call.
+        """
+        if not game.rules.call_required:
+            return f"~{points} is written, but points count by themselves in this game"
+        chance = None if game.hand is None else game.hand.chance
+        lost = self.lost
+        if chance is not None and not chance.called and chance.seat == seat:
+            lost = (seat, chance.points)
+        if lost is None or lost[0] != seat:
+            return f"~{points} is written, but {game.players[seat]} forfeits nothing"
+        return None if lost[1] == points else f"~{points} is written, but {lost[1]} are forfeited"
+
+    def taken_problem(self, game: Game, seat: Seat, victim: Seat, move: dgr.TakenMove) -> str | None:
+        """Return the problem with `xC10`, or None. *seat* took the points from *victim*."""
+        loss = self.loss if self.player == seat and self.victim == victim else 0
+        chance = None if game.hand is None else game.hand.chance
+        if chance is not None and not chance.called and chance.seat == seat and chance.victim == victim:
+            loss = chance.loss
+        if move.points == loss:
+            return None
+        name = game.players[victim]
+        paid = f"nothing was taken from {name}" if loss == 0 else f"{loss} were taken from {name}"
+        return f"x{move.seat}{move.points} is written, but {paid}"
+
+    def bonus_problem(self, seat: Seat, points: int, players: tuple[str, ...]) -> str | None:
+        """Return the problem with `+points` for *seat* in a counted hand, or None."""
+        assert self.bonus is not None  # the hand is counted
+        winner, paid = self.bonus
+        if winner == seat:
+            return None if points == paid else f"+{points} is written, but the hand pays {paid}"
+        return f"+{points} is written, but {'nobody' if winner is None else players[winner]} wins the hand"
 
 
 @dataclass(slots=True)
@@ -166,7 +348,7 @@ class _Playing:
         facts: Latest results in the hand.
         moves: Moves of the hand.
         lines: Lines so far.
-        undoable: State before each move of the hand that `u` can undo.
+        undoable: Number of actions in force and latest results, before each move of the hand that `u` can undo.
         pending: Problems to report in the next line.
         number: Number of the hand.
         given: Number of moves that give points without a play.
@@ -179,7 +361,7 @@ class _Playing:
     facts: HandFacts = field(default_factory=HandFacts)
     moves: HandMoves = field(default_factory=lambda: HandMoves((), (), ()))
     lines: list[Line] = field(default_factory=list)
-    undoable: list[_Before] = field(default_factory=list)
+    undoable: list[tuple[int, HandFacts]] = field(default_factory=list)
     pending: list[str] = field(default_factory=list)
     number: int = 0
     given: int = 0
@@ -199,11 +381,14 @@ class _Playing:
 
     def play_hand(self, hand: RecordHand, *, is_last: bool) -> None:
         """Play a hand."""
-        dealt, self.lead = deal_of(self.opening, hand), lead_of(self.opening, hand)
+        dealt, lead = deal_of(self.opening, hand), hand.key("lead")
+        self.lead = None if lead is None else self.opening.seat(lead, hand.place)
         self.moves = HandMoves.of(hand, self.opening)
         if len(self.lines) + len(self.moves.made) > MAX_MOVES:
             raise RecordError(hand.place, f"expected at most {MAX_MOVES} moves in a record, found more")
-        self.given += sum(made.gives_points for made in self.moves.made)
+        self.given += sum(
+            isinstance(made.move, dgr.BonusMove) or isinstance(made.action, Adjust) for made in self.moves.made
+        )
         if self.given > MAX_GIVEN:
             raise RecordError(hand.place, f"expected points to be given at most {MAX_GIVEN} times, found more")
         self._leave_hand()
@@ -235,12 +420,12 @@ class _Playing:
 
     def _line(self, made: MadeMove) -> None:
         """Play a move and add its line."""
-        before = _Before(self.game, len(self.state.steps), self.facts)
+        game_before, facts_before = self.game, self.facts
         if not isinstance(made.move, dgr.UndoMove):
-            self.undoable.append(before)
+            self.undoable.append((len(self.state.steps), facts_before))
         taken = self._move(made)
         self.facts = self.facts.after(taken.outcomes, made, self.moves)
-        totals, totals_before = self.facts.shown(self.game.totals), before.facts.shown(before.game.totals)
+        totals, totals_before = self.facts.shown(self.game.totals), facts_before.shown(game_before.totals)
         wrong = self.facts.wrong_promises(taken.outcomes, self.game.players)
         is_swap = any(isinstance(outcome, Swapped) for outcome in taken.outcomes)
         problems = dict.fromkeys((*self.pending, *taken.problems, *wrong))
@@ -248,10 +433,10 @@ class _Playing:
         self.lines.append(
             Line(
                 self.number,
-                made.letter,
+                self.opening.letters[made.seat],
                 made.seat,
                 made.move.place,
-                format_move(made.move),
+                move_text(made.move),
                 self.game.count if self.game.layout.nodes else None,
                 0 if is_swap else totals[made.seat] - totals_before[made.seat],
                 totals,
@@ -295,7 +480,7 @@ class _Playing:
                 return replace(taken, problems=(*taken.problems, *lead.problems))
             case dgr.UndoMove(count=count):
                 return self._undo(count)
-            case dgr.NoteMove():
+            case NoteMove():
                 action = action_of(move, seat, self.opening.letters)
                 return ActionOutcome() if action is None else self._take(made, action)
             case _:
@@ -397,10 +582,9 @@ class _Playing:
         made = len(self.undoable)
         undone = min(count, made)
         if undone:
-            before = self.undoable[made - undone]
-            self.facts = before.facts
-            if len(self.state.steps) > before.actions:
-                self.state, _ = apply(self.state, events.Undo(self.state.steps[before.actions].entry.seq))
+            steps, self.facts = self.undoable[made - undone]
+            if len(self.state.steps) > steps:
+                self.state, _ = apply(self.state, events.Undo(self.state.steps[steps].entry.seq))
             del self.undoable[made - undone :]
         return _checked(None if undone == count else f"{count} moves to undo, but this hand has only {made}")
 

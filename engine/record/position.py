@@ -51,13 +51,22 @@ def format_position(table: Table) -> str:
     game = table.game
     tags = format_record(Record(tags_of(MatchStart(game.rules, game.players)))).replace("\n", " ")
     words = [str(game.phase), *_paid(game)]
-    if game.hand_winner is not None:
-        words.append(f"won={SEATS[game.hand_winner]}")
-    if game.winner is not None:
-        words.append(f"wins={SEATS[game.winner]}")
+    words += _named({"won=": _letter(game.hand_winner), "wins=": _letter(game.winner)})
     if game.hand is not None:
-        words += _hand_words(table, game, game.hand)
+        words += _hand_words(table, game.hand)
     return tags + " ".join(words)
+
+
+def _named(values: dict[str, str | int | tuple[str | int, ...] | None]) -> Iterator[str]:
+    """Yield a word for each value by its name. None, 0, False and empty values have no word, and True has no value."""
+    for name, value in values.items():
+        if value:
+            parts = value if isinstance(value, tuple) else () if value is True else (value,)
+            yield name + ",".join(map(str, parts))
+
+
+def _letter(seat: Seat | None) -> str:
+    return "" if seat is None else SEATS[seat]
 
 
 def _paid(game: Game) -> Iterator[str]:
@@ -70,58 +79,38 @@ def _paid(game: Game) -> Iterator[str]:
         yield SEATS[seat] + "".join(f"{points:+}" for points in before) + ("|" + since if since else "")
 
 
-def _hand_words(table: Table, game: Game, hand: Hand) -> Iterator[str]:
+def _hand_words(table: Table, hand: Hand) -> Iterator[str]:
     """Yield the words for a hand."""
     shown = [holding is not None for at, holding in enumerate(hand.holdings) if at != hand.out]
-    if hand.lapsed is not None or (any(shown) and not all(shown)):
+    course, spell, chance = hand.course, hand.course.spell, hand.chance
+    if hand.lapsed is not None or (any(shown) and not all(shown)) or not (chance is None or chance.called):
         raise EngineError("a position is written between the steps of a table: call the points, show all hands")
-    course = hand.course
-    yield f"#{hand.number}"
-    if hand.turn is not None:
-        yield f"turn={SEATS[hand.turn]}"
-    yield f"lead={hand.lead}"
-    if hand.passes:
-        yield f"passes={hand.passes}"
-    yield from _course_words(course)
-    if any(hand.held):
-        yield f"known={','.join(f'{bits:x}' for bits in hand.held)}"
-    if hand.chance is not None:
-        yield _chance_word(hand.chance)
-    if hand.ending is not None:
-        yield f"end={hand.ending}"
-        yield from () if hand.out is None else (f"out={SEATS[hand.out]}",)
-        yield from ("open",) if all(shown) else ()
+    stolen = "" if chance is None or chance.victim is None else f"x{SEATS[chance.victim]}{chance.loss}"
+    yield from _named(
+        {
+            "#": hand.number,
+            "turn=": _letter(hand.turn),
+            "lead=": hand.lead,
+            "passes=": hand.passes,
+            "right": course.direction < 0,
+            "spell=": None if spell is None else f"{SEATS[spell.caster]}{spell.arm or ''}/{spell.returns}",
+            "again": course.extra,
+            "skip": course.skip,
+            "drawn=": course.drawn,
+            "without=": course.without_double,
+            "owed=": course.owed,
+            "known=": tuple(f"{bits:x}" for bits in hand.held) if any(hand.held) else (),
+            "chance=": None if chance is None else f"{SEATS[chance.seat]}{chance.points}{stolen}",
+            "end=": hand.ending,
+            "out=": _letter(hand.out),
+            "open": hand.ending is not None and all(shown),
+        }
+    )
     for seat, held in enumerate(table.hands):
         yield f"{SEATS[seat]}<{' '.join(map(str, held))}>"
     yield f"yard<{' '.join(map(str, table.boneyard))}>"
     yield f"laid<{' '.join(_laid_words(hand.layout))}>"
     yield f"said<{' '.join(_claim_words(hand))}>"
-
-
-def _course_words(course: Course) -> Iterator[str]:
-    """Yield the words for the turn state of the six-arm game."""
-    spell = course.spell
-    if course.direction < 0:
-        yield "right"
-    if spell is not None:
-        yield f"spell={SEATS[spell.caster]}{spell.arm or ''}/{spell.returns}"
-    if course.extra:
-        yield "again"
-    if course.skip:
-        yield "skip"
-    if course.drawn:
-        yield f"drawn={course.drawn}"
-    if course.without_double:
-        yield f"without={course.without_double}"
-    if course.owed:
-        yield f"owed={','.join(map(str, course.owed))}"
-
-
-def _chance_word(chance: Chance) -> str:
-    if not chance.called:
-        raise EngineError("a position is written between the steps of a table: call the points first")
-    stolen = "" if chance.victim is None else f"x{SEATS[chance.victim]}{chance.loss}"
-    return f"chance={SEATS[chance.seat]}{chance.points}{stolen}"
 
 
 def _laid_words(layout: Layout) -> Iterator[str]:
@@ -233,6 +222,8 @@ class _PositionReader:
         _require(not layout.nodes or phase is not Phase.LEAD, "no tile in laid<> before the lead")
         is_open = self._flag("open")
         _require(ending is not None or not (is_open or out is not None), "end= with open and out=")
+        held = self._by_seat("known=", _KNOWN, 16) or (0,) * len(self.players)
+        _require(max(held) <= set_bits(self.rules.max_pips), "tiles of the set in known=")
         return Hand(
             number=number,
             layout=layout,
@@ -242,7 +233,7 @@ class _PositionReader:
             lead=self._choice("lead=", LeadTile) or LeadTile.ANY,
             scores_before=scores_before,
             claims=self._claims(layout),
-            held=self._held(),
+            held=held,
             holdings=tuple(Holding.of(held) if is_open or seat == out else None for seat, held in enumerate(hands)),
             passes=self._number("passes="),
             locked=bool(layout.nodes) and is_locked(layout, self.rules),
@@ -297,19 +288,9 @@ class _PositionReader:
             claims[self._index(letter)].append(Claim(ClaimKind(kind), bits, int(allowed), on))
         return tuple(map(tuple, claims))
 
-    def _held(self) -> tuple[int, ...]:
-        """Return the tiles that each seat was seen to draw."""
-        text = self._matches("known=", _KNOWN)
-        known = tuple(int(bits, 16) for bits in text.split(",")) if text else (0,) * len(self.players)
-        _require(len(known) == len(self.players), "known= with the tiles of each seat")
-        _require(max(known) <= set_bits(self.rules.max_pips), "tiles of the set in known=")
-        return known
-
     def _course(self, layout: Layout) -> Course:
         """Return the turn state of the six-arm game."""
-        spell, owed = None, tuple(int(number) for number in self._matches("owed=", _NUMBERS).split(",") if number)
-        _require(len(owed) in (0, len(self.players)), "owed= with a number for each seat")
-        cast = self._matches("spell=", _SPELL)
+        spell, cast = None, self._matches("spell=", _SPELL)
         if cast:
             letter, arm, returns = _matched(_SPELL, cast).groups()
             _require(bool(layout.nodes) and self.rules.effects is not None, "a spell only in a game with effects")
@@ -321,7 +302,7 @@ class _PositionReader:
             self._flag("skip"),
             self._number("drawn="),
             self._number("without="),
-            owed,
+            self._by_seat("owed=", _NUMBERS, 10),
         )
         return NO_COURSE if course == NO_COURSE else course  # Other code compares with `is NO_COURSE`.
 
@@ -351,6 +332,12 @@ class _PositionReader:
 
     def _number(self, name: str) -> int:
         return int(self._matches(name, _NUMBERS).split(",")[0] or 0)
+
+    def _by_seat(self, name: str, form: re.Pattern[str], base: int) -> tuple[int, ...]:
+        """Return the numbers after *name*, one for each seat. Empty if the word is missing."""
+        numbers = tuple(int(number, base) for number in self._matches(name, form).split(",") if number)
+        _require(len(numbers) in (0, len(self.players)), f"{name} with a number for each seat")
+        return numbers
 
     def _matches(self, name: str, form: re.Pattern[str]) -> str:
         """Return the text after *name*, which must match *form*. Empty if the word is missing."""

@@ -1,9 +1,11 @@
 """Parse and format game records (DGR)."""
 
 import re
-from collections.abc import Iterator
-from typing import assert_never
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from typing import Any
 
+from engine.errors import EngineError
 from engine.record import values as dgr
 from engine.record.values import Place, Record, RecordError, RecordHand, RecordTile, RecordTurn, Tag
 
@@ -24,23 +26,12 @@ _SEAT = re.compile(r"([A-P]):")
 _SEAT_LETTER = re.compile(r"[A-P]")
 _TURN_STOP = re.compile(r"[A-P]:|#|\[DGR\b|\Z")
 _END = re.compile(r"#end(?=[ \t\n;]|\Z)")
-_MOVE_START = re.compile(r"(?=[0-9])|redeal(?![a-z])|[dknuhx](?![a-z])|H<|[=~+(]")
+_MOVE_START = re.compile(r"(?=[0-9])|redeal(?![a-z])|[dknuhx](?![a-z])|H(?=<)|[=~+(]")
 _DIGIT_NEXT = re.compile(r"(?=[0-9])")
 _NUMBER = re.compile(r"[0-9]{1,6}(?![0-9])")
 _COUNT = re.compile(r"(?!0{1,6}(?![0-9]))[0-9]{1,6}(?![0-9])")
 _TILE = re.compile(rf"({dgr.PIPS})-({dgr.PIPS})(?![0-9])('?)")
 _AT = re.compile("[@^]")
-
-_BARE: dict[str, type[dgr.KnockMove | dgr.DeclineMove | dgr.RedealMove]] = {
-    "k": dgr.KnockMove,
-    "n": dgr.DeclineMove,
-    "redeal": dgr.RedealMove,
-}
-_POINTS: dict[str, type[dgr.CalledMove | dgr.ForfeitedMove | dgr.BonusMove]] = {
-    "=": dgr.CalledMove,
-    "~": dgr.ForfeitedMove,
-    "+": dgr.BonusMove,
-}
 
 
 class _Cursor:
@@ -234,28 +225,18 @@ def _parse_turn(cursor: _Cursor) -> RecordTurn:
 def _parse_move(cursor: _Cursor) -> dgr.Move:
     place = cursor.place
     start = cursor.expect(_MOVE_START, 'a move such as "5-3@W" or a seat such as "A:"')[0]
-    match start:
-        case "":
-            return _parse_tile_move(cursor, place)
-        case "d":
-            return _parse_draw(cursor, place)
-        case "k" | "n" | "redeal":
-            return _BARE[start](place=place)
-        case "=" | "~" | "+":
-            return _POINTS[start](_parse_number(cursor), place=place)
-        case "x":
-            seat = cursor.expect(_SEAT_LETTER, "a seat from A to P")[0]
-            return dgr.TakenMove(seat, _parse_number(cursor), place=place)
-        case "H<":
-            return dgr.ShowMove(_parse_tiles(cursor), place=place)
-        case "h":
-            return dgr.ShowPipsMove(_parse_number(cursor), place=place)
-        case "u":
-            return dgr.UndoMove(_parse_count(cursor), place=place)
-        case _:  # "(" is the only other alternative in _MOVE_START.
-            text = cursor.expect(dgr.NOTE_TEXT, "a note")[0].strip(" ")
-            cursor.expect_sign(")", '")" on the same line')
-            return dgr.NoteMove(text, place=place)
+    if start == "":
+        return _parse_tile_move(cursor, place)
+    kind = _KINDS[start]
+    values: dict[str, Any] = {}
+    at = place
+    for name in _NAMES[kind]:
+        at = cursor.place
+        values[name] = _FIELDS[name][0](cursor)
+    try:
+        return kind(**values, place=place)
+    except EngineError as wrong:  # The last field has more tiles than were drawn.
+        raise RecordError(at, str(wrong)) from None
 
 
 def _parse_tile_move(cursor: _Cursor, place: Place) -> dgr.TileMove | dgr.StackMove:
@@ -264,25 +245,19 @@ def _parse_tile_move(cursor: _Cursor, place: Place) -> dgr.TileMove | dgr.StackM
     if joint is None:
         return dgr.TileMove(tile.inner, tile.outer, second=tile.second, place=place)
     port = cursor.expect(dgr.PORT, 'a port such as "E", "2", "*" or "5-5:N"')[0]
-    if joint[0] == "@":
-        return dgr.TileMove(tile.inner, tile.outer, port, second=tile.second, place=place)
-    return dgr.StackMove(tile.inner, tile.outer, port, second=tile.second, place=place)
+    kind = dgr.TileMove if joint[0] == "@" else dgr.StackMove
+    return kind(tile.inner, tile.outer, port, second=tile.second, place=place)
 
 
-def _parse_draw(cursor: _Cursor, place: Place) -> dgr.DrawMove:
-    count = _parse_count(cursor)
-    forced = cursor.take_sign("!")
-    tiles_place = cursor.place
+def _parse_tile(cursor: _Cursor) -> RecordTile:
+    place = cursor.place
+    tile = cursor.expect(_TILE, 'a tile from "0-0" to "18-18"')
+    return RecordTile(int(tile[1]), int(tile[2]), second=tile[3] != "", place=place)
+
+
+def _parse_tiles(cursor: _Cursor) -> tuple[RecordTile, ...] | None:
     if not cursor.take_sign("<"):
-        return dgr.DrawMove(count, forced=forced, place=place)
-    tiles = _parse_tiles(cursor)
-    if not 1 <= len(tiles) <= count:
-        raise RecordError(tiles_place, f"expected 1 to {count} tiles in a draw of {count}, found {len(tiles)}")
-    return dgr.DrawMove(count, tiles, forced=forced, place=place)
-
-
-def _parse_tiles(cursor: _Cursor) -> tuple[RecordTile, ...]:
-    """Parse tiles up to and including ">". The "<" has been consumed."""
+        return None
     cursor.skip_gap()
     tiles: list[RecordTile] = []
     while not cursor.take_sign(">"):
@@ -291,10 +266,14 @@ def _parse_tiles(cursor: _Cursor) -> tuple[RecordTile, ...]:
     return tuple(tiles)
 
 
-def _parse_tile(cursor: _Cursor) -> RecordTile:
-    place = cursor.place
-    tile = cursor.expect(_TILE, 'a tile from "0-0" to "18-18"')
-    return RecordTile(int(tile[1]), int(tile[2]), second=tile[3] != "", place=place)
+def _format_tiles(tiles: tuple[RecordTile, ...] | None) -> str:
+    return "" if tiles is None else "<" + " ".join(tile.tile_text for tile in tiles) + ">"
+
+
+def _parse_note(cursor: _Cursor) -> str:
+    text = cursor.expect(dgr.NOTE_TEXT, "a note")[0].strip(" ")
+    cursor.expect_sign(")", '")" on the same line')
+    return text
 
 
 def _parse_number(cursor: _Cursor) -> int:
@@ -305,6 +284,37 @@ def _parse_count(cursor: _Cursor) -> int:
     if not cursor.sees(_DIGIT_NEXT):
         return 1
     return int(cursor.expect(_COUNT, f"a number from 1 to {dgr.MAX_NUMBER}")[0])
+
+
+_FIELDS: dict[str, tuple[Callable[[_Cursor], Any], Callable[[Any], str]]] = {
+    "count": (_parse_count, lambda count: "" if count == 1 else str(count)),
+    "forced": (lambda cursor: cursor.take_sign("!"), lambda forced: "!" if forced else ""),
+    "pips": (_parse_number, str),
+    "points": (_parse_number, str),
+    "seat": (lambda cursor: cursor.expect(_SEAT_LETTER, "a seat from A to P")[0], str),
+    "text": (_parse_note, "{})".format),
+    "tiles": (_parse_tiles, _format_tiles),
+}
+"""Parser and formatter of each field of a move."""
+
+_KINDS: dict[str, type[dgr.Move]] = {
+    "(": dgr.NoteMove,
+    "+": dgr.BonusMove,
+    "=": dgr.CalledMove,
+    "H": dgr.ShowMove,
+    "d": dgr.DrawMove,
+    "h": dgr.ShowPipsMove,
+    "k": dgr.KnockMove,
+    "n": dgr.DeclineMove,
+    "redeal": dgr.RedealMove,
+    "u": dgr.UndoMove,
+    "x": dgr.TakenMove,
+    "~": dgr.ForfeitedMove,
+}
+"""Moves by the sign that they begin with. Their fields follow in order."""
+
+_SIGNS = {kind: sign for sign, kind in _KINDS.items()}
+_NAMES = {kind: [each.name for each in fields(kind) if each.name in _FIELDS] for kind in _SIGNS}
 
 
 def format_record(record: Record) -> str:
@@ -354,54 +364,19 @@ def _wrap(turns: list[list[str]]) -> Iterator[str]:
 def _turn_words(turn: RecordTurn) -> list[str]:
     words = [f"{turn.seat}:"]
     for move in turn.moves:
-        written = format_move(move)
+        written = move_text(move)
         words += [written] if isinstance(move, dgr.NoteMove) else written.split(" ")
     return words
 
 
-def format_move(move: dgr.Move) -> str:
+def move_text(move: dgr.Move) -> str:
     """Return the text of a move.
 
-    >>> format_move(dgr.TileMove(6, 3, "W"))
+    >>> move_text(dgr.TileMove(6, 3, "W"))
     '6-3@W'
     """
-    match move:
-        case dgr.TileMove():
-            return move.tile_text if move.port is None else f"{move.tile_text}@{move.port}"
-        case dgr.StackMove():
-            return f"{move.tile_text}^{move.port}"
-        case dgr.DrawMove():
-            tiles = "" if move.tiles is None else _format_tiles(move.tiles)
-            return f"d{_format_count(move.count)}{'!' if move.forced else ''}{tiles}"
-        case dgr.KnockMove():
-            return "k"
-        case dgr.DeclineMove():
-            return "n"
-        case dgr.CalledMove():
-            return f"={move.points}"
-        case dgr.ForfeitedMove():
-            return f"~{move.points}"
-        case dgr.TakenMove():
-            return f"x{move.seat}{move.points}"
-        case dgr.BonusMove():
-            return f"+{move.points}"
-        case dgr.ShowMove():
-            return f"H{_format_tiles(move.tiles)}"
-        case dgr.ShowPipsMove():
-            return f"h{move.pips}"
-        case dgr.RedealMove():
-            return "redeal"
-        case dgr.UndoMove():
-            return f"u{_format_count(move.count)}"
-        case dgr.NoteMove():
-            return f"({move.text})"
-        case _:
-            assert_never(move)
-
-
-def _format_tiles(tiles: tuple[RecordTile, ...]) -> str:
-    return "<" + " ".join(tile.tile_text for tile in tiles) + ">"
-
-
-def _format_count(count: int) -> str:
-    return "" if count == 1 else str(count)
+    if isinstance(move, dgr.TileMove | dgr.StackMove):
+        joint = "^" if isinstance(move, dgr.StackMove) else "@"
+        return move.tile_text if move.port is None else f"{move.tile_text}{joint}{move.port}"
+    written = (_FIELDS[name][1](getattr(move, name)) for name in _NAMES[type(move)])
+    return _SIGNS[type(move)] + "".join(written)

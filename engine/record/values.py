@@ -144,7 +144,7 @@ class DrawMove(_Placed):
         """Reject a draw of no tiles, and more known tiles than were drawn."""
         _require_number(self.count, "count", least=1)
         if self.tiles is not None and not 1 <= len(self.tiles) <= self.count:
-            raise EngineError(f"tiles must be None or 1 to {self.count}, got {len(self.tiles)}")
+            raise EngineError(f"expected 1 to {self.count} tiles in a draw of {self.count}, found {len(self.tiles)}")
 
 
 @dataclass(frozen=True, slots=True)
