@@ -17,7 +17,7 @@ before it is applied. A ``Table`` also holds the players' hands, for programs th
 5 + 5 + 0 = 10 (10, 10)
 """
 
-from engine.errors import EngineError, OptionsError
+from engine.errors import EngineError, OptionsError, type_checked
 from engine.game.fold import ActionResult, apply, entries, history, last_seats, problem_with, replay, replayed
 from engine.game.questions import copies_left, ends, highest_leader, legal_plays, legal_stacks, unseen
 from engine.game.turns import turn
@@ -26,119 +26,23 @@ from engine.library.moves import LegalMove, legal_moves
 from engine.library.suggest import Suggestion, best_plays
 from engine.library.table import IllegalMove, SeatView, Table, perft
 from engine.record.log import record_of
+from engine.record.moves import format_move, parse_move
 from engine.record.play import Line, PlayedRecord, RecordResult, play_record
-from engine.record.position import format_position, parse_position
+from engine.record.position import format_position, format_view, parse_position, parse_view
 from engine.record.text import format_record, parse_record
 from engine.record.values import Record, RecordError
+from engine.rules import profiles
+from engine.rules import rules as _rules
 from engine.rules.options import changed_options, parse_options, with_options
-from engine.rules.profiles import (
-    ALLFIVES,
-    BLOCK,
-    BONES,
-    CUTTHROAT,
-    DRAW,
-    FREE,
-    PROFILES,
-    SUPER,
-    TWOSET,
-    profile,
-)
-from engine.rules.rules import (
-    BranchOrder,
-    Drawing,
-    Effects,
-    HandMode,
-    HandPoints,
-    LeadRule,
-    MatchEnd,
-    NoDouble,
-    PartnersMode,
-    Policy,
-    ProvableBlock,
-    Rules,
-    SkipOn,
-    SpellDeadlock,
-    SpellLap,
-    Spinner,
-    SpinnerCount,
-    StealGain,
-    TallyStyle,
-    TargetTest,
-    TieBreak,
-    TieOrder,
-    deal_problems,
-)
+from engine.rules.profiles import *
+from engine.rules.rules import *
+from engine.state import events, outcomes
 from engine.state.counting import Count, Term, count, points_for
-from engine.state.events import (
-    Abandon,
-    Action,
-    Adjust,
-    Amend,
-    Boneyard,
-    Call,
-    Confirmed,
-    Decline,
-    Domino,
-    Draw,
-    Event,
-    HandEnd,
-    Inferred,
-    Insert,
-    ItStands,
-    Knock,
-    Lead,
-    MatchClose,
-    MatchStart,
-    NewHand,
-    Play,
-    Redeal,
-    RedealReason,
-    Remove,
-    Rename,
-    Reveal,
-    RevealPips,
-    Revision,
-    Seat,
-    Seq,
-    Stack,
-    Swap,
-    Undo,
-)
+from engine.state.events import *
 from engine.state.hand import Chance, Claim, Course, Hand, LeadTile, Spell
 from engine.state.layout import ARMS, Layout, Node, NodeId, OpenEnd, Port, Spot, attach, obstacle
 from engine.state.match import Entry, Game, Phase, State
-from engine.state.outcomes import (
-    Abandoned,
-    Blocked,
-    Claimable,
-    Counted,
-    Declined,
-    Drew,
-    Ending,
-    ForcedDraw,
-    Forfeited,
-    HandOver,
-    HandStarted,
-    Irregular,
-    MatchOver,
-    MatchStarted,
-    Must,
-    Outcome,
-    Passed,
-    Placed,
-    Reason,
-    Redealt,
-    Renamed,
-    Revised,
-    Scored,
-    ShowHands,
-    Skipped,
-    Spelled,
-    Stacked,
-    Swapped,
-    Turn,
-    Turned,
-)
+from engine.state.outcomes import *
 from engine.state.problems import Problem, ProblemKind, Weight
 from engine.state.settle import HandResult, Holding, round_nearest, settle
 from engine.state.tally import House, HouseTally, Mark, RowMark, RowsTally, Stroke
@@ -146,194 +50,34 @@ from engine.state.words import describe
 from engine.tiles import Tile, full_set, set_name
 
 # Grouped by topic, in the order of docs/reference/library.md.
-__all__ = [  # noqa: RUF022
-    # Tiles and sets of tiles
-    "Tile",
-    "full_set",
-    "set_name",
-    # Games, their rules and options
-    "ALLFIVES",
-    "BLOCK",
-    "BONES",
-    "CUTTHROAT",
-    "DRAW",
-    "FREE",
-    "PROFILES",
-    "SUPER",
-    "TWOSET",
-    "profile",
-    "BranchOrder",
-    "Drawing",
-    "Effects",
-    "HandMode",
-    "HandPoints",
-    "LeadRule",
-    "MatchEnd",
-    "NoDouble",
-    "PartnersMode",
-    "Policy",
-    "ProvableBlock",
-    "Rules",
-    "SkipOn",
-    "SpellDeadlock",
-    "SpellLap",
-    "Spinner",
-    "SpinnerCount",
-    "StealGain",
-    "TallyStyle",
-    "TargetTest",
-    "TieBreak",
-    "TieOrder",
-    "deal_problems",
-    "OptionsError",
-    "changed_options",
-    "parse_options",
-    "with_options",
-    # A table with all hands known: whole matches, computer players, searches
-    "IllegalMove",
-    "SeatView",
-    "Table",
-    "perft",
-    "LegalMove",
-    "legal_moves",
-    "Suggestion",
-    "best_plays",
-    "NumberChance",
-    "Outlook",
-    "SeatChance",
-    "chances",
-    # Refereeing: a match as a fold over events
-    "ActionResult",
-    "Entry",
-    "apply",
-    "entries",
-    "history",
-    "last_seats",
-    "problem_with",
-    "replay",
-    "replayed",
-    "Game",
-    "Phase",
-    "State",
-    "Chance",
-    "Claim",
-    "Course",
-    "Hand",
-    "LeadTile",
-    "Spell",
-    # Events (input)
-    "Abandon",
-    "Action",
-    "Adjust",
-    "Amend",
-    "Boneyard",
-    "Call",
-    "Confirmed",
-    "Decline",
-    "Domino",
-    "Draw",
-    "Event",
-    "HandEnd",
-    "Inferred",
-    "Insert",
-    "ItStands",
-    "Knock",
-    "Lead",
-    "MatchClose",
-    "MatchStart",
-    "NewHand",
-    "Play",
-    "Redeal",
-    "RedealReason",
-    "Remove",
-    "Rename",
-    "Reveal",
-    "RevealPips",
-    "Revision",
-    "Seat",
-    "Seq",
-    "Stack",
-    "Swap",
-    "Undo",
-    # Outcomes (output) and their descriptions
-    "Abandoned",
-    "Blocked",
-    "Claimable",
-    "Counted",
-    "Declined",
-    "Drew",
-    "Ending",
-    "ForcedDraw",
-    "Forfeited",
-    "HandOver",
-    "HandStarted",
-    "Irregular",
-    "MatchOver",
-    "MatchStarted",
-    "Must",
-    "Outcome",
-    "Passed",
-    "Placed",
-    "Reason",
-    "Redealt",
-    "Renamed",
-    "Revised",
-    "Scored",
-    "ShowHands",
-    "Skipped",
-    "Spelled",
-    "Stacked",
-    "Swapped",
-    "Turn",
-    "Turned",
-    "describe",
-    # Problems with an event
-    "Problem",
-    "ProblemKind",
-    "Weight",
-    "EngineError",
-    # Questions about a match
-    "copies_left",
-    "ends",
-    "highest_leader",
-    "legal_plays",
-    "legal_stacks",
-    "unseen",
-    "turn",
-    # The layout, its count, the end of a hand, marks on paper
-    "ARMS",
-    "Layout",
-    "Node",
-    "NodeId",
-    "OpenEnd",
-    "Port",
-    "Spot",
-    "attach",
-    "obstacle",
-    "Count",
-    "Term",
-    "count",
-    "points_for",
-    "HandResult",
-    "Holding",
-    "round_nearest",
-    "settle",
-    "House",
-    "HouseTally",
-    "Mark",
-    "RowMark",
-    "RowsTally",
-    "Stroke",
-    # Game records and positions as text
-    "Record",
-    "RecordError",
-    "format_record",
-    "parse_record",
-    "Line",
-    "PlayedRecord",
-    "RecordResult",
-    "play_record",
-    "record_of",
-    "format_position",
-    "parse_position",
-]
+# Tiles and sets of tiles
+__all__ = ["Tile", "full_set", "set_name"]
+# Games, their rules and options
+__all__ += profiles.__all__
+__all__ += _rules.__all__
+__all__ += ["OptionsError", "changed_options", "parse_options", "with_options"]
+# A table with all hands known: whole matches, computer players, searches
+__all__ += ["IllegalMove", "SeatView", "Table", "perft", "LegalMove", "legal_moves", "Suggestion", "best_plays"]
+__all__ += ["NumberChance", "Outlook", "SeatChance", "chances"]
+# Refereeing: a match as a fold over events
+__all__ += ["ActionResult", "Entry", "apply", "entries", "history", "last_seats", "problem_with", "replay", "replayed"]
+__all__ += ["Game", "Phase", "State", "Chance", "Claim", "Course", "Hand", "LeadTile", "Spell"]
+# Events (input)
+__all__ += events.__all__
+# Outcomes (output) and their descriptions
+__all__ += outcomes.__all__
+__all__ += ["describe"]
+# Problems with an event
+__all__ += ["Problem", "ProblemKind", "Weight", "EngineError"]
+# Questions about a match
+__all__ += ["copies_left", "ends", "highest_leader", "legal_plays", "legal_stacks", "unseen", "turn"]
+# The layout, its count, the end of a hand, marks on paper
+__all__ += ["ARMS", "Layout", "Node", "NodeId", "OpenEnd", "Port", "Spot", "attach", "obstacle", "Count", "Term"]
+__all__ += ["count", "points_for", "HandResult", "Holding", "round_nearest", "settle", "House", "HouseTally", "Mark"]
+__all__ += ["RowMark", "RowsTally", "Stroke"]
+# Game records and positions as text
+__all__ += ["Record", "RecordError", "format_record", "parse_record", "Line", "PlayedRecord", "RecordResult"]
+__all__ += ["play_record", "record_of", "format_position", "parse_position", "format_view", "parse_view", "format_move"]
+__all__ += ["parse_move"]
+
+globals().update({_name: type_checked(globals()[_name]) for _name in __all__})

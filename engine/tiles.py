@@ -37,7 +37,6 @@ class Tile:
     bit: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Reject numbers that no tile has."""
         if not 0 <= self.low <= self.high <= HIGHEST_PIPS:
             raise EngineError(f"a tile needs 0 <= low <= high <= {HIGHEST_PIPS}, got {self.low} and {self.high}")
         object.__setattr__(self, "bit", 1 << (self.high * (self.high + 1) // 2 + self.low))
@@ -69,7 +68,6 @@ class Tile:
         return isinstance(other, Tile) and self.bit == other.bit
 
     def __hash__(self) -> int:
-        """Return the hash of the tile's bit."""
         return hash(self.bit)
 
     def __str__(self) -> str:

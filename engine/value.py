@@ -8,19 +8,18 @@ dataclasses and named tuples, the constructor is compiled from generated source.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import partial
 from itertools import islice
-from typing import Any, Generic, TypeVar, dataclass_transform, overload
+from typing import Any, Generic, TypeVar, dataclass_transform, get_args, get_type_hints, overload
+
+from engine.errors import require_types
 
 T = TypeVar("T")
 _Item = TypeVar("_Item")
 
 
 def changed(old: T, **changes: Any) -> T:
-    """Return a copy of *old* with *changes*. Eight times as fast as `dataclasses.replace` for a few fields.
-
-    Raises:
-        AttributeError: If a name in *changes* is not a field.
-    """
+    """Return a copy of *old* with *changes*. Eight times as fast as `dataclasses.replace` for a few fields."""
     new: T = old._changed(changes)  # type: ignore[attr-defined]  # `value` adds it to every class
     return new
 
@@ -44,14 +43,29 @@ def value(cls: type[T]) -> type[T]:
     return frozen  # type: ignore[no-any-return]  # slots create a new class
 
 
-def _compile_constructors(frozen: Any, init_fields: tuple[Field[Any], ...]) -> tuple[Any, Any]:
-    """Return `__new__` and `_changed` for *frozen*. `__new__` takes *init_fields*."""
+def check_fields(cls: Any) -> None:
+    """Make the constructor of a value raise EngineError for a field of the wrong type.
+
+    It compares the classes of the fields, which takes 0.02 us for each. If one differs, it checks the types thoroughly.
+    """
+    init_fields = tuple(each for each in fields(cls) if each.init)
+    cls.__new__, cls._changed = _compile_constructors(cls, init_fields, get_type_hints(cls))
+
+
+def _compile_constructors(
+    frozen: Any, init_fields: tuple[Field[Any], ...], hints: dict[str, Any] | None = None
+) -> tuple[Any, Any]:
+    """Return `__new__` and `_changed` for *frozen*. `__new__` takes *init_fields*, and checks them if given *hints*."""
     mutable = type(frozen.__name__, (), {"__slots__": tuple(each.name for each in fields(frozen))})
     names: dict[str, Any] = {"_new": object.__new__, "_mutable": mutable, "_frozen": frozen}
     names |= {f"_default_{each.name}": each.default for each in init_fields}
     parameters = (each.name + ("" if each.default is MISSING else f"=_default_{each.name}") for each in init_fields)
+    doubts = [_doubt(each.name, hints[each.name], names) for each in init_fields] if hints else []
+    names["_require"] = partial(require_types, hints=hints or {}, owner=frozen.__name__)
+    given = ", ".join(f"{each.name!r}: {each.name}" for each in init_fields)
     lines = [
         f"def __new__(_cls, {', '.join(parameters)}):",
+        *((f"if {' or '.join(doubts)}: _require({{{given}}})",) if doubts else ()),
         "_self = _new(_mutable)",
         *(f"_self.{each.name} = {each.name}" for each in init_fields),
     ]
@@ -68,6 +82,15 @@ def _compile_constructors(frozen: Any, init_fields: tuple[Field[Any], ...]) -> t
     return names["__new__"], names["_changed"]
 
 
+def _doubt(name: str, hint: Any, names: dict[str, Any]) -> str:
+    """Return an expression that is false only if the field *name* has the type *hint*. Adds its classes to *names*."""
+    kinds = [getattr(kind, "__supertype__", kind) for kind in get_args(hint) or (hint,)]
+    if not all(isinstance(kind, type) for kind in kinds):
+        return f"{name} is not _default_{name}"  # The items of a tuple are checked, except in the default.
+    names |= {kind.__name__: kind for kind in kinds}
+    return "(" + " and ".join(f"{name}.__class__ is not {kind.__name__}" for kind in kinds) + ")"
+
+
 class Trail(Sequence[_Item], Generic[_Item]):
     """An immutable sequence to which an item is added in constant time, because old and new share one list.
 
@@ -82,7 +105,6 @@ class Trail(Sequence[_Item], Generic[_Item]):
     __slots__ = ("_items", "_size")
 
     def __init__(self, items: Iterable[_Item] = ()) -> None:
-        """Start with *items*."""
         self._items = list(items)
         self._size = len(self._items)
 
@@ -105,7 +127,6 @@ class Trail(Sequence[_Item], Generic[_Item]):
         return self._with(self._items, min(size, self._size))
 
     def __len__(self) -> int:
-        """Return the number of items."""
         return self._size
 
     @overload
@@ -113,27 +134,21 @@ class Trail(Sequence[_Item], Generic[_Item]):
     @overload
     def __getitem__(self, at: slice) -> tuple[_Item, ...]: ...
     def __getitem__(self, at: int | slice) -> _Item | tuple[_Item, ...]:
-        """Return the item at an index, or a tuple of the items in a slice."""
         if isinstance(at, slice):
             return tuple(self._items[each] for each in range(*at.indices(self._size)))
         return self._items[range(self._size)[at]]
 
     def __iter__(self) -> Iterator[_Item]:
-        """Iterate over the items."""
         return islice(self._items, self._size)
 
     def __eq__(self, other: object) -> bool:
-        """Return True if *other* is a trail or a tuple with the same items."""
         return isinstance(other, Trail | tuple) and len(self) == len(other) and tuple(self) == tuple(other)
 
     def __hash__(self) -> int:
-        """Return the hash of a tuple with the same items."""
         return hash(tuple(self))
 
     def __repr__(self) -> str:
-        """Return the items as a tuple."""
         return repr(tuple(self))
 
     def __reduce__(self) -> tuple[type["Trail[_Item]"], tuple[tuple[_Item, ...]]]:
-        """Support copy and pickle."""
         return Trail, (tuple(self),)

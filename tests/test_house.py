@@ -118,7 +118,7 @@ def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
 # Product lines that a package or room may have; its parent counts the rest. A change that needs more room lowers
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
-    "engine": 9_477,
+    "engine": 9_502,
     "vision": 6_364,
     "hardware": 9_630,
     "calibration": 3_887,
@@ -126,20 +126,20 @@ MAX_LINES = {
     "synthetic/sounds": 3_181,
     "synthetic": 2_573,
     "tallybone/calibrate": 3_512,
-    "tallybone/cli": 3_989,
+    "tallybone/cli": 3_988,
     "tallybone/doctor": 2_347,
     "tallybone/evaluate": 2_840,
     "tallybone/play": 3_876,
-    "tallybone/recording": 2_696,
-    "tallybone/replay": 2_439,
+    "tallybone/recording": 2_722,
+    "tallybone/replay": 2_470,
     "tallybone/serve": 3_140,
-    "tallybone/session": 5_628,
-    "tallybone/show": 1_887,
+    "tallybone/session": 5_514,
+    "tallybone/show": 1_945,
     "tallybone/simulate": 2_268,
-    "tallybone/web": 6_102,
-    "tallybone": 5_591,
+    "tallybone/web": 6_025,
+    "tallybone": 5_638,
 }
-MAX_LINES_IN_SUM = 87_665
+MAX_LINES_IN_SUM = 87_531
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 

@@ -13,22 +13,8 @@ from engine.game.seating import exchanged
 from engine.game.steps import step
 from engine.game.turns import turn
 from engine.rules.rules import Policy
-from engine.state.events import (
-    Action,
-    Amend,
-    Confirmed,
-    Event,
-    Inferred,
-    Insert,
-    ItStands,
-    MatchStart,
-    Play,
-    Remove,
-    Revision,
-    Seat,
-    Seq,
-    Undo,
-)
+from engine.state import events
+from engine.state.events import Amend, Confirmed, Event, Inferred, Insert, ItStands, Remove, Revision, Seat, Seq, Undo
 from engine.state.match import Applied, Entry, Game, State
 from engine.state.outcomes import Irregular, Outcome, Revised, Swapped
 from engine.state.problems import Problem, ProblemKind, Weight
@@ -52,13 +38,18 @@ def apply(state: State, event: Event) -> tuple[State, tuple[Outcome, ...]]:
     Mistakes of players raise no exception. A rejected event is added to the log and reported as `Irregular`, and
     changes nothing else.
     """
-    if not isinstance(event, Play) and isinstance(event, _REVISIONS):
+    if not isinstance(event, events.Play) and isinstance(event, _REVISIONS):
         return _revise(state, event)
     return apply_trusting(state, event)
 
 
 def apply_trusting(
-    state: State, action: Action, *, is_accepted: bool = False, trusted: tuple[Weight, ...] = (), seq: Seq | None = None
+    state: State,
+    action: events.Action,
+    *,
+    is_accepted: bool = False,
+    trusted: tuple[Weight, ...] = (),
+    seq: Seq | None = None,
 ) -> tuple[State, tuple[Outcome, ...]]:
     """Return the state after *action*, and its outcomes, with more tolerance than `apply`.
 
@@ -175,7 +166,7 @@ def _tolerated(game: Game | None, entry: Entry) -> tuple[Weight, ...]:
     """Return the weights of problems despite which the action counts."""
     if entry.accepted:
         return (Weight.NOTED, Weight.ILLEGAL, Weight.DOUBTFUL)
-    rules = entry.action.rules if isinstance(entry.action, MatchStart) else None if game is None else game.rules
+    rules = entry.action.rules if isinstance(entry.action, events.MatchStart) else None if game is None else game.rules
     if rules is not None and rules.policy is Policy.WARN:
         return (Weight.NOTED, Weight.ILLEGAL)
     return (Weight.NOTED,)

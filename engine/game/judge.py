@@ -12,21 +12,11 @@ from engine.game.seating import rename_problems, swap_problems
 from engine.game.turns import drawable
 from engine.phrases import phrase
 from engine.rules.rules import NoDouble, ProvableBlock, Rules, deal_problems
-from engine.state import events
+from engine.state import events, problems
 from engine.state.events import Action, InHand, MatchStart, Play
 from engine.state.hand import Hand, LeadTile
 from engine.state.match import Game, Phase
-from engine.state.problems import (
-    Problem,
-    ProblemKind,
-    Weight,
-    illegal,
-    impossible,
-    not_in_set,
-    not_now,
-    noted,
-    tiles_text,
-)
+from engine.state.problems import Problem, ProblemKind, Weight, illegal, impossible, not_now, noted, tiles_text
 from engine.tiles import Tile, bits_of, tiles_of
 
 _WITHOUT_SEAT = (events.Redeal, events.HandEnd, events.Abandon, events.Boneyard)
@@ -207,8 +197,7 @@ def _judge_hand_end(game: Game, hand: Hand) -> Iterator[Problem]:
         yield illegal(ProblemKind.NOT_BLOCKED, phrase("somebody may still be able to play"))
     elif game.rules.on_provable_block is ProvableBlock.LITERAL:
         words = phrase(
-            "no tile fits, but the {tiles} in the boneyard must be drawn first",
-            tiles=tiles_text(hand.boneyard),
+            "no tile fits, but the {tiles} in the boneyard must be drawn first", tiles=tiles_text(hand.boneyard)
         )
         yield illegal(ProblemKind.NOT_BLOCKED, words)
 
@@ -228,7 +217,7 @@ def _judge_reveal(game: Game, hand: Hand, action: events.Reveal | events.RevealP
         yield noted(ProblemKind.WRONG_HAND_SIZE, words)
     for tile in sorted(set(action.tiles), key=lambda tile: (tile.high, tile.low)):
         if tile.high > game.rules.max_pips:
-            yield noted(ProblemKind.NOT_IN_SET, not_in_set(game.rules.max_pips, tile))
+            yield noted(ProblemKind.NOT_IN_SET, problems.not_in_set(game.rules.max_pips, tile))
         elif action.tiles.count(tile) > copies_left(game, tile) - _shown(hand, action, tile):
             yield noted(ProblemKind.ALREADY_USED, phrase("the {tile} has already been seen elsewhere", tile=tile))
     for tile in tiles_of(hand.held[action.seat] & ~bits_of(action.tiles)):

@@ -11,16 +11,7 @@ from engine.state.events import Play, Seat, Seq, Stack
 from engine.state.hand import NO_COURSE, Chance, Claim, ClaimKind, Hand, LeadTile
 from engine.state.layout import Layout, NodeId, is_locked, lay, stack_on
 from engine.state.match import Game, Phase
-from engine.state.outcomes import (
-    Blocked,
-    Claimable,
-    Counted,
-    Ending,
-    Outcome,
-    Placed,
-    Reason,
-    Stacked,
-)
+from engine.state.outcomes import Blocked, Claimable, Counted, Ending, Outcome, Placed, Reason, Stacked
 from engine.tiles import Tile, double_bits, full_set, set_bits
 from engine.value import changed
 

@@ -5,20 +5,9 @@ Legality is checked in `engine.game.judge`, not here, because players may accept
 
 from typing import assert_never
 
+from engine.game import closing
 from engine.game.claims import kept_deal
-from engine.game.closing import (
-    GameUpdate,
-    abandon_hand,
-    close_hand,
-    close_match,
-    conclude,
-    count_hand,
-    pay,
-    prepend,
-    reveal,
-    win,
-    winning_leader,
-)
+from engine.game.closing import GameUpdate, close_hand, close_match, conclude, pay, prepend, reveal, win, winning_leader
 from engine.game.passing import decline, draw, knock, with_implied_pass
 from engine.game.plays import credit, grant, play, stack
 from engine.game.seating import rename, swap
@@ -109,10 +98,10 @@ def _act(game: Game, hand: Hand, seq: Seq, action: events.InHand) -> GameUpdate:
             return close_hand(game, hand, Ending.DOMINO, seat)
         case events.HandEnd():
             if game.phase is Phase.REVEAL:
-                return count_hand(game, hand)
+                return closing.count_hand(game, hand)
             return close_hand(game, hand, Ending.BLOCKED_BY_PROOF if hand.locked else Ending.CALLED, None)
         case events.Abandon():
-            return abandon_hand(game, hand)
+            return closing.abandon_hand(game, hand)
         case events.Reveal(seat=seat, tiles=tiles):
             return reveal(game, hand, seat, Holding.of(tiles))
         case events.RevealPips(seat=seat, pips=pips):

@@ -15,24 +15,11 @@ from engine.game.questions import highest_leader, unseen
 from engine.game.seating import name_problems
 from engine.game.turns import drawable, turn
 from engine.library.moves import LegalMove, legal_moves
+from engine.library.sampling import sample_deal
 from engine.rules.rules import NoDouble, Rules, deal_problems
-from engine.state.events import (
-    Action,
-    Call,
-    Draw,
-    HandEnd,
-    Knock,
-    Lead,
-    MatchStart,
-    NewHand,
-    Play,
-    Redeal,
-    RedealReason,
-    Reveal,
-    Seat,
-    Stack,
-)
-from engine.state.hand import Hand, LeadTile
+from engine.state import events
+from engine.state.events import Action, Draw, HandEnd, MatchStart, NewHand, Play, Redeal, RedealReason, Seat, Stack
+from engine.state.hand import ClaimKind, Hand, LeadTile
 from engine.state.match import Game, Phase, State
 from engine.state.outcomes import ForcedDraw, Outcome
 from engine.state.problems import Problem, Weight
@@ -51,7 +38,6 @@ class IllegalMove(EngineError):  # noqa: N818 - the usual term in games
     """
 
     def __init__(self, words: str, problem: Problem | None = None) -> None:
-        """Create an error with the message *words*."""
         self.problem = problem
         super().__init__(words)
 
@@ -83,6 +69,30 @@ class SeatView:
         for tile in self.tiles:
             left.remove(tile)
         return tuple(left)
+
+    def sample(self, rng: Random) -> "Table":
+        """Return a random table that this player cannot distinguish from the real one, for searches.
+
+        The hidden tiles agree with the number of tiles and with each knock, draw and lead of the others. All deals that
+        agree are equally likely, up to the limits in `engine.library.sampling`.
+
+        Args:
+            rng: Random generator.
+
+        Raises:
+            EngineError: If no match has started, *rng* is not a `Random`, or none of 10,000 deals agrees.
+        """
+        _require_random(rng)
+        game = self.state.game
+        if game is None:
+            raise EngineError("no match has started, so there is nothing to deal")
+        if game.hand is None:
+            return Table(self.state, ((),) * len(game.players))
+        for _ in range(_MOST_SHUFFLES):
+            table = Table(self.state, *sample_deal(game, game.hand, self.seat, self.tiles, rng))
+            if table._is_plausible():
+                return table
+        raise EngineError(f"none of {_MOST_SHUFFLES} deals agrees with what the players did")
 
 
 @value
@@ -134,6 +144,17 @@ class Table:
         return self._hand.turn if playing else None
 
     @property
+    def view(self) -> SeatView:
+        """View of the player to move.
+
+        Raises:
+            EngineError: If `turn` is None.
+        """
+        if self.turn is None:
+            raise EngineError("nobody is to move: deal, unless the match is over")
+        return self.seen_by(self.turn)
+
+    @property
     def moves(self) -> tuple[LegalMove, ...]:
         """Legal moves of the player to move. Empty if `turn` is None."""
         seat = self.turn
@@ -183,8 +204,7 @@ class Table:
         Raises:
             EngineError: If no deal is due, *rng* is not a `Random`, or none of 10,000 deals can be played.
         """
-        if not isinstance(rng, Random):
-            raise EngineError(f"rng must be a random.Random, such as Random(5), but got {rng!r}")
+        _require_random(rng)
         rules, seats = self.game.rules, len(self.game.players)
         each, pile = rules.dealt(seats), list(full_set(rules.max_pips)) * rules.copies
         table = self
@@ -289,9 +309,21 @@ class Table:
             raise EngineError(problem.words)
         return Table(self.state, hands, boneyard)._with(event)
 
+    def _is_plausible(self) -> bool:
+        """Return True unless the hands would have been dealt again, or another seat would lead."""
+        if self.game.phase is Phase.LEAD:
+            return self._hand.turn in self._leaders() and self.redeal is None
+        kept = (
+            len([tile for tile in held if tile.bit & claim.denied]) <= claim.allowed
+            for held, claims in zip(self.hands, self._hand.claims, strict=True)
+            for claim in claims
+            if claim.kind is ClaimKind.KEPT_DEAL
+        )
+        return self.game.phase is not Phase.PLAY or all(kept)
+
     def _led_by(self, leader: Seat) -> "Table":
         """Return the table with *leader* set, unless the rules determine the leader."""
-        table = self if self._hand.turn is not None else self._with(Lead(leader))
+        table = self if self._hand.turn is not None else self._with(events.Lead(leader))
         return table._without_choice()
 
     def _leaders(self) -> tuple[Seat, ...]:
@@ -340,11 +372,11 @@ class Table:
         """Return the next forced event, or None if players have a choice or a deal is due."""
         phase, hand = self.game.phase, self._hand
         if phase in (Phase.PLAY, Phase.REVEAL) and hand.chance is not None and not hand.chance.called:
-            return Call(hand.chance.seat, hand.chance.points)
+            return events.Call(hand.chance.seat, hand.chance.points)
         if phase is Phase.REVEAL:
             hidden = hand.holdings.index(None)
-            return Reveal(Seat(hidden), self.hands[hidden])
-        if phase is Phase.LEAD and len(moves := self.moves) == 1 and isinstance(moves[0], Knock):
+            return events.Reveal(Seat(hidden), self.hands[hidden])
+        if phase is Phase.LEAD and len(moves := self.moves) == 1 and isinstance(moves[0], events.Knock):
             return moves[0]
         return None
 
@@ -379,6 +411,11 @@ def _is_whole(number: object) -> bool:
     return isinstance(number, int) and number >= 0
 
 
+def _require_random(rng: object) -> None:
+    if not isinstance(rng, Random):
+        raise EngineError(f"rng must be a random.Random, such as Random(5), but got {rng!r}")
+
+
 def _require_move(move: object) -> None:
     if not isinstance(move, LegalMove | HandEnd):
         raise EngineError(f"move must be a Play, Stack, Draw, Knock, Decline or HandEnd, but got {move!r}")
@@ -391,11 +428,7 @@ def _move_words(move: object) -> str:
 
 
 def _require_deal(game: Game, hands: tuple[tuple[Tile, ...], ...], boneyard: tuple[Tile, ...]) -> None:
-    """Raise EngineError unless *hands* and *boneyard* can be dealt.
-
-    Every hand must have the size that the rules deal, and every tile must be in the game, with no more copies than the
-    game has. The boneyard may have any size.
-    """
+    """Raise EngineError unless *hands* and *boneyard* can be dealt. The boneyard may have any size."""
     rules, seats = game.rules, len(game.players)
     if [*map(len, hands)] != [rules.dealt(seats)] * seats:
         sizes = ", ".join(str(len(hand)) for hand in hands)

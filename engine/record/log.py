@@ -8,14 +8,13 @@ from typing import assert_never
 from engine.errors import EngineError
 from engine.game.fold import history
 from engine.record import values as dgr
+from engine.record.moves import written_move
 from engine.record.opening import tags_of
-from engine.record.ports import port_of_play, port_of_stack
 from engine.record.values import MAX_NUMBER, SEATS, STANDS, Move
 from engine.state import events
 from engine.state.events import Action, MatchStart, NewHand, Seat
 from engine.state.match import Game, Phase, State
 from engine.state.outcomes import Drew, Forfeited, HandOver, Irregular, Outcome, Reason, Scored
-from engine.tiles import Tile
 
 _SHOWS = (dgr.ShowMove, dgr.ShowPipsMove)
 
@@ -163,21 +162,12 @@ def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Sea
 def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
     """Return the moves that represent an action. Empty if the tags or the first line of a hand imply it."""
     match action:
-        case events.Play():
-            return (_tile_move(before, game, action),)
-        case events.Stack(tile=tile, on=on):
-            port = port_of_stack(before.layout, tile, on)
-            return (dgr.StackMove(tile.high, tile.low, port, second=_is_second(before, tile)),)
-        case events.Draw(tiles=tiles, forced=forced, faces=faces):
-            known = tuple(dgr.RecordTile(face.high, face.low) for face in faces)
-            return (dgr.DrawMove(tiles, known or None, forced=forced),)
+        case events.Play() | events.Stack() | events.Draw() | events.Knock() | events.Decline():
+            inner = game.layout.nodes[-1].inner if isinstance(action, events.Play) else 0
+            return (written_move(before.layout, before.rules, action, inner),)
         case events.Boneyard():
             drawn = tuple(dgr.DrawMove(outcome.tiles) for outcome in outcomes if isinstance(outcome, Drew))
             return drawn or _notes(action if before.hand and before.hand.boneyard != action.tiles else None)
-        case events.Knock():
-            return (dgr.KnockMove(),)
-        case events.Decline():
-            return (dgr.DeclineMove(),)
         case events.Redeal():
             return (dgr.RedealMove(),)
         case events.Reveal(tiles=tiles):
@@ -194,16 +184,6 @@ def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ..
             return ()  # Implied by the tags or by the first line of a hand.
         case _:
             assert_never(action)
-
-
-def _tile_move(before: Game, game: Game, play: events.Play) -> dgr.TileMove:
-    laid = game.layout.nodes[-1]
-    port = port_of_play(before.layout, before.rules, play, laid.inner)
-    return dgr.TileMove(laid.inner, laid.outer, port, second=_is_second(before, play.tile))
-
-
-def _is_second(before: Game, tile: Tile) -> bool:
-    return before.rules.copies > 1 and before.layout.used(tile) > 0
 
 
 def _notes(action: Action | None) -> tuple[Move, ...]:

@@ -8,17 +8,7 @@ from dataclasses import dataclass, replace
 from engine.errors import EngineError
 from engine.game.seating import name_problems
 from engine.record import values as dgr
-from engine.record.values import (
-    BIDI_MARKS,
-    SEATS,
-    UNPRINTABLE,
-    VERSION,
-    Place,
-    Record,
-    RecordError,
-    RecordHand,
-    Tag,
-)
+from engine.record.values import BIDI_MARKS, SEATS, UNPRINTABLE, VERSION, Place, Record, RecordError, RecordHand, Tag
 from engine.rules.options import changed_options, option_named, parse_options, value_text, with_options
 from engine.rules.profiles import PROFILES, profile
 from engine.rules.rules import Policy, Rules, deal_problems

@@ -8,8 +8,8 @@ from typing import Self, assert_never
 
 from engine.game.fold import apply, apply_trusting
 from engine.record import values as dgr
+from engine.record.moves import move_from
 from engine.record.opening import Opening, deal_of, opening_of
-from engine.record.ports import find_spot, find_stacked
 from engine.record.text import move_text
 from engine.record.values import STANDS, NoteMove, Record, RecordError, RecordHand, action_of
 from engine.state import events
@@ -343,11 +343,6 @@ class _Playing:
     """State while a record is played.
 
     Attributes:
-        opening: Rules and players.
-        state: State of the match.
-        facts: Latest results in the hand.
-        moves: Moves of the hand.
-        lines: Lines so far.
         undoable: Number of actions in force and latest results, before each move of the hand that `u` can undo.
         pending: Problems to report in the next line.
         number: Number of the hand.
@@ -452,13 +447,8 @@ class _Playing:
         match move:
             case dgr.TileMove() | dgr.StackMove():
                 return self._lay(made, move)
-            case dgr.DrawMove(count=count, forced=forced, tiles=tiles):
-                faces = tuple(tile.tile for tile in tiles or ())
-                return self._take(made, events.Draw(seat, count, forced, faces if len(faces) == count else ()))
-            case dgr.KnockMove():
-                return self._take(made, events.Knock(seat))
-            case dgr.DeclineMove():
-                return self._take(made, events.Decline(seat))
+            case dgr.DrawMove() | dgr.KnockMove() | dgr.DeclineMove():
+                return self._take(made, move_from(self.game.layout, self.game.rules, move, seat)[0])
             case dgr.CalledMove(points=points) if self.game.rules.call_required:
                 return self._take(made, events.Call(seat, points))
             case dgr.CalledMove(points=points):
@@ -507,13 +497,8 @@ class _Playing:
         remarks = []
         if move.second and rules.copies == 1:
             remarks.append(f"{move.tile_text} is written, but there is only one set")
-        action: Action
-        if isinstance(move, dgr.StackMove):
-            action = events.Stack(made.seat, move.tile, find_stacked(layout, move))
-        else:
-            found = find_spot(layout, rules, move)
-            remarks += [] if found.remark is None else [found.remark]
-            action = events.Play(made.seat, move.tile, found.spot, move.inner)
+        action, remark = move_from(layout, rules, move, made.seat)
+        remarks += [] if remark is None else [remark]
         taken = self._take(made, action)
         self.facts = self.facts.with_play(made.seat)
         return replace(taken, problems=(*remarks, *taken.problems))

@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from engine.errors import EngineError
 from engine.game.plays import sum_of_play, sum_of_stack
-from engine.library.table import Table
+from engine.library.table import SeatView, Table
 from engine.record.opening import opening_of, tags_of
 from engine.record.text import format_record, parse_record
 from engine.record.values import SEATS, Record
@@ -29,6 +29,7 @@ _TAGS = re.compile(r'(?:\[[A-Za-z]\w*+ "(?:[^"\\\n]|\\["\\])*+"\] )+')
 _WORD = re.compile(r"[A-Za-z]+<[^<>]*>|[^ <>]+")
 _NAME = re.compile(r"[A-P](?=[+|-]|\Z)|[A-P]<|[a-z]+[<=]|#|[a-z_]+\Z")
 _NUMBER = "[0-9]{1,6}"
+_SIZE = re.compile("[1-9][0-9]{0,2}")
 _NUMBERS = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*")
 _PAYMENTS = re.compile(rf"(?:[+-]{_NUMBER})*")
 _LAID = re.compile(rf"({_NUMBER})-({_NUMBER})(?:@({_NUMBER}):([WENS1-8]))?")
@@ -40,6 +41,9 @@ _CHANCE = re.compile(rf"([A-P])({_NUMBER})(?:x([A-P])({_NUMBER}))?")
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
+Held = tuple[Tile, ...] | int
+"""The tiles of a hand or boneyard, or only their number."""
+
 
 def format_position(table: Table) -> str:
     """Return *table* as one line of text. `parse_position` restores the table without its log.
@@ -48,12 +52,29 @@ def format_position(table: Table) -> str:
         EngineError: If there is no profile with the name of its rules, or the state cannot occur between steps of a
             `Table`.
     """
-    game = table.game
+    return _position_text(table.game, table.hands, table.boneyard)
+
+
+def format_view(view: SeatView) -> str:
+    """Return *view* as one line of text, without hidden tiles. `parse_view` restores it without its log."""
+    game = view.state.game
+    if game is None:
+        raise EngineError("a position needs a match, and none has started")
+    hands: list[Held] = [()] * len(game.players)
+    if game.hand is not None:
+        shown = (None if holding is None else holding.tiles for holding in game.hand.holdings)
+        hands = [size if tiles is None else tiles for size, tiles in zip(game.hand.sizes, shown, strict=True)]
+        hands[view.seat] = view.tiles
+    boneyard = 0 if game.hand is None else game.hand.boneyard
+    return f"{_position_text(game, hands, boneyard)} sees={SEATS[view.seat]}"
+
+
+def _position_text(game: Game, hands: Sequence[Held], boneyard: Held) -> str:
     tags = format_record(Record(tags_of(MatchStart(game.rules, game.players)))).replace("\n", " ")
     words = [str(game.phase), *_paid(game)]
     words += _named({"won=": _letter(game.hand_winner), "wins=": _letter(game.winner)})
     if game.hand is not None:
-        words += _hand_words(table, game.hand)
+        words += _hand_words(hands, boneyard, game.hand)
     return tags + " ".join(words)
 
 
@@ -79,7 +100,7 @@ def _paid(game: Game) -> Iterator[str]:
         yield SEATS[seat] + "".join(f"{points:+}" for points in before) + ("|" + since if since else "")
 
 
-def _hand_words(table: Table, hand: Hand) -> Iterator[str]:
+def _hand_words(hands: Sequence[Held], boneyard: Held, hand: Hand) -> Iterator[str]:
     """Yield the words for a hand."""
     shown = [holding is not None for at, holding in enumerate(hand.holdings) if at != hand.out]
     course, spell, chance = hand.course, hand.course.spell, hand.chance
@@ -106,9 +127,9 @@ def _hand_words(table: Table, hand: Hand) -> Iterator[str]:
             "open": hand.ending is not None and all(shown),
         }
     )
-    for seat, held in enumerate(table.hands):
-        yield f"{SEATS[seat]}<{' '.join(map(str, held))}>"
-    yield f"yard<{' '.join(map(str, table.boneyard))}>"
+    for seat, held in enumerate(hands):
+        yield f"{SEATS[seat]}<{_tiles_text(held)}>"
+    yield f"yard<{_tiles_text(boneyard)}>"
     yield f"laid<{' '.join(_laid_words(hand.layout))}>"
     yield f"said<{' '.join(_claim_words(hand))}>"
 
@@ -130,6 +151,14 @@ def _claim_words(hand: Hand) -> Iterator[str]:
             yield f"{SEATS[seat]}/{claim.kind}/{numbers}/{claim.allowed}/{claim.denied:x}"
 
 
+def _tiles_text(held: Held) -> str:
+    return str(held or "") if isinstance(held, int) else " ".join(map(str, held))
+
+
+def _size(held: Held) -> int:
+    return held if isinstance(held, int) else len(held)
+
+
 # ---- parsing ----
 
 
@@ -139,6 +168,27 @@ def parse_position(text: str) -> Table:
     Raises:
         EngineError: If *text* is not a valid position. The error states what was expected.
     """
+    state, hands, boneyard = _reader(text).read()
+    if isinstance(boneyard, int) or any(isinstance(held, int) for held in hands):
+        raise EngineError("expected the tiles of every hand and of the boneyard, got only a number: a view of one seat")
+    return Table(state, tuple(held for held in hands if not isinstance(held, int)), boneyard)
+
+
+def parse_view(text: str) -> SeatView:
+    """Return the view for a text of `format_view`."""
+    reader = _reader(text)
+    seat = reader.seat("sees=")
+    if seat is None:
+        raise EngineError("expected sees= with the seat of the view")
+    state, hands, _ = reader.read()
+    tiles = hands[seat]
+    if isinstance(tiles, int):
+        raise EngineError(f"expected the tiles of {SEATS[seat]}, got {tiles}")
+    return SeatView(seat, tiles, state)
+
+
+def _reader(text: str) -> "_PositionReader":
+    """Return a parser for the words after the tags."""
     if len(text) > MOST_CHARACTERS:
         raise EngineError(f"expected a position of at most {MOST_CHARACTERS} characters, got {len(text)}")
     tags = _TAGS.match(text)
@@ -146,7 +196,7 @@ def parse_position(text: str) -> Table:
         raise EngineError('expected a position that begins with tags such as [DGR "1"] [Rules "bones"] [Seats "A B"]')
     opening = opening_of(parse_record(tags[0]), strict=False)
     start = Table.start(opening.rules, opening.players).game
-    return _PositionReader(start.rules, start.players, _words(text[tags.end() :].rstrip("\n"))).table()
+    return _PositionReader(start.rules, start.players, _words(text[tags.end() :].rstrip("\n")))
 
 
 def _words(text: str) -> dict[str, str]:
@@ -171,14 +221,14 @@ class _PositionReader:
     players: tuple[str, ...]
     words: dict[str, str]
 
-    def table(self) -> Table:
-        """Return the table."""
+    def read(self) -> tuple[State, tuple[Held, ...], Held]:
+        """Return the state, the hands and the boneyard."""
         phase = self._phase()
         seats = range(len(self.players))
         paid = [self._paid(SEATS[seat]) for seat in seats]
         hands = tuple(self._tiles(f"{SEATS[seat]}<") for seat in seats)
         boneyard = self._tiles("yard<")
-        hand = self._hand(phase, hands, len(boneyard), tuple(before for before, _ in paid))
+        hand = self._hand(phase, hands, _size(boneyard), tuple(before for before, _ in paid))
         scores = tuple((*before, *since) for before, since in paid)
         game = Game(
             self.rules,
@@ -187,37 +237,29 @@ class _PositionReader:
             scores,
             tuple(map(sum, scores)),
             hand,
-            self._seat("won="),
-            self._seat("wins="),
+            self.seat("won="),
+            self.seat("wins="),
         )
         if self.words:
             raise EngineError(f"expected nothing more here, got {', '.join(name[:_SHOWN] for name in self.words)}")
         if hand is None and (boneyard or any(hands)):
             raise EngineError("expected the number of a hand, such as #1, with its tiles")
-        _require_once(self.rules, (*(() if hand is None else hand.layout.tiles), *boneyard, *sum(hands, ())))
-        return Table(State(game=game, start=game), hands, boneyard)
+        laid = () if hand is None else hand.layout.tiles
+        _require_tiles(self.rules, (laid, boneyard, *hands))
+        return State(game=game, start=game), hands, boneyard
 
     def _hand(
-        self,
-        phase: Phase,
-        hands: tuple[tuple[Tile, ...], ...],
-        boneyard: int,
-        scores_before: tuple[tuple[int, ...], ...],
+        self, phase: Phase, hands: tuple[Held, ...], boneyard: int, scores_before: tuple[tuple[int, ...], ...]
     ) -> Hand | None:
         """Return the hand; None before the first."""
         number = self._number("#")
         if not number:
             _require(phase not in (Phase.LEAD, Phase.PLAY), "the number of a hand, such as #1")
             return None
-        layout, turn, ending, out = (
-            self._layout(),
-            self._seat("turn="),
-            self._choice("end=", Ending),
-            self._seat("out="),
-        )
-        _require(
-            (turn is not None) == (phase in (Phase.LEAD, Phase.PLAY)), "turn= while a hand is played, and only then"
-        )
+        layout, turn = self._layout(), self.seat("turn=")
+        ending, out = self._choice("end=", Ending), self.seat("out=")
+        is_played = phase in (Phase.LEAD, Phase.PLAY)
+        _require((turn is not None) == is_played, "turn= while a hand is played, and only then")
         _require(bool(layout.nodes) or phase is not Phase.PLAY, "tiles in laid<> while a hand is played")
         _require(not layout.nodes or phase is not Phase.LEAD, "no tile in laid<> before the lead")
         is_open = self._flag("open")
@@ -227,14 +269,17 @@ class _PositionReader:
         return Hand(
             number=number,
             layout=layout,
-            sizes=tuple(map(len, hands)),
+            sizes=tuple(map(_size, hands)),
             boneyard=boneyard,
             turn=turn,
             lead=self._choice("lead=", LeadTile) or LeadTile.ANY,
             scores_before=scores_before,
             claims=self._claims(layout),
             held=held,
-            holdings=tuple(Holding.of(held) if is_open or seat == out else None for seat, held in enumerate(hands)),
+            holdings=tuple(
+                Holding.of(held) if not isinstance(held, int) and (is_open or seat == out) else None
+                for seat, held in enumerate(hands)
+            ),
             passes=self._number("passes="),
             locked=bool(layout.nodes) and is_locked(layout, self.rules),
             course=self._course(layout),
@@ -321,8 +366,9 @@ class _PositionReader:
         because = sum_of_stack(counted, stacked)
         return Chance(seat, worth, int(points), because, called=True, victim=self._index(victim), loss=int(loss))
 
-    def _tiles(self, name: str) -> tuple[Tile, ...]:
-        return tuple(map(Tile.parse, self._list(name)))
+    def _tiles(self, name: str) -> Held:
+        words = self._list(name)
+        return int(words[0]) if len(words) == 1 and _SIZE.fullmatch(words[0]) else tuple(map(Tile.parse, words))
 
     def _list(self, name: str) -> tuple[str, ...]:
         return tuple(self.words.pop(name, "").split())
@@ -344,7 +390,8 @@ class _PositionReader:
         text = self.words.pop(name, "")
         return _matched(form, text)[0] if text else ""
 
-    def _seat(self, name: str) -> Seat | None:
+    def seat(self, name: str) -> Seat | None:
+        """Return the seat after *name*, or None if the word is missing."""
         letter = self.words.pop(name, None)
         return None if letter is None else self._index(letter)
 
@@ -382,7 +429,10 @@ def _of(names: list[NodeId], place: str) -> NodeId:
     return names[int(place) - 1]
 
 
-def _require_once(rules: Rules, tiles: tuple[Tile, ...]) -> None:
-    for tile, number in Counter(tiles).items():
+def _require_tiles(rules: Rules, parts: tuple[Held, ...]) -> None:
+    """Raise EngineError if the set does not have the tiles of all *parts*."""
+    total = sum(map(_size, parts))
+    _require(total <= rules.tiles, f"at most {rules.tiles} tiles, got {total}")
+    for tile, number in Counter(tile for part in parts if not isinstance(part, int) for tile in part).items():
         _require(tile.high <= rules.max_pips, f"tiles up to {rules.max_pips}-{rules.max_pips}, got {tile}")
         _require(number <= rules.copies, f"{tile} at most {rules.copies} times, got {number}")

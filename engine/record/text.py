@@ -134,11 +134,7 @@ def parse_record(text: str) -> Record:
 
 
 def parse_records(text: str) -> tuple[Record, ...]:
-    """Parse a file of one or more matches. The tags of each begin with `DGR`.
-
-    Raises:
-        RecordError: As for `parse_record`.
-    """
+    """Parse a file of one or more matches. The tags of each begin with `DGR`."""
     if len(text) > MAX_CHARACTERS:
         raise RecordError(Place(1, 1), f"expected at most {MAX_CHARACTERS} characters, found {len(text)}")
     cursor = _Cursor(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
@@ -220,6 +216,15 @@ def _parse_turn(cursor: _Cursor) -> RecordTurn:
         moves.append(_parse_move(cursor))
         cursor.end_word()
     return RecordTurn(seat, tuple(moves), place=place)
+
+
+def parse_single_move(text: str) -> dgr.Move:
+    """Parse the text of one move."""
+    cursor = _Cursor(text.strip(" "))
+    move = _parse_move(cursor)
+    if not cursor.at_end:
+        raise cursor.failure("the end of a single move")
+    return move
 
 
 def _parse_move(cursor: _Cursor) -> dgr.Move:

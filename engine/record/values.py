@@ -1,10 +1,14 @@
 """Values of a game record (DGR): tags, hands, turns, moves and notes.
 
-The values represent the text of a record. Its moves may be illegal.
+The values represent the text of a record. Its moves may be illegal. Constructors reject values that cannot be written,
+or would change when they are parsed.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 from engine.errors import EngineError
 from engine.state.events import Action, Adjust, Boneyard, Domino, HandEnd, MatchClose, Rename, Seat, Swap
@@ -54,7 +58,6 @@ class RecordError(EngineError):
     """
 
     def __init__(self, place: Place, problem: str) -> None:
-        """Create an error whose message gives *place* and then *problem*."""
         super().__init__(f"line {place.line}, column {place.column}: {problem}")
         self.line = place.line
         self.column = place.column
@@ -66,6 +69,11 @@ class _Placed:
 
     place: Place = field(default=NOWHERE, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        for name, require in _REQUIRED.items():
+            if hasattr(self, name):
+                require(getattr(self, name))
+
 
 @dataclass(frozen=True, slots=True)
 class _Tiled(_Placed):
@@ -76,7 +84,7 @@ class _Tiled(_Placed):
     second: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Reject numbers that no tile has."""
+        _Placed.__post_init__(self)
         if not (0 <= self.inner <= HIGHEST_PIPS and 0 <= self.outer <= HIGHEST_PIPS):
             raise EngineError(f"a tile needs numbers of 0 to {HIGHEST_PIPS}, got {self.inner} and {self.outer}")
 
@@ -97,10 +105,6 @@ class _Numbered(_Placed):
 
     points: int
 
-    def __post_init__(self) -> None:
-        """Reject values that cannot be written."""
-        _require_number(self.points, "points")
-
 
 @dataclass(frozen=True, slots=True)
 class RecordTile(_Tiled):
@@ -113,23 +117,12 @@ class TileMove(_Tiled):
 
     port: str | None = None
 
-    def __post_init__(self) -> None:
-        """Reject numbers and ports that cannot be written."""
-        _Tiled.__post_init__(self)
-        if self.port is not None:
-            _require_match(PORT, self.port, "a port")
-
 
 @dataclass(frozen=True, slots=True)
 class StackMove(_Tiled):
     """`2-4'^E`: a tile stacked on its copy at *port*."""
 
     port: str
-
-    def __post_init__(self) -> None:
-        """Reject numbers and ports that cannot be written."""
-        _Tiled.__post_init__(self)
-        _require_match(PORT, self.port, "a port")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +134,7 @@ class DrawMove(_Placed):
     tiles: tuple[RecordTile, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Reject a draw of no tiles, and more known tiles than were drawn."""
-        _require_number(self.count, "count", least=1)
+        _Placed.__post_init__(self)
         if self.tiles is not None and not 1 <= len(self.tiles) <= self.count:
             raise EngineError(f"expected 1 to {self.count} tiles in a draw of {self.count}, found {len(self.tiles)}")
 
@@ -179,11 +171,6 @@ class TakenMove(_Placed):
     seat: str
     points: int
 
-    def __post_init__(self) -> None:
-        """Reject values that cannot be written."""
-        _require_seat(self.seat)
-        _require_number(self.points, "points")
-
 
 @dataclass(frozen=True, slots=True)
 class ShowMove(_Placed):
@@ -198,10 +185,6 @@ class ShowPipsMove(_Placed):
 
     pips: int
 
-    def __post_init__(self) -> None:
-        """Reject values that cannot be written."""
-        _require_number(self.pips, "pips")
-
 
 @dataclass(frozen=True, slots=True)
 class RedealMove(_Placed):
@@ -214,10 +197,6 @@ class UndoMove(_Placed):
 
     count: int = 1
 
-    def __post_init__(self) -> None:
-        """Reject a count of 0."""
-        _require_number(self.count, "count", least=1)
-
 
 @dataclass(frozen=True, slots=True)
 class NoteMove(_Placed):
@@ -226,27 +205,15 @@ class NoteMove(_Placed):
     text: str
 
     def __post_init__(self) -> None:
-        """Reject text that would end the note, or change when it is parsed."""
         _require_match(NOTE_TEXT, self.text, "a note without parentheses and controls")
         _require_stripped(self.text, "a note")
 
 
-Move = (
-    TileMove
-    | StackMove
-    | DrawMove
-    | KnockMove
-    | DeclineMove
-    | CalledMove
-    | ForfeitedMove
-    | TakenMove
-    | BonusMove
-    | ShowMove
-    | ShowPipsMove
-    | RedealMove
-    | UndoMove
-    | NoteMove
-)
+PlayerMove = TileMove | StackMove | DrawMove | KnockMove | DeclineMove
+"""A move that a player chooses in their turn."""
+
+_PointsMove = CalledMove | ForfeitedMove | TakenMove | BonusMove
+Move = PlayerMove | _PointsMove | ShowMove | ShowPipsMove | RedealMove | UndoMove | NoteMove
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +224,6 @@ class Tag(_Placed):
     text: str
 
     def __post_init__(self) -> None:
-        """Reject values that cannot be written."""
         _require_match(NAME, self.name, "the name of a tag")
         _require_match(_TAG_TEXT, self.text, "a text without controls")
 
@@ -268,10 +234,6 @@ class RecordTurn(_Placed):
 
     seat: str
     moves: tuple[Move, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Reject a letter that is no seat."""
-        _require_seat(self.seat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +255,6 @@ class RecordHand(_Placed):
     end: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Reject values that cannot be written, or would change when they are parsed."""
         _require_number(self.number, "number")
         _require_match(END_TEXT, self.end, 'a text without "#", ";" and controls')
         _require_stripped(self.end, "the end of a hand")
@@ -322,7 +283,6 @@ class Record:
     hands: tuple[RecordHand, ...] = ()
 
     def __post_init__(self) -> None:
-        """Sort the tags. Reject repeated tags and a record of another version."""
         _require_once([tag.name for tag in self.tags], "tag")
         if self.tag("DGR") != VERSION:
             raise EngineError(f'a record needs the tag [DGR "{VERSION}"], got {self.tag("DGR")!r}')
@@ -339,7 +299,7 @@ def _writable(text: str) -> str:
 
 
 def _tag_rank(tag: Tag) -> int:
-    return TAG_ORDER.index(tag.name) if tag.name in TAG_ORDER else len(TAG_ORDER)
+    return (*TAG_ORDER, tag.name).index(tag.name)
 
 
 def _require_number(value: int, name: str, *, least: int = 0) -> None:
@@ -366,6 +326,15 @@ def _require_once(names: list[str], kind: str) -> None:
     if len(set(names)) != len(names):
         raise EngineError(f"expected each {kind} once, got {', '.join(names)}")
 
+
+_REQUIRED: dict[str, Callable[[Any], None]] = {
+    "count": partial(_require_number, name="count", least=1),
+    "pips": partial(_require_number, name="pips"),
+    "points": partial(_require_number, name="points"),
+    "port": lambda port: None if port is None else _require_match(PORT, port, "a port"),
+    "seat": _require_seat,
+}
+"""Checks of the fields of a move by name."""
 
 STANDS = NoteMove("stands")
 """The note that accepts the previous move despite its problems."""

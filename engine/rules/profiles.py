@@ -23,6 +23,8 @@ from engine.rules.rules import (
     TieOrder,
 )
 
+__all__ = ["ALLFIVES", "BLOCK", "BONES", "CUTTHROAT", "DRAW", "FREE", "PROFILES", "SUPER", "TWOSET", "profile"]
+
 
 @dataclass(frozen=True, slots=True)
 class GameWords:
@@ -42,11 +44,7 @@ BONES = Rules(
     tally=TallyStyle.HOUSE,
 )
 
-DRAW = Rules(
-    name="draw",
-    lead_first=LeadRule.LOT_ANY,
-    branch_order=BranchOrder.ANY,
-)
+DRAW = Rules(name="draw", lead_first=LeadRule.LOT_ANY, branch_order=BranchOrder.ANY)
 
 ALLFIVES = Rules(
     name="allfives",

@@ -28,6 +28,10 @@ from engine.tiles import HIGHEST_PIPS, full_set, set_name
 
 MOST_COPIES = 2  # The game with the most tiles uses two sets: docs/reference/rules.md 3.6.
 
+__all__ = ["BranchOrder", "Drawing", "Effects", "HandMode", "HandPoints", "LeadRule", "MatchEnd", "NoDouble"]
+__all__ += ["PartnersMode", "Policy", "ProvableBlock", "Rules", "SkipOn", "SpellDeadlock", "SpellLap", "Spinner"]
+__all__ += ["SpinnerCount", "StealGain", "TallyStyle", "TargetTest", "TieBreak", "TieOrder", "deal_problems"]
+
 
 class Spinner(Explained):
     """Doubles that branch."""

@@ -1,13 +1,18 @@
 """Events at the table, as values. The log of a match is a tuple of events, from which all state is derived."""
 
 from enum import StrEnum
-from typing import NewType
+from typing import NewType, get_args
 
 from engine.errors import EngineError
 from engine.rules.rules import Rules
 from engine.state.layout import NodeId, Spot
 from engine.tiles import Tile
-from engine.value import value
+from engine.value import check_fields, value
+
+__all__ = ["Abandon", "Action", "Adjust", "Amend", "Boneyard", "Call", "Confirmed", "Decline", "Domino", "Draw"]
+__all__ += ["Event", "HandEnd", "Inferred", "Insert", "ItStands", "Knock", "Lead", "MatchClose", "MatchStart"]
+__all__ += ["NewHand", "Play", "Redeal", "RedealReason", "Remove", "Rename", "Reveal", "RevealPips", "Revision"]
+__all__ += ["Seat", "Seq", "Stack", "Swap", "Undo"]
 
 Seat = NewType("Seat", int)
 """A player's seat, from 0, clockwise seen from above: the next seat is to the left."""
@@ -45,7 +50,6 @@ class NewHand:
     boneyard: int | None = None
 
     def __post_init__(self) -> None:
-        """Reject negative numbers of tiles."""
         if any(tiles < 0 for tiles in (*(self.dealt or ()), self.boneyard or 0)):
             raise EngineError(f"a deal needs 0 tiles or more, got {self.dealt} and {self.boneyard} in the boneyard")
 
@@ -82,7 +86,6 @@ class Play:
     inner: int | None = None
 
     def __post_init__(self) -> None:
-        """Reject an inner number that the tile does not have."""
         if self.inner is not None and self.inner != self.tile.low and self.inner != self.tile.high:
             raise EngineError(f"inner must be a number of {self.tile}, got {self.inner}")
 
@@ -113,7 +116,6 @@ class Draw:
     faces: tuple[Tile, ...] = ()
 
     def __post_init__(self) -> None:
-        """Reject a draw of no tiles, or *faces* that do not match *tiles* in number."""
         if self.tiles < 1:
             raise EngineError(f"a draw takes 1 tile or more, got {self.tiles}")
         if self.faces and len(self.faces) != self.tiles:
@@ -127,7 +129,6 @@ class Boneyard:
     tiles: int
 
     def __post_init__(self) -> None:
-        """Reject a negative number of tiles."""
         if self.tiles < 0:
             raise EngineError(f"a boneyard has 0 tiles or more, got {self.tiles}")
 
@@ -187,7 +188,6 @@ class RevealPips:
     pips: int
 
     def __post_init__(self) -> None:
-        """Reject a negative total."""
         if self.pips < 0:
             raise EngineError(f"pips must be 0 or more, got {self.pips}")
 
@@ -222,22 +222,8 @@ class MatchClose:
     """The players end the match early. The highest total wins."""
 
 
-InHand = (
-    Redeal
-    | Lead
-    | Play
-    | Stack
-    | Draw
-    | Boneyard
-    | Knock
-    | Decline
-    | Call
-    | Domino
-    | HandEnd
-    | Abandon
-    | Reveal
-    | RevealPips
-)
+_InTurn = Lead | Play | Stack | Draw | Boneyard | Knock | Decline | Call
+InHand = _InTurn | Redeal | Domino | HandEnd | Abandon | Reveal | RevealPips
 """An action during a hand, from the deal to the count."""
 
 Action = MatchStart | NewHand | Adjust | Rename | Swap | MatchClose | InHand
@@ -300,3 +286,6 @@ Revision = Undo | Amend | Insert | Remove | ItStands | Inferred | Confirmed
 
 Event = Action | Revision
 """An entry in the log."""
+
+for _event in get_args(Event):
+    check_fields(_event)

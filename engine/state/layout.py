@@ -230,7 +230,7 @@ def lay(layout: Layout, tile: Tile, at: Spot | None, node: NodeId, rules: Rules,
         if covered.ways == len(DOUBLE_PORTS):
             ends = _with_tips_open(ends, covered.spot.host)
         if new.branches:
-            ends = tuple(sorted(ends, key=_arm_place))
+            ends = tuple(sorted(ends, key=lambda end: arm_place(end.arm)))
     return Layout((*layout.nodes, new), ends, once | bit, layout.twice | (once & bit), layout.stacked)
 
 
@@ -286,7 +286,7 @@ def _lay_off_the_ends(
     # A tile that is no spinner has one entry and one exit: a third neighbour closes its remaining end.
     closes = not host.branches and bool(layout.covered(host))
     left = tuple(end for end in layout.ends if not (closes and end.spot.host == host.id))
-    return new, tuple(sorted((*left, *_ends_of(new, rules)), key=_arm_place))
+    return new, tuple(sorted((*left, *_ends_of(new, rules)), key=lambda end: arm_place(end.arm)))
 
 
 def _node(
@@ -318,12 +318,7 @@ def _with_tips_open(ends: tuple[OpenEnd, ...], spinner: NodeId) -> tuple[OpenEnd
     mine = [end for end in ends if end.spot.host == spinner]
     if any(end.spot.port in LINE for end in mine) or all(end.playable for end in mine):
         return ends
-    return tuple(_opened(end) if end.spot.host == spinner else end for end in ends)
-
-
-def _opened(end: OpenEnd) -> OpenEnd:
-    """Return *end* as playable."""
-    return replace(end, playable=True)
+    return tuple(replace(end, playable=True) if end.spot.host == spinner else end for end in ends)
 
 
 def _ends_of(node: Node, rules: Rules) -> tuple[OpenEnd, ...]:
@@ -354,11 +349,6 @@ def _fits(number: int, rules: Rules) -> int:
     if rules.effects is not None and number == rules.effects.spell_on:
         return bits_with(number) | double_bits()
     return bits_with(number)
-
-
-def _arm_place(end: OpenEnd) -> int:
-    """Return the sort key of an end."""
-    return arm_place(end.arm)
 
 
 def arm_place(arm: Port) -> int:

@@ -10,6 +10,22 @@ from engine.state.settle import HandResult
 from engine.tiles import Tile
 from engine.value import value
 
+__all__ = ["Abandoned", "Blocked", "Claimable", "Counted", "Declined", "Drew", "Ending", "ForcedDraw", "Forfeited"]
+__all__ += ["HandOver", "HandStarted", "Irregular", "MatchOver", "MatchStarted", "Must", "Outcome", "Passed", "Placed"]
+__all__ += [
+    "Reason",
+    "Redealt",
+    "Renamed",
+    "Revised",
+    "Scored",
+    "ShowHands",
+    "Skipped",
+    "Spelled",
+    "Stacked",
+    "Swapped",
+]
+__all__ += ["Turn", "Turned"]
+
 
 class Must(StrEnum):
     """Task of the player to move. Some offer two options because the engine does not know the hands."""
@@ -276,31 +292,8 @@ class Revised:
     after: tuple[int, ...]
 
 
-Outcome = (
-    MatchStarted
-    | HandStarted
-    | Redealt
-    | Turn
-    | Placed
-    | Counted
-    | Stacked
-    | Scored
-    | Claimable
-    | Forfeited
-    | Drew
-    | ForcedDraw
-    | Spelled
-    | Turned
-    | Skipped
-    | Declined
-    | Passed
-    | Blocked
-    | ShowHands
-    | Abandoned
-    | HandOver
-    | MatchOver
-    | Renamed
-    | Swapped
-    | Irregular
-    | Revised
-)
+_OfMatch = MatchStarted | MatchOver | Renamed | Swapped | Irregular | Revised
+_OfHand = HandStarted | Redealt | ShowHands | Abandoned | HandOver | Blocked
+_OfTurn = Turn | Drew | ForcedDraw | Spelled | Turned | Skipped | Declined | Passed
+
+Outcome = _OfMatch | _OfHand | _OfTurn | Placed | Counted | Stacked | Scored | Claimable | Forfeited

@@ -25,7 +25,6 @@ class Holding:
     size: int | None = None
 
     def __post_init__(self) -> None:
-        """Reject tiles whose pip total is not *pips*."""
         if self.tiles is not None and sum(tile.pips for tile in self.tiles) != self.pips:
             raise EngineError(f"the tiles must have {self.pips} pips together, got {self.tiles}")
 

@@ -8,6 +8,7 @@ and stolen marks are struck out. See docs/reference/rules.md 3.1 and 3.6. A rema
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import reduce
 from typing import Self
 
 from engine.errors import EngineError
@@ -107,10 +108,7 @@ class HouseTally:
     @classmethod
     def of(cls, scores: Iterable[int]) -> Self:
         """Return the tally after adding *scores* in order."""
-        tally = cls()
-        for points in scores:
-            tally = tally.add(points)
-        return tally
+        return reduce(cls.add, scores, cls())
 
     @property
     def points(self) -> int:
@@ -171,10 +169,7 @@ class RowsTally:
     @classmethod
     def of(cls, scores: Iterable[int]) -> Self:
         """Return the tally after adding *scores* in order."""
-        tally = cls()
-        for points in scores:
-            tally = tally.add(points)
-        return tally
+        return reduce(cls.add, scores, cls())
 
     @property
     def points(self) -> int:

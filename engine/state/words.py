@@ -5,19 +5,9 @@ from typing import assert_never
 
 from engine.phrases import Phrase, both, listed, phrase
 from engine.state import outcomes
-from engine.state.events import RedealReason, Seat
+from engine.state.events import RedealReason
 from engine.state.layout import Port
-from engine.state.outcomes import (
-    Abandoned,
-    HandOver,
-    HandStarted,
-    MatchOver,
-    MatchStarted,
-    Must,
-    Outcome,
-    Redealt,
-    ShowHands,
-)
+from engine.state.outcomes import Abandoned, HandOver, HandStarted, MatchOver, MatchStarted, Must, Redealt, ShowHands
 from engine.state.problems import tiles_text
 
 _MUST = {
@@ -56,7 +46,7 @@ _LEADER = {
 }
 
 
-def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
+def describe(outcome: outcomes.Outcome, players: Sequence[str]) -> Phrase:
     """Return a description of *outcome*. *players* are the names by seat."""
     match outcome:
         case MatchStarted() | HandStarted() | Redealt() | ShowHands() | Abandoned() | HandOver() | MatchOver():
@@ -122,7 +112,8 @@ def _of_the_match(
             return phrase("{why}: everybody draws a new hand", why=_REDEAL[outcome.reason])
         case ShowHands():
             names = listed(players[seat] for seat in outcome.seats)
-            why = _ended(outcome.ending, outcome.out, players)
+            out = outcome.out
+            why = _ENDING[outcome.ending] if out is None else phrase("{name} is out", name=players[out])
             return phrase("{why}; lay your tiles open: {names}", why=why, names=names)
         case Abandoned():
             return phrase("hand {hand} was abandoned and does not count", hand=outcome.number)
@@ -187,8 +178,3 @@ def _spell(arm: Port | None, caster: str, *, is_on: bool) -> Phrase:
     if arm is None:
         return phrase("{name} casts a spell: all six arms must be started", name=caster)
     return phrase("{name} casts a spell: the next tile must go on arm {arm}", name=caster, arm=arm)
-
-
-def _ended(ending: outcomes.Ending, out: Seat | None, players: Sequence[str]) -> Phrase:
-    """Describe why a hand ended."""
-    return _ENDING[ending] if out is None else phrase("{name} is out", name=players[out])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,6 +15,7 @@ from tallybone.choices import TileSet
 from tallybone.store.calibration_file import load_calibration
 from tallybone.store.learned_file import TableTiles, refitted_tiles
 from vision.arrays import Image
+from vision.image.picture import decode_picture, read_picture_file
 from vision.reader.custom_set import RecordedSet
 from vision.reader.reader import Reader, load_reader
 from vision.reading import Reading
@@ -51,6 +54,29 @@ def as_recorded(reader: Reader, recorded: RecordedSet, complain: Callable[[str],
     except RefusedError as error:
         complain(f"The learned tile set is not used: {error}.")
         return reader
+
+
+def read(image: str | PathLike[str] | bytes | Image, max_pips: int | None = None) -> Reading:
+    """Return the tiles in a photo of a table, as `tallybone read` reads it.
+
+    Args:
+        image: Path of an image file, its content, or an image as an array of shape (H, W, 3), uint8, BGR.
+        max_pips: Highest number of the domino set, 6 to 18. None if unknown.
+
+    Raises:
+        VisionError: If it is no image, or larger than 80 megapixels.
+    """
+    if isinstance(image, str | PathLike):
+        image = decode_picture(read_picture_file(Path(image)), str(image))
+    elif isinstance(image, bytes):
+        image = decode_picture(image, "the image")
+    return _cached_reader(max_pips).read(image)
+
+
+@cache
+def _cached_reader(max_pips: int | None) -> Reader:
+    """Return the shipped reader. Loading takes longer than reading."""
+    return load_reader(max_pips)
 
 
 def shipped_reader(tile_set: TileSet, calibration: Path | None = None) -> ReadPicture:

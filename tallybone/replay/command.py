@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import threading
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import TextIO
 
+from engine import State
 from tallybone.play.news import News
+from tallybone.recording.format import RecordingError
 from tallybone.recording.reader import read_recording
 from tallybone.replay.export import ExportFiles, exporting
 from tallybone.replay.lines import (
@@ -33,7 +37,7 @@ from tallybone.replay.run import (
     progress,
     run_command,
 )
-from tallybone.sources.source import Item, Source
+from tallybone.sources.source import GameOverrides, Item, Source
 from tallybone.terminal import Output
 from vision.tracking.perception import Perception
 
@@ -165,6 +169,33 @@ def compare(
         return 1 if found else 0
 
     return run_command(work, out, err)
+
+
+def replay_recording(path: str | PathLike[str], *, from_log: bool = False) -> State:
+    """Return the match of a recording, with its log, after its pictures are read and scored again.
+
+    Unusable parts of the recording are warnings.
+
+    Args:
+        path: A recording (.mcap), or a video or folder of pictures beside which a game is recorded.
+        from_log: Apply the rules to the recorded log instead, which takes milliseconds.
+
+    Raises:
+        RecordingError: If it is no recording, or no score was kept.
+        VisionError: If there is no picture.
+        OSError: If it cannot be read.
+    """
+    tally = Tally()
+    if from_log:
+        for step in logged_steps(Path(path), GameOverrides(), warnings.warn):
+            tally.add(step)
+    else:
+        with opened_replay(Path(path), ReplaySettings(), warnings.warn) as run:
+            for step in run.steps:
+                tally.add(step)
+    if tally.session is None:
+        raise RecordingError(f"{path}: expected a recording with a score")
+    return tally.session.state
 
 
 def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_json: bool, from_ns: int) -> Tally:

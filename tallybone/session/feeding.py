@@ -7,36 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine import (
-    Amend,
-    Call,
-    Decline,
-    Draw,
-    Drawing,
-    Event,
-    Inferred,
-    Irregular,
-    ItStands,
-    Knock,
-    NewHand,
-    NodeId,
-    Phase,
-    Play,
-    Problem,
-    ProblemKind,
-    Redeal,
-    Remove,
-    Revised,
-    Revision,
-    Seq,
-    State,
-    Turn,
-    Undo,
-    Weight,
-    apply,
-    entries,
-    problem_with,
-)
+import engine
+from engine import Decline, Draw, Event, Inferred, ItStands, Knock, Phase, Revised, State, Undo, apply, problem_with
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
 from tallybone.session.knocks import KNOCK_WAITS_NS, SURE_KNOCK, PendingKnock, joined, passes_among
 from tallybone.session.referee import Resolution, decide, follow_changes, forgotten
@@ -153,7 +125,7 @@ def _process(session: Session, event: Event | Sensed | Press | Answer) -> tuple[
             pass
         case (
             Press(button=Button.CALL | Button.KNOCK | Button.DRAW | Button.DONE | Button.STACK)
-            | Call()
+            | engine.Call()
             | Knock()
             | Draw()
             | Decline()
@@ -162,7 +134,7 @@ def _process(session: Session, event: Event | Sensed | Press | Answer) -> tuple[
         case _:
             session, more = _release_presses(session, is_asked=True)
             entered = event_of(event, session.state) if isinstance(event, Press) else event
-            if isinstance(entered, Play):
+            if isinstance(entered, engine.Play):
                 session, last = _apply_by_player(session, entered, is_by_turn=False)
                 more = (*more, *last)
             elif entered is not None:
@@ -173,7 +145,7 @@ def _process(session: Session, event: Event | Sensed | Press | Answer) -> tuple[
     return session, (*announcements, *more, *last, *released)
 
 
-def _queue_press(session: Session, press: Press | Call | Knock | Draw | Decline) -> Session:
+def _queue_press(session: Session, press: Press | engine.Call | Knock | Draw | Decline) -> Session:
     """Return the session with a press queued until the next look."""
     pressed = Pressed(press, session.t_ns, session.places.looks)
     return replace(session, places=replace(session.places, pressed=(*session.places.pressed, pressed)))
@@ -218,11 +190,11 @@ def _release_presses(session: Session, *, is_asked: bool = False) -> tuple[Sessi
     return session, announcements
 
 
-def _may_be_early(problem: Problem | None) -> bool:
+def _may_be_early(problem: engine.Problem | None) -> bool:
     """Check whether a play that has not been seen yet may solve the problem: a wrong turn, or an impossible action."""
     if problem is None:
         return False
-    return problem.weight is Weight.IMPOSSIBLE or problem.kind is ProblemKind.WRONG_SEAT
+    return problem.weight is engine.Weight.IMPOSSIBLE or problem.kind is engine.ProblemKind.WRONG_SEAT
 
 
 def _update_view_times(session: Session, view: TableView | None) -> Session:
@@ -271,7 +243,9 @@ def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
 def _apply_resolution(session: Session, resolution: Resolution) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after a resolution by the referee or by an answer."""
     state, events = session.state, resolution.events
-    actions = tuple(Seq(state.next_seq + at) for at, event in enumerate(events) if not isinstance(event, Revision))
+    actions = tuple(
+        engine.Seq(state.next_seq + at) for at, event in enumerate(events) if not isinstance(event, engine.Revision)
+    )
     marks = (Inferred(actions),) if resolution.is_inferred else ()
     announcements: tuple[Announcement, ...] = ()
     for event in (*events, *marks):
@@ -291,12 +265,12 @@ def _as_one_correction(announcements: tuple[Announcement, ...], state: State) ->
     revised = [announcement for announcement in announcements if isinstance(announcement, Revised)]
     if len(revised) < 2:
         return announcements
-    turns = [announcement for announcement in announcements if isinstance(announcement, Turn)]
+    turns = [announcement for announcement in announcements if isinstance(announcement, engine.Turn)]
     others = (
         announcement
         for announcement in announcements
-        if not isinstance(announcement, Revised | Turn)
-        and not (isinstance(announcement, Irregular) and announcement.seq not in state.irregular)
+        if not isinstance(announcement, Revised | engine.Turn)
+        and not (isinstance(announcement, engine.Irregular) and announcement.seq not in state.irregular)
     )
     return (Revised(revised[0].before, revised[-1].after), *others, *turns[-1:])
 
@@ -332,17 +306,17 @@ def _apply_entered(session: Session, event: Event) -> tuple[Session, tuple[Annou
         state, _ = apply(state, Inferred((session.state.next_seq,)))
     # A new deal begins with an empty table, unless it is refused. It may be accepted later.
     is_refused = any(
-        isinstance(outcome, Irregular) and not outcome.stands and outcome.seq == session.state.next_seq
+        isinstance(outcome, engine.Irregular) and not outcome.stands and outcome.seq == session.state.next_seq
         for outcome in announcements
     )
     dealt = state.log[event.seq] if isinstance(event, ItStands) else event
-    is_dealt = isinstance(dealt, NewHand | Redeal) and not is_refused
-    is_undone = isinstance(event, Undo | Remove)
+    is_dealt = isinstance(dealt, engine.NewHand | engine.Redeal) and not is_refused
+    is_undone = isinstance(event, Undo | engine.Remove)
     places = cleared(session.places) if is_dealt else follow_changes(session.places, state, is_undone=is_undone)
     if isinstance(event, Undo):
         places = forgotten(places, state)
-    if isinstance(event, Amend | ItStands):
-        places = settled(places, state, NodeId(event.seq))
+    if isinstance(event, engine.Amend | ItStands):
+        places = settled(places, state, engine.NodeId(event.seq))
     return replace(session, state=state, places=places), announcements
 
 
@@ -428,7 +402,7 @@ def _perhaps_another_hand(state: State) -> State:
     """Return the match. Before the lead, its last deal is marked as inferred: another may have been dealt since."""
     if state.game is None or state.game.phase is not Phase.LEAD:
         return state
-    dealt = [entry.seq for entry in entries(state) if isinstance(entry.action, NewHand | Redeal)]
+    dealt = [entry.seq for entry in engine.entries(state) if isinstance(entry.action, engine.NewHand | engine.Redeal)]
     return apply(state, Inferred((dealt[-1],)))[0] if dealt else state
 
 
@@ -478,7 +452,7 @@ def _after_knocks(
 def _is_drawing(session: Session, parts: SortedView) -> bool:
     """Check whether a hand has taken a tile from the boneyard, in a game with draws."""
     game = session.state.game
-    draws = game is not None and game.rules.draw is not Drawing.NONE
+    draws = game is not None and game.rules.draw is not engine.Drawing.NONE
     return draws and parts.is_by_hand and parts.boneyard < session.places.around.yard.count
 
 
@@ -497,7 +471,7 @@ def _apply_knock(session: Session, heard: PendingKnock) -> tuple[Session, tuple[
         places = with_doubt(session.places, session.state, heard.seat, heard.confidence)
         return replace(session, places=places), ()
     problem = problem_with(session.state, Knock(seat))
-    if problem is None or problem.kind is not ProblemKind.KNOCK_TOO_EARLY:
+    if problem is None or problem.kind is not engine.ProblemKind.KNOCK_TOO_EARLY:
         return _apply_by_player(session, Knock(seat), is_by_turn=heard.seat is None)
     places = replace(session.places, maybe_passed=seat, knocked_early=session.places.looks)
     return replace(session, places=places), ()

@@ -7,27 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
-from engine import (
-    Call,
-    Decline,
-    Draw,
-    Event,
-    Game,
-    HandEnd,
-    ItStands,
-    Knock,
-    Lead,
-    MatchStart,
-    NewHand,
-    Phase,
-    Redeal,
-    RedealReason,
-    Seat,
-    Seq,
-    State,
-    Undo,
-    entries,
-)
+import engine
+from engine import Call, Decline, Draw, Event, Game, HandEnd, Knock, NewHand, Phase, Redeal, Seat, State, Undo, entries
 
 
 class Button(StrEnum):
@@ -119,13 +100,13 @@ def event_of(press: Press, state: State) -> Event | None:
         case Button.UNDO:
             return _undone(state)
         case Button.STANDS:
-            return ItStands(state.irregular[-1]) if state.irregular else None
+            return engine.ItStands(state.irregular[-1]) if state.irregular else None
         case Button.NEXT:
             return None if game is None else _next(game)
         case Button.HAND_END:
             return HandEnd()
         case Button.REDEAL:
-            return Redeal(RedealReason.MISDEAL)
+            return Redeal(engine.RedealReason.MISDEAL)
         case Button.STACK | Button.TABLE:
             return None
         case Button.KNOCK | Button.CALL | Button.DRAW | Button.DONE:
@@ -152,7 +133,7 @@ def _seat_meant(button: Button, game: Game) -> Seat | None:
 def _undone(state: State) -> Undo | None:
     """Return the undo of the last action in force, or None if that is the start of the match."""
     kept = entries(state)
-    return None if not kept or isinstance(kept[-1].action, MatchStart) else Undo(Seq(kept[-1].seq))
+    return None if not kept or isinstance(kept[-1].action, engine.MatchStart) else Undo(engine.Seq(kept[-1].seq))
 
 
 def _next(game: Game) -> Event | None:
@@ -162,7 +143,7 @@ def _next(game: Game) -> Event | None:
         case Phase.DEAL:
             return NewHand()
         case Phase.LEAD if hand is not None:
-            return Lead(Seat(0 if hand.turn is None else (hand.turn + 1) % len(game.players)))
+            return engine.Lead(Seat(0 if hand.turn is None else (hand.turn + 1) % len(game.players)))
         case Phase.MATCH_OVER if game.rules.target is None:
             return NewHand()
         case _:

@@ -1,4 +1,4 @@
-"""Draw a layout in a terminal: as tiles in character cells if their positions are known, else as text.
+"""Draw a layout in a terminal, as tiles in character cells if their positions are known, else as text; or as SVG.
 
 In colour, the table has a felt background, to look the same in light and dark terminals. Without colour, brackets
 replace colours: ``[5|3]`` is a tile, ``(5|3]`` a tile with its 5 open, and ``{5}`` a spinner.
@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from itertools import groupby
 
 from rich.style import Style
@@ -35,6 +36,9 @@ _INDENT = 2
 _SPINNER = re.compile(r"\{[^}]*\}")
 _OPEN_END = re.compile(r"(?<= )>[0-9]+|\b[0-9]+<(?= )")
 _STACKED = re.compile(r"[0-9]+-[0-9]+x2")
+_TILE = re.compile(r"\{?([0-9]+)-([0-9]+)(x2)?\}?")
+# Places of the pips of a half on a grid of three by three, by their number. A higher number is written.
+_PIPS = ("", "4", "08", "048", "0268", "02468", "023568", "0234568", "01235678", "012345678")
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,18 +284,72 @@ def draw_text(layout: Layout, width: int) -> Text:
     return text
 
 
+def layout_text(layout: Layout, width: int = 80) -> str:
+    """Return `layout_lines` as one text."""
+    return "\n".join(layout_lines(layout, width))
+
+
+def layout_svg(layout: Layout) -> str:
+    """Return a layout as an SVG image, with the rows of `layout_lines`. Doubles stand upright, spinners are red."""
+    rows = _rows(layout)
+    left = max((0.4 * len(row.label) + 0.5 * row.depth for row in rows), default=0.0) + 0.5
+    drawn, width = [f"<title>{escape(layout_text(layout))}</title>"], left
+    for at, row in enumerate(rows):
+        x, y = left, 1.2 + 2.4 * at
+        drawn.append(_svg_text(0.5 * row.depth, y, row.label, "start"))
+        for word in row.words:
+            tile = _TILE.fullmatch(word)
+            if tile is None:  # an open end
+                x += 0.9
+                drawn.append(_svg_text(x - 0.45, y, escape(word)))
+                continue
+            across = 1 if tile[1] == tile[2] else 2
+            drawn += _svg_tile(x, y, across, tile)
+            x += across + 0.06
+        width = max(width, x)
+    height = 2.4 * len(rows)
+    size = f'viewBox="-0.2 0 {width + 0.4:.2f} {height:.2f}" width="{40 * width:.0f}" height="{40 * height:.0f}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">{"".join(drawn)}</svg>'
+
+
+def _svg_tile(x: float, y: float, across: int, tile: re.Match[str]) -> Iterator[str]:
+    """Yield a tile *across* units wide, with its left edge at *x* and its centre at the height *y*."""
+    down, ink = 3 - across if across == 1 else 1, "#be1414" if tile[0][0] == "{" else "#191919"
+    box = f'x="{x:.2f}" y="{y - down / 2:.2f}" width="{across}" height="{down}" rx="0.12"'
+    bar = f"M{x + 0.15:.2f} {y:.2f}h0.7" if across == 1 else f"M{x + 1:.2f} {y - 0.35:.2f}v0.7"
+    yield f'<g stroke="#191919" stroke-width="0.04"><rect {box} fill="#ece5d2"/><path d="{bar}"/></g>'
+    for half, pips in enumerate((int(tile[1]), int(tile[2]))):
+        cx, cy = (x + 0.5, y - 0.5 + half) if across == 1 else (x + 0.5 + half, y)
+        if pips >= len(_PIPS):
+            yield _svg_text(cx, cy, str(pips), fill=ink)
+        for place in _PIPS[pips] if pips < len(_PIPS) else "":
+            column, row = int(place) % 3 - 1, int(place) // 3 - 1
+            yield f'<circle cx="{cx + 0.25 * column:.2f}" cy="{cy + 0.25 * row:.2f}" r="0.1" fill="{ink}"/>'
+    if tile[3]:
+        yield _svg_text(x + across, y - down / 2, tile[3])
+
+
+def _svg_text(x: float, y: float, text: str, anchor: str = "middle", fill: str = "#191919") -> str:
+    place = f'x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}" dominant-baseline="central"'
+    return f'<text {place} font-size="0.6" fill="{fill}">{text}</text>'
+
+
 def layout_lines(layout: Layout, width: int = 80) -> tuple[str, ...]:
     """Return a layout as lines of at most *width* characters, if single tiles fit. Empty without tiles.
 
     The line from W to E comes first, then each branch, labelled with its tile and side. A starter with six arms has a
     line for each arm. A tip that is not yet playable is in parentheses.
     """
-    if not layout.nodes:
-        return ()
-    graph = _Graph(layout)
-    rows = list(graph.starter_rows() if layout.nodes[0].is_starter else graph.rows())
-    margin = max(len(row.label) + row.depth * _INDENT for row in rows) + 2
+    rows = _rows(layout)
+    margin = max((len(row.label) + row.depth * _INDENT for row in rows), default=0) + 2
     return tuple(line for row in rows for line in row.lines(margin, width))
+
+
+def _rows(layout: Layout) -> list[_BranchLine]:
+    graph = _Graph(layout)
+    if not layout.nodes:
+        return []
+    return list(graph.starter_rows() if layout.nodes[0].is_starter else graph.rows())
 
 
 @dataclass(frozen=True, slots=True)

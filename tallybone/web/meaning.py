@@ -6,40 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, assert_never
 
+import engine
 from engine import Action as Happening
-from engine import (
-    ActionResult,
-    Adjust,
-    Amend,
-    Confirmed,
-    Draw,
-    Entry,
-    Event,
-    Inferred,
-    Insert,
-    Irregular,
-    ItStands,
-    Knock,
-    Lead,
-    NodeId,
-    Play,
-    Port,
-    Remove,
-    Rename,
-    Reveal,
-    RevealPips,
-    Seat,
-    Seq,
-    Spot,
-    Stack,
-    State,
-    Swap,
-    Tile,
-    Undo,
-    Weight,
-    apply,
-    problem_with,
-)
+from engine import ActionResult, Adjust, Amend, Entry, Event, Play, Remove, Seat, Seq, Spot, State, Tile, Undo, apply
 from engine.phrases import phrase
 from engine.value import changed
 from tallybone.plain_text import MOST_NAME, plain
@@ -113,18 +82,18 @@ def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand |
         case GivePoints():
             return Adjust(Seat(action.seat), action.points, plain(action.why) or "by hand")
         case SayLead():
-            return _checked(Lead(Seat(action.seat)), state)
+            return _checked(engine.Lead(Seat(action.seat)), state)
         case SayLeft():
-            return _checked(RevealPips(Seat(action.seat), action.pips), state)
+            return _checked(engine.RevealPips(Seat(action.seat), action.pips), state)
         case RevealHand():
-            return _checked(Reveal(Seat(action.seat), tuple(Tile.of(*pips) for pips in action.tiles)), state)
+            return _checked(engine.Reveal(Seat(action.seat), tuple(Tile.of(*pips) for pips in action.tiles)), state)
         case RenamePlayer():
-            return _checked(Rename(Seat(action.seat), plain(action.name, MOST_NAME).strip()), state)
+            return _checked(engine.Rename(Seat(action.seat), plain(action.name, MOST_NAME).strip()), state)
         case SwapPlaces():
-            return _checked(Swap(Seat(action.seat), Seat(action.other)), state)
+            return _checked(engine.Swap(Seat(action.seat), Seat(action.other)), state)
         case ConfirmInferred(seq=seq):
             seqs = tuple(inferred for inferred in state.inferred if seq in (None, inferred))
-            return Confirmed(seqs) if seqs else Refused(Refusal.CHANGED, phrase("already confirmed"))
+            return engine.Confirmed(seqs) if seqs else Refused(Refusal.CHANGED, phrase("already confirmed"))
         case InsertAction():
             return _inserted(action, state, story)
         case AmendAction() | RemoveAction() | LetStand():
@@ -154,11 +123,11 @@ def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]
         case TakeBack():
             return False
         case GivePoints() | SayLeft() | RevealHand() | RenamePlayer():
-            return any(isinstance(event, Swap | Undo | Remove) for event in since)
+            return any(isinstance(event, engine.Swap | Undo | Remove) for event in since)
         case AnswerQuestion():
             return not any(topic_of(question.ambiguity) == action.topic for question in session.questions)
         case ConfirmInferred(seq=None):
-            return any(isinstance(event, Inferred) for event in since)
+            return any(isinstance(event, engine.Inferred) for event in since)
         case AmendAction(seq=seq) | RemoveAction(seq=seq) | LetStand(seq=seq) | ConfirmInferred(seq=seq):
             return any(isinstance(event, Amend | Remove) and event.seq == seq for event in since)
         case InsertAction(before=before) if before is not None:
@@ -181,10 +150,10 @@ def _corrected(
     entry = result.entry
     match action:
         case LetStand():
-            return ItStands(entry.seq)
+            return engine.ItStands(entry.seq)
         case RemoveAction():
             return _removal(entry)
-        case AmendAction(points=points) if points is not None and isinstance(entry.action, Play | Stack):
+        case AmendAction(points=points) if points is not None and isinstance(entry.action, Play | engine.Stack):
             if action.pips is not None or action.seat is not None or action.at is not None:
                 return Refused(Refusal.SENSELESS, phrase("points of a play cannot be combined with other changes"))
             return _points_of_play(points, result, story)
@@ -204,7 +173,7 @@ def _removal(entry: Entry) -> ByHand | Refused:
 def _points_of_play(points: int, result: ActionResult, story: Story) -> ByHand | Refused:
     """Return the input that sets the points of a play: a new, changed or removed adjustment. Or a refusal."""
     action, why = result.entry.action, why_of(result.entry)
-    assert isinstance(action, Play | Stack)  # ensured by the caller
+    assert isinstance(action, Play | engine.Stack)  # ensured by the caller
     earlier, wanted = corrections(story).get(why), points - paid(result)
     if earlier is not None:
         given = Adjust(action.seat, wanted, why)
@@ -220,7 +189,7 @@ def _amended(action: AmendAction, entry: Entry, state: State) -> ByHand | Refuse
     if action.seat is not None:
         changes["seat"] = Seat(action.seat)
     if action.points is not None:
-        changes["pips" if isinstance(entry.action, RevealPips) else "points"] = action.points
+        changes["pips" if isinstance(entry.action, engine.RevealPips) else "points"] = action.points
     if action.pips is not None:
         changes["tile"] = Tile.of(*action.pips)
         if isinstance(entry.action, Play):
@@ -249,16 +218,16 @@ def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refus
     happened: Happening | Refused
     match action.kind:
         case "knock":
-            happened = Knock(seat)
+            happened = engine.Knock(seat)
         case "draw":
-            happened = Draw(seat, action.tiles)
+            happened = engine.Draw(seat, action.tiles)
         case "play":
             happened = _missed_play(action, state)
         case _:
             assert_never(action.kind)
     if isinstance(happened, Refused):
         return happened
-    return _checked(happened, state) if before is None else Insert(Seq(before), happened)
+    return _checked(happened, state) if before is None else engine.Insert(Seq(before), happened)
 
 
 def _missed_play(action: InsertAction, state: State) -> Play | Refused:
@@ -274,12 +243,12 @@ def _missed_play(action: InsertAction, state: State) -> Play | Refused:
             return Refused(Refusal.SENSELESS, words)
         return Play(seat, tile, spots.pop())
     play = Play(seat, tile, None if action.at is None else _spot(action.at))
-    as_event = (lambda way: way) if before is None else (lambda way: Insert(Seq(before), way))
+    as_event = (lambda way: way) if before is None else (lambda way: engine.Insert(Seq(before), way))
     return _lying(play, action.pips, as_event, state.next_seq, state)
 
 
 def _spot(at: At) -> Spot:
-    return Spot(NodeId(at.seq), Port(at.port))
+    return Spot(engine.NodeId(at.seq), engine.Port(at.port))
 
 
 def _lying(play: Play, pips: PipNumbers | None, as_event: Callable[[Play], Event], seq: int, state: State) -> Play:
@@ -295,14 +264,14 @@ def _lying(play: Play, pips: PipNumbers | None, as_event: Callable[[Play], Event
 def _can_be(event: Event, seq: int, state: State) -> bool:
     """Return True if the action number *seq* would not be impossible after *event*."""
     _, outcomes = apply(state, event)
-    irregular = (outcome for outcome in outcomes if isinstance(outcome, Irregular) and outcome.seq == seq)
-    return all(outcome.problem.weight is not Weight.IMPOSSIBLE for outcome in irregular)
+    irregular = (outcome for outcome in outcomes if isinstance(outcome, engine.Irregular) and outcome.seq == seq)
+    return all(outcome.problem.weight is not engine.Weight.IMPOSSIBLE for outcome in irregular)
 
 
 def _checked(event: Event, state: State) -> Event | Refused:
     """Return an event, or a refusal if it is impossible now."""
-    problem = problem_with(state, event)
-    if problem is not None and problem.weight is Weight.IMPOSSIBLE:
+    problem = engine.problem_with(state, event)
+    if problem is not None and problem.weight is engine.Weight.IMPOSSIBLE:
         return Refused(Refusal.SENSELESS, plain(problem.words))
     return event
 

@@ -5,38 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine import (
-    Abandoned,
-    Action,
-    ActionResult,
-    Adjust,
-    Claimable,
-    Counted,
-    Draw,
-    Ending,
-    Entry,
-    Game,
-    HandOver,
-    HandStarted,
-    Irregular,
-    MatchOver,
-    NodeId,
-    Outcome,
-    Phase,
-    Play,
-    Reason,
-    Redealt,
-    Rules,
-    Scored,
-    ShowHands,
-    Spelled,
-    Stack,
-    State,
-    Tile,
-    Weight,
-    best_plays,
-    unseen,
-)
+import engine
+from engine import ActionResult, Adjust, Ending, Entry, Game, HandOver, Phase, Reason, Rules, Scored, ShowHands, Stack
 from tallybone.json_values import tag_of
 from tallybone.plain_text import names_of, plain
 from tallybone.session.session import Announcement
@@ -84,7 +54,7 @@ def _scene_of(announcements: Sequence[Announcement]) -> str | None:
 
 def _scene(announcement: Announcement) -> str | None:
     match announcement:
-        case MatchOver():
+        case engine.MatchOver():
             return "match"
         case ShowHands(ending=Ending.DOMINO) | HandOver(ending=Ending.DOMINO):
             return "domino"
@@ -92,13 +62,13 @@ def _scene(announcement: Announcement) -> str | None:
             return "block"
         case Scored(reason=Reason.STEAL):
             return "steal"
-        case Spelled(is_on=True):
+        case engine.Spelled(is_on=True):
             return "spell"
         case _:
             return None
 
 
-def _seat_of(what: Action | Announcement) -> int | None:
+def _seat_of(what: engine.Action | Announcement) -> int | None:
     """Return the seat of an action or announcement, or None if it has no seat."""
     seat: int | None = getattr(what, "seat", None)
     return seat
@@ -133,13 +103,13 @@ def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, 
     wrong = frozenset(story.state.irregular)
     shown: list[IrregularShown] = []
     for one in reversed(story.told):
-        if any(isinstance(outcome, HandOver | Abandoned) for outcome in one.outcomes):
+        if any(isinstance(outcome, HandOver | engine.Abandoned) for outcome in one.outcomes):
             break
-        problem = next((outcome.problem for outcome in one.outcomes if isinstance(outcome, Irregular)), None)
+        problem = next((outcome.problem for outcome in one.outcomes if isinstance(outcome, engine.Irregular)), None)
         if problem is not None and one.entry.seq in wrong:
-            can_stand = problem.weight is not Weight.IMPOSSIBLE
+            can_stand = problem.weight is not engine.Weight.IMPOSSIBLE
             shown.append(IrregularShown(one.entry.seq, _wrong(one, players) or "", can_stand))
-        if any(isinstance(outcome, HandStarted | Redealt) for outcome in one.outcomes):
+        if any(isinstance(outcome, engine.HandStarted | engine.Redealt) for outcome in one.outcomes):
             break
     return tuple(reversed(shown))
 
@@ -147,7 +117,7 @@ def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, 
 def why_of(entry: Entry) -> str:
     """Return the text of `Adjust.why` that links an adjustment to this play."""
     action = entry.action
-    tile = f"{action.tile}, " if isinstance(action, Play | Stack) else ""
+    tile = f"{action.tile}, " if isinstance(action, engine.Play | Stack) else ""
     return f"{tile}play {entry.seq}"
 
 
@@ -185,7 +155,7 @@ def play_shown(
         _seat_of(action),
         _pips(told, game),
         points,
-        next((plain(str(one.count)) for one in told.outcomes if isinstance(one, Counted)), None),
+        next((plain(str(one.count)) for one in told.outcomes if isinstance(one, engine.Counted)), None),
         plain(summarize(told.outcomes, players)),
         plain(summarize([one for one in told.outcomes if not _is_summed(one)], players)),
         _wrong(told, players),
@@ -202,7 +172,7 @@ class ScoringShown:
     points: int
 
 
-def most_scoring(state: State) -> list[ScoringShown] | None:
+def most_scoring(state: engine.State) -> list[ScoringShown] | None:
     """Return the unseen tiles that would score most, at most _MOST_SCORING. None if no play can score now.
 
     Whoever holds them is ignored, so this reveals nothing about hands.
@@ -210,8 +180,8 @@ def most_scoring(state: State) -> list[ScoringShown] | None:
     game = state.game
     if game is None or game.rules.unit is None or game.phase not in (Phase.LEAD, Phase.PLAY):
         return None
-    most: dict[Tile, int] = {}
-    for suggestion in best_plays(state, unseen(game)):
+    most: dict[engine.Tile, int] = {}
+    for suggestion in engine.best_plays(state, engine.unseen(game)):
         if suggestion.points > 0:
             most.setdefault(suggestion.play.tile, suggestion.points)
     best = tuple(most.items())[:_MOST_SCORING]
@@ -221,14 +191,15 @@ def most_scoring(state: State) -> list[ScoringShown] | None:
 def _rule(told: ActionResult, rules: Rules) -> str | None:
     """Return the rule under which the count of a play scores. None if it does not score."""
     is_paid = any(
-        isinstance(one, Claimable) or (isinstance(one, Scored) and one.reason in _COUNT_PAID) for one in told.outcomes
+        isinstance(one, engine.Claimable) or (isinstance(one, Scored) and one.reason in _COUNT_PAID)
+        for one in told.outcomes
     )
     return rule_of_play(rules, is_stack=isinstance(told.entry.action, Stack)) if is_paid else None
 
 
-def _is_summed(outcome: Outcome) -> bool:
+def _is_summed(outcome: engine.Outcome) -> bool:
     """Check whether the `sum` or `points` field already shows an outcome."""
-    return isinstance(outcome, Counted) or (isinstance(outcome, Scored) and outcome.reason is Reason.PLAY)
+    return isinstance(outcome, engine.Counted) or (isinstance(outcome, Scored) and outcome.reason is Reason.PLAY)
 
 
 def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
@@ -237,10 +208,10 @@ def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
     They are ordered (inner, outer) for a tile of the layout, else the larger first.
     """
     match told.entry.action:
-        case Play(tile=tile) | Stack(tile=tile):
-            node = None if game is None else game.layout.find(NodeId(told.entry.seq))
+        case engine.Play(tile=tile) | Stack(tile=tile):
+            node = None if game is None else game.layout.find(engine.NodeId(told.entry.seq))
             return (tile.high, tile.low) if node is None else (node.inner, node.outer)
-        case Draw(faces=(tile,)):
+        case engine.Draw(faces=(tile,)):
             return (tile.high, tile.low)
         case _:
             return None
@@ -248,5 +219,5 @@ def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
 
 def _wrong(told: ActionResult, players: Sequence[str]) -> str | None:
     """Return a description of the rules that an action breaks, or None."""
-    wrong = [one for one in told.outcomes if isinstance(one, Irregular)]
+    wrong = [one for one in told.outcomes if isinstance(one, engine.Irregular)]
     return plain(summarize(wrong, players)) if wrong else None

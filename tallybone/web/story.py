@@ -4,25 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from engine import (
-    ActionResult,
-    Amend,
-    Confirmed,
-    Entry,
-    HandStarted,
-    Inferred,
-    Insert,
-    ItStands,
-    Redealt,
-    Remove,
-    Seat,
-    Seq,
-    State,
-    Undo,
-    apply,
-    history,
-    last_seats,
-)
+import engine
+from engine import ActionResult, Amend, Insert, ItStands, Remove, Seat, Seq, State, Undo, apply, history, last_seats
 
 _REVISIONS = (Undo, Amend, Insert, Remove, ItStands)
 
@@ -57,8 +40,8 @@ class Story:
             assert not isinstance(event, _REVISIONS)  # checked above
             seq = at.next_seq
             at, outcomes = apply(at, event)
-            if not isinstance(event, Inferred | Confirmed):
-                told.append(ActionResult(Entry(Seq(seq), event), outcomes))
+            if not isinstance(event, engine.Inferred | engine.Confirmed):
+                told.append(ActionResult(engine.Entry(Seq(seq), event), outcomes))
         if self.state.inferred != state.inferred:
             told = [_marked(one, is_inferred=one.entry.seq in state.inferred) for one in told]
         return Story(state, tuple(told))
@@ -72,7 +55,7 @@ class Story:
         """Return the actions of each hand, starting with its deal. Actions before the first hand are dropped."""
         hands: list[list[ActionResult]] = []
         for one in self.told:
-            if any(isinstance(outcome, HandStarted | Redealt) for outcome in one.outcomes):
+            if any(isinstance(outcome, engine.HandStarted | engine.Redealt) for outcome in one.outcomes):
                 hands.append([])
             if hands:
                 hands[-1].append(one)

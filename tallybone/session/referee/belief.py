@@ -10,22 +10,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine import (
-    ActionResult,
-    Draw,
-    Game,
-    Irregular,
-    ItStands,
-    Play,
-    ProblemKind,
-    Seat,
-    State,
-    Tile,
-    Weight,
-    copies_left,
-    history,
-    problem_with,
-)
+import engine
+from engine import ActionResult, Draw, Game, Irregular, Play, ProblemKind, Seat, State, Weight, history, problem_with
 from tallybone.session.referee.places import Places
 from tallybone.session.touching import Footprint, Joint, halves_of, joints
 from vision.reading import Half, SeenTile
@@ -94,7 +80,9 @@ def log_legality(state: State, action: Play | Draw) -> float:
         return _log_odds(problem.kind, problem.weight)
     game = state.game
     assert game is not None  # without a match, every action has a problem
-    return 0.0 if isinstance(action, Draw) else math.log(max(1, copies_left(game, action.tile)) / game.rules.copies)
+    return (
+        0.0 if isinstance(action, Draw) else math.log(max(1, engine.copies_left(game, action.tile)) / game.rules.copies)
+    )
 
 
 def log_side(own: int, other: int, *, is_own: bool) -> float:
@@ -121,7 +109,7 @@ def log_history(state: State) -> float:
 
 def log_weights(state: State, results: Iterable[ActionResult]) -> Iterator[float]:
     """Yield the log weight of each action under the rules: 0, or less if it is irregular and not accepted."""
-    accepted = {event.seq for event in state.log if isinstance(event, ItStands)}
+    accepted = {event.seq for event in state.log if isinstance(event, engine.ItStands)}
     for step in results:
         faults = [outcome for outcome in step.outcomes if isinstance(outcome, Irregular)]
         is_play = isinstance(step.entry.action, Play)
@@ -201,7 +189,7 @@ def _ways(places: Places, state: State, game: Game, seat: Seat, tile: SeenTile, 
             pairs = {pair for option in options for pair in _pairs(option, joint, is_double=is_double)}
             for first, second in sorted(pairs):
                 inner = (first, second)[joint.inner_half]
-                play = Play(seat, Tile.of(first, second), joint.spot, inner)
+                play = Play(seat, engine.Tile.of(first, second), joint.spot, inner)
                 seen = chances[0][first] + chances[1][second]
                 yield Way(play, joint.place, seen + log_legality(state, play) - joint.misfit)
 

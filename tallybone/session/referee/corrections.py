@@ -10,24 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from engine import (
-    Amend,
-    Call,
-    Game,
-    Layout,
-    Node,
-    NodeId,
-    Play,
-    Seq,
-    Stack,
-    State,
-    Tile,
-    Undo,
-    apply,
-    entries,
-    legal_stacks,
-    unseen,
-)
+import engine
+from engine import Amend, Call, Game, Layout, Node, NodeId, Play, Seq, Stack, State, Undo, apply, entries, legal_stacks
 from engine.phrases import either, listed, phrase
 from engine.state.problems import the_tile
 from tallybone.session.referee.belief import (
@@ -175,7 +159,9 @@ def _all_readings(
             firsts, seconds = (likely[half] | (needed if half == joint.inner_half else frozenset()) for half in (0, 1))
             for first, second in product(sorted(firsts), sorted(seconds)):
                 if (first == second) is is_double:
-                    read_as = Play(play.seat, Tile.of(first, second), node.joins, (first, second)[joint.inner_half])
+                    read_as = Play(
+                        play.seat, engine.Tile.of(first, second), node.joins, (first, second)[joint.inner_half]
+                    )
                     yield Way(read_as, joint.place, chances[0][first] + chances[1][second] - joint.misfit)
 
 
@@ -310,7 +296,7 @@ def _stacks(places: Places, state: State, game: Game) -> tuple[Stack, ...]:
 
     If a hand has touched any of these tiles, only stacks on touched ones.
     """
-    legal = legal_stacks(state, dict.fromkeys(unseen(game)))
+    legal = legal_stacks(state, dict.fromkeys(engine.unseen(game)))
     if not legal and game.hand is not None and game.hand.turn is not None:
         hosts = dict.fromkeys(end.spot.host for end in game.layout.ends)
         nodes = [game.layout.find(host) for host in hosts if host not in game.layout.stacked]

@@ -12,24 +12,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 
-from engine import (
-    Call,
-    Decline,
-    Draw,
-    Drawing,
-    Hand,
-    Knock,
-    Lead,
-    Phase,
-    Play,
-    ProblemKind,
-    Seat,
-    State,
-    Tile,
-    Weight,
-    apply,
-    problem_with,
-)
+import engine
+from engine import Call, Decline, Draw, Drawing, Hand, Knock, Lead, Phase, Play, Seat, State, Tile, apply, problem_with
 from tallybone.session.referee.belief import log_side, ways_of
 from tallybone.session.referee.passes import without_doubt
 from tallybone.session.referee.places import ByTurn, Places, Pressed, Unseen, Waiting
@@ -287,7 +271,7 @@ def _with(
 def _with_press(course: UnseenCourse, meant: Call | Knock | Draw | Decline) -> Iterator[UnseenCourse]:
     """Yield the course extended by the next press. An irregular press is only possible before its first play."""
     problem = problem_with(course.state, meant)
-    if problem is None or not (problem.weight is Weight.IMPOSSIBLE or course.laid):
+    if problem is None or not (problem.weight is engine.Weight.IMPOSSIBLE or course.laid):
         state, _ = apply(course.state, meant)
         yield replace(
             course,
@@ -305,7 +289,7 @@ def _with_play(course: UnseenCourse, waiting: Waiting) -> Iterator[UnseenCourse]
     for way in ways_of(course.places, course.state, waiting.tile)[:_WAYS]:
         places, state, play_weight = with_play(without_doubt(course.places), course.state, waiting, way, left)
         problem = problem_with(course.state, way.play)
-        is_revoke = problem is not None and problem.kind is ProblemKind.REVOKE
+        is_revoke = problem is not None and problem.kind is engine.ProblemKind.REVOKE
         log_weight = course.log_weight + play_weight - (_REVOKE if is_revoke else 0.0)
         log_weight -= 0.0 if _uncalled(course) is None else _UNCALLED
         if waiting.came_from:

@@ -7,22 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from engine import (
-    Amend,
-    Domino,
-    Game,
-    HandEnd,
-    Must,
-    Phase,
-    Reveal,
-    Seat,
-    Seq,
-    State,
-    Tile,
-    copies_left,
-    entries,
-    turn,
-)
+from engine import Amend, Domino, Game, HandEnd, Must, Phase, Reveal, Seat, Seq, State, Tile, copies_left, entries, turn
 from engine.phrases import either, phrase
 from engine.state.problems import the_tile
 from tallybone.session.referee.belief import SURE, log_chances, log_unseen, plausible, shares

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine import (
-    Amend,
-    Draw,
-    Event,
-    Knock,
-    Lead,
-    NodeId,
-    Play,
-    Seat,
-    Seq,
-    State,
-    entries,
-)
+from engine import Amend, Draw, Event, Knock, Lead, NodeId, Play, Seat, Seq, State, entries
 from engine.phrases import phrase
 from tallybone.session.referee.belief import SURE, log_legality, log_side, shares
 from tallybone.session.referee.passes import with_side

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from xml.etree import ElementTree
 
 import pytest
 
@@ -10,8 +11,10 @@ from engine import BONES, CUTTHROAT, FREE, SUPER, Layout, Rules
 from engine.record.play import play_record
 from engine.record.text import parse_record
 from engine.rules.options import with_options
-from tallybone.show.layout import draw_text, layout_lines
+from tallybone.show.layout import draw_text, layout_lines, layout_svg, layout_text
 from tests.engine.wild_match import wild_match
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(moves: str, *, rules: str = "bones", options: str = "lead_first=lot_any", width: int = 80) -> list[str]:
@@ -95,3 +98,34 @@ def test_every_tile_is_drawn_once_within_the_width(rules: Rules, wildness: float
             words = [word for word in labels_off if word[0].isdigit() and "-" in word]
             assert len(words) >= len(layout.nodes) - len(found)
             assert draw_text(layout, width).plain == "\n".join(found)
+
+
+def svg_of(moves: str, *, rules: str = "bones", options: str = "lead_first=lot_any") -> ElementTree.Element:
+    text = f'[DGR "1"] [Rules "{rules}"] [Options "{options}"] #1 A: {moves}'
+    layout = play_record(parse_record(text)).lines[-1].game.layout
+    svg = ElementTree.fromstring(layout_svg(layout))
+    assert svg.findtext(SVG + "title") == layout_text(layout)
+    return svg
+
+
+def test_an_svg_has_each_tile_with_its_pips() -> None:
+    svg = svg_of("5-5 5-1@W 5-2@E 2-2@E")
+    boxes = [(box.get("width"), box.get("height")) for box in svg.iter(SVG + "rect")]
+    assert boxes == [("2", "1"), ("1", "2"), ("2", "1"), ("1", "2")]
+    assert len(list(svg.iter(SVG + "circle"))) == 6 + 10 + 7 + 4
+    assert sum(pip.get("fill") == "#be1414" for pip in svg.iter(SVG + "circle")) == 10
+    assert [text.text for text in svg.iter(SVG + "text")] == ["line", "1<", ">2", "5-5 N S", ">5"]
+
+
+def test_an_svg_shows_everything_within_its_borders() -> None:
+    svg = svg_of("7-7 7-15@* 15-3@1 7-13@4 13-9@4", rules="super")
+    left, top, width, height = (float(number) for number in (svg.get("viewBox") or "").split())
+    assert [text.text for text in svg.iter(SVG + "text") if text.text in {"15", "13"}] == ["15", "15", "13", "13"]
+    for box in svg.iter(SVG + "rect"):
+        x, y, wide, high = (float(box.get(name) or "nan") for name in ("x", "y", "width", "height"))
+        assert left <= x < x + wide <= left + width
+        assert top <= y < y + high <= top + height
+
+
+def test_an_svg_of_no_tiles_is_empty() -> None:
+    assert list(ElementTree.fromstring(layout_svg(Layout())).iter(SVG + "rect")) == []

@@ -1,0 +1,58 @@
+"""Tests of `tallybone.read` and `tallybone.replay_recording` as functions of a library."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+import tallybone
+from tallybone.recording.format import RecordingError, SittingStart
+from tallybone.recording.writer import RecordingWriter
+from tests.tallybone.recording.sittings import START
+from vision.errors import VisionError
+from vision.image.picture import load_picture
+
+ROOT = Path(__file__).resolve().parents[3]
+PHOTO = ROOT / "docs" / "images" / "reading.jpg"
+KEPT = ROOT / "tests" / "tallybone" / "kept" / "recording.mcap"
+
+
+@pytest.mark.slow
+def test_a_path_bytes_and_an_array_are_read_alike() -> None:
+    reading = tallybone.read(PHOTO, max_pips=6)
+    assert len(reading.tiles) == 12
+    assert tallybone.read(str(PHOTO), max_pips=6) == reading
+    assert tallybone.read(PHOTO.read_bytes(), max_pips=6) == reading
+    assert tallybone.read(load_picture(PHOTO), max_pips=6) == reading
+
+
+def test_what_is_no_image_is_rejected() -> None:
+    with pytest.raises(VisionError, match="the image: "):
+        tallybone.read(b"no image")
+    with pytest.raises(VisionError, match=r"nothing\.jpg"):
+        tallybone.read("nothing.jpg")
+
+
+def test_a_recorded_log_is_scored() -> None:
+    state = tallybone.replay_recording(KEPT, from_log=True)
+    assert state.game is not None
+    assert (state.game.players, state.game.totals) == (("Ann", "Ben"), (10, 15))
+
+
+def test_pictures_are_read_again() -> None:
+    state = tallybone.replay_recording(KEPT)
+    assert state.game is not None
+    # Its pictures are grey, so no plays are seen.
+    assert (state.game.players, state.game.totals) == (("Ann", "Ben"), (0, 0))
+
+
+def test_what_has_no_score_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=r"reading\.jpg"):
+        tallybone.replay_recording(PHOTO, from_log=True)
+    with RecordingWriter(path := tmp_path / "free.mcap", SittingStart(started_at=START.started_at)):
+        pass
+    for from_log in (True, False):
+        with pytest.warns() if from_log else nullcontext(), pytest.raises(RecordingError, match="expected"):
+            tallybone.replay_recording(path, from_log=from_log)
