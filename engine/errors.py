@@ -4,13 +4,14 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import wraps
+from functools import cache, partial, wraps
 from inspect import isfunction, signature, unwrap
 from types import UnionType
 from typing import Any, NewType, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_WRONG = (AssertionError, AttributeError, LookupError, TypeError, ValueError)  # Errors that a wrong type can cause.
 _SHOWN = 80  # Types and values in a message are cut to this many characters.
 
 
@@ -62,8 +63,14 @@ def has_type(thing: object, hint: Any) -> bool:
         return hint is not int or hasattr(thing, "__index__")  # True for Any, callables and type variables
     if not isinstance(thing, hint) or not is_dataclass(hint):
         return isinstance(thing, hint)
-    hints = get_type_hints(hint)
-    return all(has_type(getattr(thing, each.name), hints[each.name]) for each in fields(hint))
+    return all(has_type(getattr(thing, name), each) for name, each in _fields_of(hint))
+
+
+@cache
+def _fields_of(kind: Any) -> tuple[tuple[str, Any], ...]:
+    """Return the names and types of the fields of a dataclass. Resolving the types takes 20 us."""
+    hints = get_type_hints(kind)
+    return tuple((each.name, hints[each.name]) for each in fields(kind))
 
 
 def type_checked(public: Any) -> Any:
@@ -84,25 +91,26 @@ def type_checked(public: Any) -> Any:
 
 
 def _checked_function(function: Callable[P, R]) -> Callable[P, R]:
-    """Return *function*, which checks the types of its arguments if it fails, so a correct call takes 0.1 us more."""
+    """Return *function*, which checks the types of its arguments if it fails, so a correct call takes 0.05 us more.
 
-    def check(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            given = signature(function).bind(*args, **kwargs).arguments
-        except TypeError:
-            return  # Python's error names the missing or unknown argument.
-        owner = getattr(function, "__qualname__", "")
-        require_types(given, get_type_hints(function), owner.removesuffix(".__init__"))
-
-    @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except EngineError:
-            raise
-        except (AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
-            failure = error
-        check(*args, **kwargs)
-        raise failure
-
-    return called
+    The caller is compiled with the same parameters, because passing on `*args` takes three times as long.
+    """
+    taken = signature(function).parameters.values()
+    names: dict[str, Any] = {"_function": function, "_EngineError": EngineError, "_require": require_types}
+    names |= {"_hints": cache(partial(get_type_hints, function)), "_WRONG": _WRONG}
+    names |= {f"_{each.name}": each.default for each in taken}
+    stars = ["*, " if each.kind is each.KEYWORD_ONLY else "" for each in taken]
+    marks = [star if star not in stars[:at] else "" for at, star in enumerate(stars)]
+    heads = [each.name if each.default is each.empty else f"{each.name}=_{each.name}" for each in taken]
+    passed = [f"{each.name}={each.name}" if star else each.name for each, star in zip(taken, stars, strict=True)]
+    owner = function.__qualname__.removesuffix(".__init__")
+    lines = [
+        f"def {function.__name__}({', '.join(map(''.join, zip(marks, heads, strict=True)))}):",
+        f"try: return _function({', '.join(passed)})",
+        "except _EngineError: raise",
+        "except _WRONG as _error: _failure = _error",
+        f"_require({{{', '.join(f'{each.name!r}: {each.name}' for each in taken)}}}, _hints(), {owner!r})",
+        "raise _failure",
+    ]
+    exec("\n    ".join(lines), names)  # Safe: the source contains only names of this package.
+    return wraps(function)(names[function.__name__])

@@ -85,9 +85,11 @@ def _compile_constructors(
 def _doubt(name: str, hint: Any, names: dict[str, Any]) -> str:
     """Return an expression that is false only if the field *name* has the type *hint*. Adds its classes to *names*."""
     kinds = [getattr(kind, "__supertype__", kind) for kind in get_args(hint) or (hint,)]
+    names |= {kind.__name__: kind for kind in kinds if isinstance(kind, type)}
+    if kinds[1:] == [...]:
+        return f"({name}.__class__ is not tuple or any([item.__class__ is not {kinds[0].__name__} for item in {name}]))"
     if not all(isinstance(kind, type) for kind in kinds):
-        return f"{name} is not _default_{name}"  # The items of a tuple are checked, except in the default.
-    names |= {kind.__name__: kind for kind in kinds}
+        return f"{name} is not _default_{name}"
     return "(" + " and ".join(f"{name}.__class__ is not {kind.__name__}" for kind in kinds) + ")"
 
 

@@ -13,13 +13,12 @@ from engine.state.match import State
 
 def written_move(layout: Layout, rules: Rules, move: LegalMove, inner: int) -> dgr.PlayerMove:
     """Return *move* as a record has it. *inner* is the number of a played tile against its host."""
+    is_second = isinstance(move, Play | Stack) and rules.copies > 1 and layout.used(move.tile) > 0
     match move:
         case Play(tile=tile):
             port = port_of_play(layout, rules, move, inner)
-            is_second = rules.copies > 1 and layout.used(tile) > 0
             return dgr.TileMove(inner, tile.low + tile.high - inner, port, second=is_second)
         case Stack(tile=tile, on=on):
-            is_second = rules.copies > 1 and layout.used(tile) > 0
             return dgr.StackMove(tile.high, tile.low, port_of_stack(layout, tile, on), second=is_second)
         case Draw(tiles=tiles, forced=forced, faces=faces):
             known = tuple(dgr.RecordTile(face.high, face.low) for face in faces)

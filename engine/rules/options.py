@@ -9,19 +9,8 @@ from typing import Any, assert_never
 
 from engine.errors import EngineError, OptionsError
 from engine.phrases import Phrase, either, fault_of, phrase
-from engine.rules.option_values import (
-    MOST_SEATS,
-    SMALLEST_SET,
-    Choice,
-    Deal,
-    Number,
-    Option,
-    Players,
-    SetSize,
-    YesNo,
-    allowed_text,
-    allowed_words,
-)
+from engine.rules import option_values
+from engine.rules.option_values import MOST_SEATS, SMALLEST_SET, Choice, Deal, Number, Option, Players, SetSize, YesNo
 from engine.rules.profiles import profile
 from engine.rules.rules import OPTIONS, Rules, TallyStyle, seats_that_can_play
 from engine.tiles import HIGHEST_PIPS, set_name
@@ -163,7 +152,9 @@ def with_options(rules: Rules, values: Mapping[str, str] | str) -> Rules:
         read = _read_value(choice.option, choice.text, rules)
         changes |= read
         if not read:
-            words = _unexpected(allowed_text(choice.option), choice.text, allowed_words(choice.option))
+            words = _unexpected(
+                option_values.allowed_text(choice.option), choice.text, option_values.allowed_words(choice.option)
+            )
             faults.append(fault_of(choice.key, words))
     try:
         changed = _changed(rules, changes)

@@ -9,21 +9,8 @@ from typing import Any
 
 from engine.errors import OptionsError
 from engine.phrases import fault_of, phrase
-from engine.rules.option_values import (
-    MOST_SEATS,
-    SMALLEST_SET,
-    Choice,
-    Deal,
-    Explained,
-    Group,
-    Number,
-    Option,
-    Players,
-    SetSize,
-    YesNo,
-    option,
-    range_text,
-)
+from engine.rules import option_values
+from engine.rules.option_values import MOST_SEATS, Choice, Deal, Explained, Group, Number, Players, SetSize, option
 from engine.tiles import HIGHEST_PIPS, full_set, set_name
 
 MOST_COPIES = 2  # The game with the most tiles uses two sets: docs/reference/rules.md 3.6.
@@ -343,7 +330,7 @@ class Rules:
         return dict(self.hand_for).get(seats, self.hand)
 
 
-def _declared() -> Iterator[Option]:
+def _declared() -> Iterator[option_values.Option]:
     """Yield the options that fields declare, in the order of the fields."""
     for owner, declaring in (("", Rules), ("hand_points.", HandPoints), ("effects.", Effects)):
         for field in fields(declaring):
@@ -395,17 +382,19 @@ def _range_faults(rules: Rules) -> tuple[str, ...]:
             case Number(least, most):
                 checks.append((each.key, each.value_in(rules), least, most))
             case SetSize():
-                checks.append((each.key, rules.max_pips, SMALLEST_SET, HIGHEST_PIPS))
+                checks.append((each.key, rules.max_pips, option_values.SMALLEST_SET, HIGHEST_PIPS))
             case Players():
                 checks.append(("players, fewest", rules.seats_min, 2 if rules.refereed else 1, MOST_SEATS))
                 checks.append(("players, most", rules.seats_max, rules.seats_min, MOST_SEATS))
             case Deal():
                 checks.append((each.key, rules.hand, 1, None))
                 checks += [(f"hand of {seats}", tiles, 1, None) for seats, tiles in rules.hand_for]
-            case Choice() | YesNo():
+            case Choice() | option_values.YesNo():
                 pass
     return tuple(
-        fault_of(key, phrase("expected {allowed}, got {value}", allowed=range_text(least, most), value=value))
+        fault_of(
+            key, phrase("expected {allowed}, got {value}", allowed=option_values.range_text(least, most), value=value)
+        )
         for key, value, least, most in checks
         if value is not None and not (least <= value and (most is None or value <= most))
     )
