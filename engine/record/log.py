@@ -203,8 +203,6 @@ def _called(paid: list[Scored]) -> tuple[Move, ...]:
 
 def _points(action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
     """Return the moves that repeat the points scored and taken by a tile or a call."""
-    if not isinstance(action, events.Play | events.Stack | events.Call):
-        return ()
     paid = _paid(outcomes)
     gains = () if isinstance(action, events.Call) else _called(paid)
     return (*gains, *(dgr.TakenMove(SEATS[loss.seat], -loss.points) for loss in paid if loss.points < 0))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from engine.errors import EngineError
 from engine.game.seating import name_problems
 from engine.record import values as dgr
-from engine.record.values import BIDI_MARKS, SEATS, UNPRINTABLE, VERSION, Place, Record, RecordError, RecordHand, Tag
+from engine.record.values import SEATS, UNPRINTABLE, VERSION, Place, Record, RecordError, RecordHand, Tag
 from engine.rules.options import changed_options, option_named, parse_options, value_text, with_options
 from engine.rules.profiles import PROFILES, profile
 from engine.rules.rules import Policy, Rules, deal_problems
@@ -42,11 +42,7 @@ class Opening:
         return MatchStart(self.rules, self.players)
 
     def seat(self, letter: str, place: Place) -> Seat:
-        """Return the seat of *letter*.
-
-        Raises:
-            RecordError: If there is no player at that seat.
-        """
+        """Return the seat of *letter*, or raise RecordError at *place* if it has no player."""
         if letter not in self.letters:
             seats = ", ".join(self.letters)
             raise RecordError(place, f'expected one of the seats {seats}, found "{letter}"')
@@ -68,11 +64,7 @@ def opening_of(record: Record, *, strict: bool) -> Opening:
 
 
 def deal_of(opening: Opening, hand: RecordHand) -> NewHand:
-    """Return the deal of a hand.
-
-    Raises:
-        RecordError: If the keys in the first line of the hand are invalid.
-    """
+    """Return the deal of a hand, or raise RecordError if the keys in its first line are invalid."""
     unknown = [name for name, _ in hand.keys if name not in _HAND_KEYS]
     if unknown:
         raise RecordError(hand.place, f'expected the keys deal, yard and lead, found "{unknown[0]}"')
@@ -102,7 +94,7 @@ def tags_of(start: MatchStart) -> tuple[Tag, ...]:
 
 def _seat_name(player: str) -> str:
     """Return the name of a player without characters that the tag Seats cannot hold."""
-    return _SEAT_NAME.sub(r"\1.", " ".join(_UNWRITABLE.sub(" ", BIDI_MARKS.sub("", player)).split()))
+    return _SEAT_NAME.sub(r"\1.", " ".join(_UNWRITABLE.sub(" ", dgr.BIDI_MARKS.sub("", player)).split()))
 
 
 @contextmanager

@@ -4,6 +4,7 @@ Recorded results, such as `=10` or `+20`, are compared with the score.
 """
 
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Self, assert_never
 
 from engine.game.fold import apply, apply_trusting
@@ -28,25 +29,7 @@ MAX_ON_TABLE = 400  # Two double-eighteen sets have 380 tiles.
 MAX_ENDS = 1_000_000
 MAX_GIVEN = 2_000  # Bonuses and adjustments. Each later `Game` holds all earlier scores.
 _TIE = ": its tie is decided by tiles of which only the pips are known"
-
-
-# Weights tolerated for the end of a hand, because players have shown their tiles.
-_SHOWN = (Weight.DOUBTFUL, Weight.ILLEGAL)
-
-
-@dataclass(frozen=True, slots=True)
-class ActionOutcome:
-    """The result of an action.
-
-    Attributes:
-        outcomes: Outcomes. Empty if the action was rejected.
-        problems: Problems, as text for players.
-        stands: Whether the action counts.
-    """
-
-    outcomes: tuple[Outcome, ...] = ()
-    problems: tuple[str, ...] = ()
-    stands: bool = True
+_SHOWN = (Weight.DOUBTFUL, Weight.ILLEGAL)  # Tolerated for the end of a hand, because players have shown their tiles.
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +128,9 @@ def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
 
 @dataclass(frozen=True, slots=True)
 class MadeMove:
-    """A move of a hand, as written, and the seat that made it.
+    """A move of a hand, as written. *at* is its index in the hand, *place* that of its turn in the record.
 
-    Attributes:
-        at: Index among the moves of the hand.
-        seat: Seat that made the move.
-        place: Place of the turn in the record.
-        move: The move.
-        is_accepted: Whether a note accepts the move despite its problems.
+    *is_accepted* is True if a note accepts the move despite its problems.
     """
 
     at: int
@@ -185,11 +163,7 @@ class HandMoves:
 
     @classmethod
     def of(cls, hand: dgr.RecordHand, opening: Opening) -> Self:
-        """Return the moves of a hand.
-
-        Raises:
-            RecordError: If a move names a seat without a player.
-        """
+        """Return the moves of a hand, or raise RecordError if a turn names a seat without a player."""
         found: list[MadeMove] = []
         lead_stands = False
         for turn in hand.turns:
@@ -212,24 +186,12 @@ class HandMoves:
     @property
     def before_lead(self) -> int:
         """Number of moves before the lead: the notes up to the last swap of places, if only notes precede it."""
-        early = 0
-        for made in self.made:
-            if not isinstance(made.move, NoteMove):
-                break
-            early = made.at + 1 if isinstance(made.action, Swap) else early
-        return early
-
-    def shown_from(self, made: MadeMove) -> tuple[Seat, ...]:
-        """Return the seats that show their tiles or pips in *made* or later."""
-        return tuple(Seat(seat) for seat, last in enumerate(self.last_shows) if last >= made.at)
+        notes = takewhile(lambda made: isinstance(made.move, NoteMove), self.made)
+        return max((made.at + 1 for made in notes if isinstance(made.action, Swap)), default=0)
 
     def shows_follow(self, made: MadeMove) -> bool:
         """Return True if any player shows tiles or pips after *made*."""
         return max(self.last_shows) > made.at
-
-    def bonus_follows(self, made: MadeMove, seat: Seat) -> bool:
-        """Return True if the record gives *seat* points for the hand after *made*."""
-        return self.last_bonuses[seat] > made.at
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +200,7 @@ class HandFacts:
 
     Attributes:
         player: Seat that laid the last tile.
-        scored: Points that *player* scored with the tile.
-        victim: Seat that lost points to *player*. None if nobody did.
-        loss: Points that the victim lost.
+        paid: Points that *player* scored, and a victim lost, with the tile.
         lost: Seat that forfeited points because of the last tile, and the points. None if nobody did.
         bonus: Winner of the hand and the points won. None until the hand is counted.
         held: Winner and points of a counted hand, left out of the lines' totals until the record states them.
@@ -249,35 +209,28 @@ class HandFacts:
     """
 
     player: Seat | None = None
-    scored: int = 0
-    victim: Seat | None = None
-    loss: int = 0
+    paid: tuple[Scored, ...] = ()
     lost: tuple[Seat, int] | None = None
     bonus: tuple[Seat | None, int] | None = None
     held: tuple[Seat, int] | None = None
     promised: tuple[tuple[Seat, int], ...] = ()
     is_sheet: bool = False
 
-    def with_play(self, seat: Seat) -> Self:
-        """Return the facts after *seat* lays a tile, before its outcomes are known."""
-        return replace(self, player=seat, scored=0, victim=None, loss=0, lost=None)
-
     def after(self, outcomes: tuple[Outcome, ...], made: MadeMove, moves: HandMoves) -> Self:
         """Return the facts after a move with these outcomes."""
         facts = self
         for outcome in outcomes:
             match outcome:
-                case Scored(seat=seat, points=points, reason=Reason.STEAL) if points < 0:
-                    facts = replace(facts, victim=seat, loss=-points)
-                case Scored(seat=seat, points=points, reason=Reason.PLAY | Reason.STEAL) if seat == facts.player:
-                    facts = replace(facts, scored=points)
-                case Scored(seat=seat, reason=Reason.PLAY | Reason.STEAL) if facts.lost == (seat, outcome.points):
-                    facts = replace(facts, lost=None)  # the players accepted a late call
+                case Scored(seat=seat, points=points, reason=Reason.PLAY | Reason.STEAL):
+                    if seat == facts.player or points < 0:
+                        facts = replace(facts, paid=(*facts.paid, outcome))
+                    elif facts.lost == (seat, points):
+                        facts = replace(facts, lost=None)  # the players accepted a late call
                 case Forfeited(seat=seat, points=points):
                     facts = replace(facts, lost=(seat, points))
                 case HandOver(result=result):
                     facts = replace(facts, bonus=(result.winner, result.points))
-                case Scored(seat=seat, points=points, reason=Reason.BONUS) if moves.bonus_follows(made, seat):
+                case Scored(seat=seat, points=points, reason=Reason.BONUS) if moves.last_bonuses[seat] > made.at:
                     facts = replace(facts, held=(seat, points))
                 case _:
                     pass
@@ -297,9 +250,12 @@ class HandFacts:
         problems = (self.bonus_problem(seat, points, players) for seat, points in self.promised)
         return tuple(filter(None, problems))
 
+    def _paid_to(self, seat: Seat) -> int:
+        return next((paid.points for paid in reversed(self.paid) if paid.seat == seat), 0)
+
     def called_problem(self, seat: Seat, points: int) -> str | None:
         """Return the problem with `=points` in a game without calls, or None."""
-        scored = self.scored if seat == self.player else 0
+        scored = self._paid_to(seat) if seat == self.player else 0
         return None if points == scored else f"={points} is written, but the play scores {scored}"
 
     def forfeited_problem(self, game: Game, seat: Seat, points: int) -> str | None:
@@ -319,7 +275,7 @@ class HandFacts:
 
     def taken_problem(self, game: Game, seat: Seat, victim: Seat, move: dgr.TakenMove) -> str | None:
         """Return the problem with `xC10`, or None. *seat* took the points from *victim*."""
-        loss = self.loss if self.player == seat and self.victim == victim else 0
+        loss = max(0, -self._paid_to(victim)) if self.player == seat else 0
         chance = None if game.hand is None else game.hand.chance
         if chance is not None and not chance.called and chance.seat == seat and chance.victim == victim:
             loss = chance.loss
@@ -391,11 +347,11 @@ class _Playing:
             self.pending.append(f"hand {self.number + 1} is expected here, this is called hand {hand.number}")
         self.number, self.facts = hand.number, HandFacts()
         self.undoable.clear()
-        self.pending += self._apply(dealt).problems
+        self._apply(dealt)
         early = self.moves.before_lead
         for made in self.moves.made[:early]:
             self._line(made)
-        self.pending += self._say_lead().problems
+        self._say_lead()
         for made in self.moves.made[early:]:
             self._line(made)
         if hand.closed and self.facts.is_sheet:
@@ -418,13 +374,11 @@ class _Playing:
         game_before, facts_before = self.game, self.facts
         if not isinstance(made.move, dgr.UndoMove):
             self.undoable.append((len(self.state.steps), facts_before))
-        taken = self._move(made)
-        self.facts = self.facts.after(taken.outcomes, made, self.moves)
+        outcomes = self._move(made)
+        self.facts = self.facts.after(outcomes, made, self.moves)
         totals, totals_before = self.facts.shown(self.game.totals), facts_before.shown(game_before.totals)
-        wrong = self.facts.wrong_promises(taken.outcomes, self.game.players)
-        is_swap = any(isinstance(outcome, Swapped) for outcome in taken.outcomes)
-        problems = dict.fromkeys((*self.pending, *taken.problems, *wrong))
-        self.pending.clear()
+        self.pending += self.facts.wrong_promises(outcomes, self.game.players)
+        is_swap = any(isinstance(outcome, Swapped) for outcome in outcomes)
         self.lines.append(
             Line(
                 self.number,
@@ -435,14 +389,15 @@ class _Playing:
                 self.game.count if self.game.layout.nodes else None,
                 0 if is_swap else totals[made.seat] - totals_before[made.seat],
                 totals,
-                "; ".join(problems) or None,
-                taken.outcomes,
+                "; ".join(dict.fromkeys(self.pending)) or None,
+                outcomes,
                 self.game,
             )
         )
+        self.pending.clear()
 
-    def _move(self, made: MadeMove) -> ActionOutcome:
-        """Play a move."""
+    def _move(self, made: MadeMove) -> tuple[Outcome, ...]:
+        """Play a move, and return its outcomes. Its problems are added to those of the next line."""
         seat, move = made.seat, made.move
         match move:
             case dgr.TileMove() | dgr.StackMove():
@@ -452,12 +407,12 @@ class _Playing:
             case dgr.CalledMove(points=points) if self.game.rules.call_required:
                 return self._take(made, events.Call(seat, points))
             case dgr.CalledMove(points=points):
-                return _checked(self.facts.called_problem(seat, points))
+                return self._report(self.facts.called_problem(seat, points))
             case dgr.ForfeitedMove(points=points):
-                return _checked(self.facts.forfeited_problem(self.game, seat, points))
+                return self._report(self.facts.forfeited_problem(self.game, seat, points))
             case dgr.TakenMove():
                 victim = self.opening.seat(move.seat, move.place)
-                return _checked(self.facts.taken_problem(self.game, seat, victim, move))
+                return self._report(self.facts.taken_problem(self.game, seat, victim, move))
             case dgr.ShowMove(tiles=tiles):
                 return self._lay_open(made, events.Reveal(seat, tuple(tile.tile for tile in tiles)))
             case dgr.ShowPipsMove(pips=pips):
@@ -465,28 +420,35 @@ class _Playing:
             case dgr.BonusMove(points=points):
                 return self._take_bonus(made, points)
             case dgr.RedealMove():
-                taken = self._take(made, events.Redeal(events.RedealReason.MISDEAL))
-                lead = self._say_lead() if taken.stands else ActionOutcome()
-                return replace(taken, problems=(*taken.problems, *lead.problems))
+                outcomes = self._take(made, events.Redeal(events.RedealReason.MISDEAL))
+                if outcomes:  # it counts
+                    self._say_lead()
+                return outcomes
             case dgr.UndoMove(count=count):
                 return self._undo(count)
             case NoteMove():
                 action = action_of(move, seat, self.opening.letters)
-                return ActionOutcome() if action is None else self._take(made, action)
+                return () if action is None else self._take(made, action)
             case _:
                 assert_never(move)
 
-    def _take(self, made: MadeMove, action: Action) -> ActionOutcome:
+    def _take(self, made: MadeMove, action: Action) -> tuple[Outcome, ...]:
         return self._apply(action, is_accepted=made.is_accepted)
 
-    def _apply(self, action: Action, *, is_accepted: bool = False, trusted: tuple[Weight, ...] = ()) -> ActionOutcome:
-        """Apply an action. Takes the arguments of `apply_trusting`."""
+    def _apply(
+        self, action: Action, *, is_accepted: bool = False, trusted: tuple[Weight, ...] = ()
+    ) -> tuple[Outcome, ...]:
+        """Report the problems of an action and return its other outcomes. Takes the arguments of `apply_trusting`."""
         self.state, outcomes = apply_trusting(self.state, action, is_accepted=is_accepted, trusted=trusted)
-        faults = [outcome for outcome in outcomes if isinstance(outcome, Irregular)]
-        words, stands = tuple(fault.problem.words for fault in faults), all(fault.stands for fault in faults)
-        return ActionOutcome(tuple(each for each in outcomes if not isinstance(each, Irregular)), words, stands)
+        self.pending += (outcome.problem.words for outcome in outcomes if isinstance(outcome, Irregular))
+        return tuple(outcome for outcome in outcomes if not isinstance(outcome, Irregular))
 
-    def _lay(self, made: MadeMove, move: dgr.TileMove | dgr.StackMove) -> ActionOutcome:
+    def _report(self, problem: str | None) -> tuple[Outcome, ...]:
+        """Report the problem with a move that only repeats a result, if any. Such a move has no outcomes."""
+        self.pending += () if problem is None else (problem,)
+        return ()
+
+    def _lay(self, made: MadeMove, move: dgr.TileMove | dgr.StackMove) -> tuple[Outcome, ...]:
         """Lay or stack a tile."""
         rules, layout = self.game.rules, self.game.layout
         self.ends += len(layout.ends)
@@ -494,32 +456,29 @@ class _Playing:
             raise RecordError(made.place, f"expected at most {MAX_ON_TABLE} tiles on the table, found more")
         if self.ends > MAX_ENDS:
             raise RecordError(made.place, f"expected fewer open ends on the table: {MAX_ENDS} in all plays together")
-        remarks = []
         if move.second and rules.copies == 1:
-            remarks.append(f"{move.tile_text} is written, but there is only one set")
+            self._report(f"{move.tile_text} is written, but there is only one set")
         action, remark = move_from(layout, rules, move, made.seat)
-        remarks += [] if remark is None else [remark]
-        taken = self._take(made, action)
-        self.facts = self.facts.with_play(made.seat)
-        return replace(taken, problems=(*remarks, *taken.problems))
+        self._report(remark)
+        self.facts = replace(self.facts, player=made.seat, paid=(), lost=None)
+        return self._take(made, action)
 
-    def _lay_open(self, made: MadeMove, action: events.Reveal | events.RevealPips) -> ActionOutcome:
+    def _lay_open(self, made: MadeMove, action: events.Reveal | events.RevealPips) -> tuple[Outcome, ...]:
         """Show a player's tiles.
 
         Showing tiles ends a hand that is still in play. If exactly one player shows nothing in this or a later move,
         that player is out.
         """
-        game, hand, before = self.game, self.game.hand, ActionOutcome()
+        game, hand = self.game, self.game.hand
+        ended: tuple[Outcome, ...] = ()
         if hand is not None and game.phase is Phase.PLAY:
-            shown = self.moves.shown_from(made)
-            hidden = [Seat(seat) for seat in range(len(game.players)) if seat not in shown]
-            before = self._apply(events.Domino(hidden[0]) if len(hidden) == 1 else events.HandEnd(), trusted=_SHOWN)
+            hidden = [Seat(seat) for seat, last in enumerate(self.moves.last_shows) if last < made.at]
+            ended = self._apply(events.Domino(hidden[0]) if len(hidden) == 1 else events.HandEnd(), trusted=_SHOWN)
         elif hand is not None and hand.out == action.seat and not _shows_something(action):
-            return ActionOutcome()  # A player who is out may show an empty hand.
-        taken = self._take(made, action)
-        return ActionOutcome((*before.outcomes, *taken.outcomes), (*before.problems, *taken.problems), taken.stands)
+            return ()  # A player who is out may show an empty hand.
+        return (*ended, *self._take(made, action))
 
-    def _take_bonus(self, made: MadeMove, points: int) -> ActionOutcome:
+    def _take_bonus(self, made: MadeMove, points: int) -> tuple[Outcome, ...]:
         """Compare `+20` with the points for the hand. If the hand cannot be counted, score the points as written.
 
         If tiles are shown later in the record, the comparison is made when the hand is counted.
@@ -532,18 +491,17 @@ class _Playing:
         if self.facts.held is not None and self.facts.held[0] == seat:
             self.facts = replace(self.facts, held=None)
         if self.facts.bonus is not None:
-            problem = self.facts.bonus_problem(seat, points, self.game.players)
-            return replace(_checked(problem), outcomes=outcomes)
+            self._report(self.facts.bonus_problem(seat, points, self.game.players))
+            return outcomes
         is_sheet = self.game.phase is Phase.LEAD or self.facts.is_sheet  # a score sheet without plays
         if self.game.phase not in (Phase.PLAY, Phase.REVEAL) and not is_sheet:
-            return _checked(f"+{points} is written, but the match is over")
+            return self._report(f"+{points} is written, but the match is over")
         self.facts = replace(self.facts, is_sheet=is_sheet)
         if self.moves.shows_follow(made):
             self.facts = replace(self.facts, promised=(*self.facts.promised, (seat, points)))
-            return ActionOutcome()
-        paid = self._apply(events.Adjust(seat, points, "points of the hand, as written"))
-        words = f"+{points} is taken as written: the hand cannot be counted from what is shown"
-        return ActionOutcome((*outcomes, *paid.outcomes), (words,))
+            return ()
+        self._report(f"+{points} is taken as written: the hand cannot be counted from what is shown")
+        return (*outcomes, *self._apply(events.Adjust(seat, points, "points of the hand, as written")))
 
     def _lay_open_empty_hands(self) -> tuple[Outcome, ...]:
         """Show the empty hands once a hand is over. Returns the outcomes of the last one."""
@@ -553,16 +511,15 @@ class _Playing:
             return outcomes
         for seat, (holding, size) in enumerate(zip(hand.holdings, hand.sizes, strict=True)):
             if holding is None and size == 0:
-                outcomes = self._apply(events.Reveal(Seat(seat), ())).outcomes
-        return outcomes
+                self.state, outcomes = apply(self.state, events.Reveal(Seat(seat), ()))
+        return tuple(outcome for outcome in outcomes if not isinstance(outcome, Irregular))
 
-    def _say_lead(self) -> ActionOutcome:
+    def _say_lead(self) -> None:
         """Apply the lead that the record names, if any."""
-        if self.lead is None:
-            return ActionOutcome()
-        return self._apply(events.Lead(self.lead), is_accepted=self.moves.lead_stands)
+        if self.lead is not None:
+            self._apply(events.Lead(self.lead), is_accepted=self.moves.lead_stands)
 
-    def _undo(self, count: int) -> ActionOutcome:
+    def _undo(self, count: int) -> tuple[Outcome, ...]:
         """Undo the last *count* moves of the hand."""
         made = len(self.undoable)
         undone = min(count, made)
@@ -571,7 +528,7 @@ class _Playing:
             if len(self.state.steps) > steps:
                 self.state, _ = apply(self.state, events.Undo(self.state.steps[steps].entry.seq))
             del self.undoable[made - undone :]
-        return _checked(None if undone == count else f"{count} moves to undo, but this hand has only {made}")
+        return self._report(None if undone == count else f"{count} moves to undo, but this hand has only {made}")
 
     def _leave_hand(self) -> None:
         """Abandon a hand that was not counted before the next deal. Its plays keep their points."""
@@ -583,11 +540,6 @@ class _Playing:
             self._apply(events.Abandon())
             if not self.facts.is_sheet:
                 self.pending.append(f"hand {self.number} was not finished{_TIE if is_tie else ''}")
-
-
-def _checked(problem: str | None) -> ActionOutcome:
-    """Return the outcome of a move that only repeats a result, with its *problem*, if any."""
-    return ActionOutcome((), () if problem is None else (problem,))
 
 
 def _shows_something(action: events.Reveal | events.RevealPips) -> bool:

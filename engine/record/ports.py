@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from engine.record.values import StackMove, TileMove
 from engine.rules.rules import Rules
 from engine.state.events import Play
-from engine.state.layout import ARMS, LINE, STARTER_PORTS, TIPS, Layout, Node, NodeId, OpenEnd, Port, Spot
+from engine.state.layout import ARMS, LINE, STARTER_PORTS, TIPS, Layout, NodeId, OpenEnd, Port, Spot
 from engine.tiles import Tile
 
 _OPPOSITE = {Port.W: Port.E, Port.E: Port.W, Port.N: Port.S, Port.S: Port.N}
 _NEW_ARM = "*"
+_LATER = "'"  # Marks the second copy of a tile.
 _SHORT = (*LINE, *TIPS, *ARMS)  # Arms with a short name.
 _FITS = 2  # Best rank of an open end: the tile fits, and the end is playable.
 _NO_NODE = NodeId(-1)  # Never on the table, so the judge rejects a play there with a reason.
@@ -68,34 +69,23 @@ def find_stacked(layout: Layout, move: StackMove) -> NodeId:
 
 
 def port_of_play(layout: Layout, rules: Rules, play: Play, inner: int) -> str | None:
-    """Return the shortest port that names the spot of *play*, or None for the first tile.
+    """Return the shortest port that names the spot of *play* in the *layout* before it, or None for the first tile.
 
-    If every port is ambiguous, return the last one tried.
-
-    Args:
-        layout: Layout before the play.
-        rules: Rules of the match.
-        play: The play.
-        inner: Number of the tile against its host.
+    If every port is ambiguous, return the last one tried. *inner* is the number of the tile against its host.
     """
     if play.at is None or not layout.nodes:
         return None
-    names = _names(layout, play.at)
-    for name in names:
-        move = TileMove(inner, play.tile.low + play.tile.high - inner, name)
-        if find_spot(layout, rules, move) == FoundSpot(play.at):
-            return name
-    return names[-1]
+    names, outer = _names(layout, play.at), play.tile.low + play.tile.high - inner
+    found = (name for name in names if find_spot(layout, rules, TileMove(inner, outer, name)) == FoundSpot(play.at))
+    return next(found, names[-1])
 
 
 def port_of_stack(layout: Layout, tile: Tile, node: NodeId) -> str:
     """Return the shortest port that names *node*, on which *tile* was stacked."""
     spots = [end.spot for end in layout.ends if end.spot.host == node] or [Spot(node, Port.E)]
     names = [name for spot in spots for name in _names(layout, spot)]
-    for name in names:
-        if find_stacked(layout, StackMove(tile.high, tile.low, name)) == node:
-            return name
-    return names[-1]
+    found = (name for name in names if find_stacked(layout, StackMove(tile.high, tile.low, name)) == node)
+    return next(found, names[-1])
 
 
 def _rank(end: OpenEnd, tile: Tile, inner: int) -> int:
@@ -118,9 +108,9 @@ def _beside(layout: Layout, named: str, port: Port) -> Spot:
     Of two copies, prefer the one with an open end. A name with ' means the later copy. If neither side is free, or the
     tile is not on the table, return a spot that the judge rejects.
     """
-    tile = Tile.parse(named.removesuffix("'"))
+    tile = Tile.parse(named.removesuffix(_LATER))
     nodes = [node for node in layout.nodes if node.tile == tile]
-    if named.endswith("'"):
+    if named.endswith(_LATER):
         nodes = nodes[-1:]
     if not nodes:
         return Spot(_NO_NODE, port)
@@ -162,12 +152,7 @@ def _names(layout: Layout, spot: Spot) -> list[str]:
         return names or [Port.E.value]
     if spot.port in _OPPOSITE:
         sides = (spot.port, _OPPOSITE[spot.port]) if spot.port in LINE else (spot.port,)
-        names += [f"{_name_of(layout, host)}:{side}" for side in sides]
-        names += [f"{host.tile}:{side}" for side in sides]
+        twin = next(node for node in layout.nodes if node.tile == host.tile)
+        marked = f"{host.tile}{'' if twin is host else _LATER}"
+        names += [f"{name}:{side}" for name in (marked, str(host.tile)) for side in sides]
     return names if host.tile.is_double and spot.port in TIPS else [*names, _NEW_ARM]
-
-
-def _name_of(layout: Layout, node: Node) -> str:
-    """Return the name of a tile for a port, with ' for the second copy."""
-    twins = [other.id for other in layout.nodes if other.tile == node.tile]
-    return f"{node.tile}'" if twins.index(node.id) else str(node.tile)

@@ -31,9 +31,10 @@ _NAME = re.compile(r"[A-P](?=[+|-]|\Z)|[A-P]<|[a-z]+[<=]|#|[a-z_]+\Z")
 _NUMBER = "[0-9]{1,6}"
 _SIZE = re.compile("[1-9][0-9]{0,2}")
 _NUMBERS = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*")
-_PAYMENTS = re.compile(rf"(?:[+-]{_NUMBER})*")
-_LAID = re.compile(rf"({_NUMBER})-({_NUMBER})(?:@({_NUMBER}):([WENS1-8]))?")
-_STACKED = re.compile(rf"\^({_NUMBER})")
+_ONE_NUMBER = re.compile(_NUMBER)
+_PAYMENT = re.compile(rf"[+-]{_NUMBER}")
+_PAID = re.compile(rf"(?:[+-]{_NUMBER})*(?:\|(?:[+-]{_NUMBER})*)?")
+_LAID = re.compile(rf"\^({_NUMBER})|({_NUMBER})-({_NUMBER})(?:@({_NUMBER}):([WENS1-8]))?")
 _CLAIM = re.compile(rf"([A-P])/([dkoln])/({_NUMBER}(?:,{_NUMBER})*)?/({_NUMBER})/([0-9a-f]{{1,60}})")
 _KNOWN = re.compile(r"[0-9a-f]{1,60}(?:,[0-9a-f]{1,60})*")
 _SPELL = re.compile(rf"([A-P])([WENS1-8])?/({_NUMBER})")
@@ -298,24 +299,25 @@ class _PositionReader:
         """Return the scores of a seat before the current hand, and since."""
         text = self.words.pop(letter, None)
         _require(text is not None, f"the points that {letter} got, such as {letter}+10-5, or {letter} alone")
-        before, _, since = (text or "").partition("|")
-        return _payments(before), _payments(since)
+        before, _, since = _matched(_PAID, text or "")[0].partition("|")
+        return tuple(map(int, _PAYMENT.findall(before))), tuple(map(int, _PAYMENT.findall(since)))
 
     def _layout(self) -> Layout:
         """Return the layout. Its tiles have negative ids, which no play in a log has."""
-        laid = self._list("laid<")
-        plays = [word for word in laid if not word.startswith("^")]
-        layout, names = Layout(), [NodeId(place - len(plays)) for place in range(len(plays))]
-        for word, name in zip(plays, names, strict=True):
-            found = _matched(_LAID, word)
-            at = None if found[3] is None else Spot(_of(names, found[3]), Port(found[4]))
+        layout, laid = Layout(), self._list("laid<")
+        before_first = -1 - sum(not word.startswith("^") for word in laid)
+        for word in laid:
+            stacked, inner, outer, host, port = _matched(_LAID, word).groups()
+            if stacked is not None:
+                below = layout.find(NodeId(before_first + int(stacked)))
+                if below is None:
+                    raise EngineError(f"expected one of the {len(layout.nodes)} tiles on the table, from 1, got {word}")
+                layout = stack_on(layout, below.tile, below.id)
+                continue
+            at = None if host is None else Spot(NodeId(before_first + int(host)), Port(port))
             _require((at is None) == (not layout.nodes), f'"{word}" with its place, of all but the first tile')
-            inner, tile = int(found[1]), Tile.of(int(found[1]), int(found[2]))
-            layout = attach(layout, tile, at, node=name, rules=self.rules, inner=inner)
-        for word in laid[len(plays) :]:
-            below = _of(names, _matched(_STACKED, word)[1])
-            tile = next(node.tile for node in layout.nodes if node.id == below)
-            layout = stack_on(layout, tile, below)
+            tile, node = Tile.of(int(inner), int(outer)), NodeId(before_first + 1 + len(layout.nodes))
+            layout = attach(layout, tile, at, node=node, rules=self.rules, inner=int(inner))
         return layout
 
     def _claims(self, layout: Layout) -> tuple[tuple[Claim, ...], ...]:
@@ -326,18 +328,17 @@ class _PositionReader:
             bits = int(denied, 16)
             _require(bits <= set_bits(self.rules.max_pips), f'tiles of the set in "{word}"')
             on = tuple(map(int, numbers.split(","))) if numbers else ()
-            if kind == ClaimKind.KEPT_DEAL:
-                is_asked = self.rules.redeal_if_doubles_over is not None
-                _require(is_asked, "/o/ only in a game with redeal_if_doubles_over")
+            is_asked = self.rules.redeal_if_doubles_over is not None
+            _require(is_asked or kind != ClaimKind.KEPT_DEAL, "/o/ only in a game with redeal_if_doubles_over")
             _require(bool(layout.nodes) or kind != ClaimKind.LET_ANOTHER_LEAD, "/l/ only after the lead")
             claims[self._index(letter)].append(Claim(ClaimKind(kind), bits, int(allowed), on))
         return tuple(map(tuple, claims))
 
     def _course(self, layout: Layout) -> Course:
         """Return the turn state of the six-arm game."""
-        spell, cast = None, self._matches("spell=", _SPELL)
-        if cast:
-            letter, arm, returns = _matched(_SPELL, cast).groups()
+        spell, cast = None, self._match("spell=", _SPELL)
+        if cast is not None:
+            letter, arm, returns = cast.groups()
             _require(bool(layout.nodes) and self.rules.effects is not None, "a spell only in a game with effects")
             spell = Spell(self._index(letter), None if arm is None else Port(arm), int(returns))
         course = Course(
@@ -353,10 +354,10 @@ class _PositionReader:
 
     def _chance(self, layout: Layout) -> Chance | None:
         """Return the points of the last play, which were called and may be stolen, or None."""
-        text = self._matches("chance=", _CHANCE)
-        if not text:
+        found = self._match("chance=", _CHANCE)
+        if found is None:
             return None
-        letter, points, victim, loss = _matched(_CHANCE, text).groups()
+        letter, points, victim, loss = found.groups()
         _require(bool(layout.stacked if victim else layout.nodes), "chance= only after a play, with x after a stack")
         counted = count(layout, self.rules.spinner_count)
         seat, worth = self._index(letter), points_for(counted.total, self.rules)
@@ -377,18 +378,20 @@ class _PositionReader:
         return self.words.pop(name, None) is not None
 
     def _number(self, name: str) -> int:
-        return int(self._matches(name, _NUMBERS).split(",")[0] or 0)
+        found = self._match(name, _ONE_NUMBER)
+        return 0 if found is None else int(found[0])
 
     def _by_seat(self, name: str, form: re.Pattern[str], base: int) -> tuple[int, ...]:
         """Return the numbers after *name*, one for each seat. Empty if the word is missing."""
-        numbers = tuple(int(number, base) for number in self._matches(name, form).split(",") if number)
+        found = self._match(name, form)
+        numbers = () if found is None else tuple(int(number, base) for number in found[0].split(","))
         _require(len(numbers) in (0, len(self.players)), f"{name} with a number for each seat")
         return numbers
 
-    def _matches(self, name: str, form: re.Pattern[str]) -> str:
-        """Return the text after *name*, which must match *form*. Empty if the word is missing."""
+    def _match(self, name: str, form: re.Pattern[str]) -> re.Match[str] | None:
+        """Return the match of *form* with all text after *name*, or None if the word is missing."""
         text = self.words.pop(name, "")
-        return _matched(form, text)[0] if text else ""
+        return _matched(form, text) if text else None
 
     def seat(self, name: str) -> Seat | None:
         """Return the seat after *name*, or None if the word is missing."""
@@ -416,17 +419,6 @@ def _matched(form: re.Pattern[str], text: str) -> re.Match[str]:
     if found is None:
         raise EngineError(f'expected a word as docs/reference/positions.md has it, got "{text[:_SHOWN]}"')
     return found
-
-
-def _payments(text: str) -> tuple[int, ...]:
-    _matched(_PAYMENTS, text)
-    return tuple(map(int, re.findall("[+-][0-9]+", text)))
-
-
-def _of(names: list[NodeId], place: str) -> NodeId:
-    """Return the id of the tile at *place*, from 1."""
-    _require(1 <= int(place) <= len(names), f"one of the {len(names)} tiles on the table, from 1, got {place[:_SHOWN]}")
-    return names[int(place) - 1]
 
 
 def _require_tiles(rules: Rules, parts: tuple[Held, ...]) -> None:

@@ -101,15 +101,14 @@ class _Cursor:
 
     def failure(self, expected: str) -> RecordError:
         """Return an error with what was *expected* here and what was found."""
-        return RecordError(self.place, f"expected {expected}, found {self._next_words()}")
-
-    def _next_words(self) -> str:
         word = _WORD.match(self._text, self._at)
         if word is not None:
-            return _excerpt(word[0])
-        if self.at_end:
-            return "the end of the text"
-        return "the end of the line" if self._text[self._at] == "\n" else "a blank"
+            found = _excerpt(word[0])
+        elif self.at_end:
+            found = "the end of the text"
+        else:
+            found = "the end of the line" if self._text[self._at] == "\n" else "a blank"
+        return RecordError(self.place, f"expected {expected}, found {found}")
 
 
 def _excerpt(text: str) -> str:
@@ -152,30 +151,25 @@ def parse_records(text: str) -> tuple[Record, ...]:
 def _parse_tags(cursor: _Cursor) -> tuple[Tag, ...]:
     tags: dict[str, Tag] = {}
     while cursor.take_sign("["):
-        tag = _parse_tag(cursor, known=tags)
-        tags[tag.name] = tag
+        cursor.skip_gap()
+        place = cursor.place
+        name = cursor.expect(dgr.NAME, "the name of a tag")[0]
+        if name in tags:
+            raise RecordError(place, f"expected each tag once, found {_excerpt(name)} again")
+        cursor.skip_gap()
+        text_place = cursor.place
+        cursor.expect_sign('"', "a text in double quotes")
+        text = _ESCAPED.sub(r"\1", cursor.expect(_QUOTED, "a text")[0])
+        cursor.expect_sign('"', r'a closing ", or \" or \\')
+        if name == "DGR" and text != dgr.VERSION:
+            raise RecordError(text_place, f'expected version "{dgr.VERSION}" of DGR, found {_excerpt(text)}')
+        cursor.skip_gap()
+        cursor.expect_sign("]", '"]"')
+        tags[name] = Tag(name, text, place=place)
         cursor.skip_gap()
     if "DGR" not in tags:
         raise cursor.failure(f'the tag [DGR "{dgr.VERSION}"]')
     return tuple(tags.values())
-
-
-def _parse_tag(cursor: _Cursor, known: dict[str, Tag]) -> Tag:
-    cursor.skip_gap()
-    place = cursor.place
-    name = cursor.expect(dgr.NAME, "the name of a tag")[0]
-    if name in known:
-        raise RecordError(place, f"expected each tag once, found {_excerpt(name)} again")
-    cursor.skip_gap()
-    text_place = cursor.place
-    cursor.expect_sign('"', "a text in double quotes")
-    text = _ESCAPED.sub(r"\1", cursor.expect(_QUOTED, "a text")[0])
-    cursor.expect_sign('"', r'a closing ", or \" or \\')
-    if name == "DGR" and text != dgr.VERSION:
-        raise RecordError(text_place, f'expected version "{dgr.VERSION}" of DGR, found {_excerpt(text)}')
-    cursor.skip_gap()
-    cursor.expect_sign("]", '"]"')
-    return Tag(name, text, place=place)
 
 
 def _parse_hand(cursor: _Cursor) -> RecordHand:

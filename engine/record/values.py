@@ -76,8 +76,8 @@ class _Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tiled(_Placed):
-    """A tile as written. *inner* is the number against the layout. *second* is the mark ' for the second copy."""
+class RecordTile(_Placed):
+    """A tile as written, *inner* number against the layout, if any. *second* is the mark ' for the second copy."""
 
     inner: int
     outer: int
@@ -107,19 +107,14 @@ class _Numbered(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class RecordTile(_Tiled):
-    """A tile between `<` and `>`. The order of its numbers is kept but has no meaning."""
-
-
-@dataclass(frozen=True, slots=True)
-class TileMove(_Tiled):
+class TileMove(RecordTile):
     """`6-3@W`: a tile laid at *port*, which is None for the first tile of the hand or if no port is written."""
 
     port: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class StackMove(_Tiled):
+class StackMove(RecordTile):
     """`2-4'^E`: a tile stacked on its copy at *port*."""
 
     port: str

@@ -2,7 +2,6 @@
 
 from dataclasses import field
 from enum import StrEnum
-from typing import assert_never
 
 from engine.rules.rules import Rules, TallyStyle
 from engine.state.counting import Count, count
@@ -21,6 +20,12 @@ class Phase(StrEnum):
     PLAY = "play"
     REVEAL = "reveal"
     MATCH_OVER = "match_over"
+
+
+_TALLIES: dict[TallyStyle, type[HouseTally] | type[RowsTally]] = {
+    TallyStyle.HOUSE: HouseTally,
+    TallyStyle.ROWS: RowsTally,
+}
 
 
 @value
@@ -76,15 +81,8 @@ class Game:
 
     def tally(self, seat: Seat) -> HouseTally | RowsTally | None:
         """Return the tally marks of *seat*, or None if the rules keep score in numbers."""
-        match self.rules.tally:
-            case TallyStyle.HOUSE:
-                return HouseTally.of(self.scores[seat])
-            case TallyStyle.ROWS:
-                return RowsTally.of(self.scores[seat])
-            case TallyStyle.NUMBERS:
-                return None
-            case _:
-                assert_never(self.rules.tally)
+        kind = _TALLIES.get(self.rules.tally)
+        return None if kind is None else kind.of(self.scores[seat])
 
 
 @value

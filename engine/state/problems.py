@@ -1,5 +1,6 @@
 """Problems with an action, as values with a reason for players. See docs/reference/rules.md 2.6."""
 
+from collections.abc import Callable
 from enum import Enum, StrEnum
 
 from engine.phrases import Phrase, phrase, plural
@@ -89,24 +90,14 @@ _WAITS = {
 }
 
 
-def impossible(kind: ProblemKind, words: str) -> Problem:
-    """Return a problem of weight IMPOSSIBLE: the action is never accepted."""
-    return Problem(kind, Weight.IMPOSSIBLE, words)
+def _of_weight(weight: Weight) -> Callable[[ProblemKind, str], Problem]:
+    return lambda kind, words: Problem(kind, weight, words)
 
 
-def doubtful(kind: ProblemKind, words: str) -> Problem:
-    """Return a problem of weight DOUBTFUL: the action counts once players accept it."""
-    return Problem(kind, Weight.DOUBTFUL, words)
-
-
-def illegal(kind: ProblemKind, words: str) -> Problem:
-    """Return a problem of weight ILLEGAL: a breach of the rules."""
-    return Problem(kind, Weight.ILLEGAL, words)
-
-
-def noted(kind: ProblemKind, words: str) -> Problem:
-    """Return a problem of weight NOTED: an earlier fault that the action reveals."""
-    return Problem(kind, Weight.NOTED, words)
+impossible = _of_weight(Weight.IMPOSSIBLE)
+doubtful = _of_weight(Weight.DOUBTFUL)
+illegal = _of_weight(Weight.ILLEGAL)
+noted = _of_weight(Weight.NOTED)
 
 
 def not_now(phase: str) -> Problem:

@@ -81,7 +81,8 @@ class HandResult:
         """
         if self.winner is None:
             return phrase("the best hands are equal: nobody wins the hand")
-        text = " + ".join(self._text(part) for part in self.parts)
+        less = self.each_less  # a nonzero part shows the winner's share subtracted from it: "(8 - 3)"
+        text = " + ".join(f"({part + less} - {less})" if less and part else str(part) for part in self.parts)
         if self.subtracted:
             text += f" - {self.subtracted}"
         if text != str(self.difference):
@@ -94,10 +95,6 @@ class HandResult:
         if self.points != self.rounded:
             words = phrase("{sum}, paid {points}", sum=words, points=self.points)
         return words
-
-    def _text(self, part: int) -> str:
-        """Return one part as text. A nonzero part shows the winner's share subtracted from it, if any: "(8 - 3)"."""
-        return f"({part + self.each_less} - {self.each_less})" if self.each_less and part else str(part)
 
 
 def round_nearest(value: int, multiple: int) -> int:

@@ -16,6 +16,7 @@ from engine.errors import EngineError
 SLASH_POINTS = 5
 CIRCLE_POINTS = 10
 ROW_POINTS = 50
+_WORTH = {"": 0, "\\": SLASH_POINTS, "/": SLASH_POINTS, "X": CIRCLE_POINTS, "O": CIRCLE_POINTS}
 
 
 class Mark(StrEnum):
@@ -42,13 +43,12 @@ class House:
     @property
     def points(self) -> int:
         """Points of the marks."""
-        worth = {Mark.EMPTY: 0, Mark.SLASH: SLASH_POINTS, Mark.X: CIRCLE_POINTS, Mark.CIRCLE: CIRCLE_POINTS}
-        return self.cross * SLASH_POINTS + sum(worth[mark] for mark in self.quadrants)
+        return self.cross * SLASH_POINTS + sum(_WORTH[mark] for mark in self.quadrants)
 
     @property
     def is_full(self) -> bool:
         """True if the house is worth 50."""
-        return self._next_quadrant() is None
+        return all(_WORTH[mark] == CIRCLE_POINTS for mark in self.quadrants)
 
     def marked(self, points: int) -> tuple[Self, int]:
         """Return the house with one more mark, and the points left over.
@@ -61,9 +61,9 @@ class House:
         """
         if self.cross < 2:
             return replace(self, cross=self.cross + 1), points - SLASH_POINTS
-        place = self._next_quadrant()
-        if place is None:
+        if self.is_full:
             raise EngineError("a full house takes no more marks")
+        place = next(at for at, mark in enumerate(self.quadrants) if _WORTH[mark] < CIRCLE_POINTS)
         mark, worth = Mark.SLASH, SLASH_POINTS
         if self.quadrants[place] is Mark.SLASH:
             mark = Mark.X
@@ -71,13 +71,6 @@ class House:
             mark, worth = Mark.CIRCLE, CIRCLE_POINTS
         first, second, third, fourth = (mark if at == place else old for at, old in enumerate(self.quadrants))
         return replace(self, quadrants=(first, second, third, fourth)), points - worth
-
-    def _next_quadrant(self) -> int | None:
-        """Return the index of the first quadrant with room, or None if all are full."""
-        for place, mark in enumerate(self.quadrants):
-            if mark is Mark.EMPTY or mark is Mark.SLASH:
-                return place
-        return None
 
     def lines(self) -> tuple[str, str, str]:
         r"""Return the house as three rows of three characters.
@@ -136,9 +129,6 @@ class Stroke(StrEnum):
     SLASH = "/"
     X = "X"
     CIRCLE = "O"
-
-
-_WORTH = {Stroke.SLASH: SLASH_POINTS, Stroke.X: CIRCLE_POINTS, Stroke.CIRCLE: CIRCLE_POINTS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,10 @@ def describe(outcome: outcomes.Outcome, players: Sequence[str]) -> Phrase:
     match outcome:
         case MatchStarted() | HandStarted() | Redealt() | ShowHands() | Abandoned() | HandOver() | MatchOver():
             return _of_the_match(outcome, players)
-        case outcomes.Renamed() | outcomes.Swapped():
-            return _of_players(outcome, players)
+        case outcomes.Renamed():
+            return phrase("{before} is now {after}", before=outcome.before, after=outcome.after)
+        case outcomes.Swapped():
+            return phrase("{names} change places", names=both((players[outcome.seat], players[outcome.other])))
         case outcomes.Turn():
             return _to_do(outcome, players)
         case outcomes.Placed():
@@ -66,8 +68,7 @@ def describe(outcome: outcomes.Outcome, players: Sequence[str]) -> Phrase:
         case outcomes.Claimable():
             return _to_call(outcome, players)
         case outcomes.Forfeited():
-            name = players[outcome.seat]
-            return phrase("{name} did not call {points}: forfeited", name=name, points=outcome.points)
+            return phrase("{name} did not call {points}: forfeited", name=players[outcome.seat], points=outcome.points)
         case outcomes.Drew() | outcomes.ForcedDraw():
             taken = {"name": players[outcome.seat], "tiles": tiles_text(outcome.tiles), "left": outcome.left}
             if isinstance(outcome, outcomes.ForcedDraw):
@@ -134,13 +135,6 @@ def _of_the_match(
             return phrase("{names} win the match with {points}", names=names, points=points)
         case _:
             assert_never(outcome)
-
-
-def _of_players(outcome: outcomes.Renamed | outcomes.Swapped, players: Sequence[str]) -> Phrase:
-    """Describe a new name, or two players who change places."""
-    if isinstance(outcome, outcomes.Renamed):
-        return phrase("{before} is now {after}", before=outcome.before, after=outcome.after)
-    return phrase("{names} change places", names=both((players[outcome.seat], players[outcome.other])))
 
 
 def _to_do(turn: outcomes.Turn, players: Sequence[str]) -> Phrase:
