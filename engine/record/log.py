@@ -124,10 +124,8 @@ class _Hand:
         moves = [made for at, made in enumerate(self.moves) if not self._is_redundant(at)]
         if self.lead is not None and self.lead_stands:
             moves.insert(0, (self.lead, STANDS))
-        turns = tuple(
-            dgr.RecordTurn(SEATS[seat], tuple(move for _, move in made))
-            for seat, made in groupby(moves, key=itemgetter(0))
-        )
+        by_seat = groupby(moves, key=itemgetter(0))
+        turns = tuple(dgr.RecordTurn(SEATS[seat], tuple(move for _, move in made)) for seat, made in by_seat)
         keys = [("deal", ",".join(map(str, self.dealt))), ("yard", str(self.boneyard))] if self.dealt else []
         keys += [] if self.lead is None else [("lead", SEATS[self.lead])]
         is_closed = self.end is not None

@@ -337,9 +337,8 @@ class _Playing:
         self.moves = HandMoves.of(hand, self.opening)
         if len(self.lines) + len(self.moves.made) > MAX_MOVES:
             raise RecordError(hand.place, f"expected at most {MAX_MOVES} moves in a record, found more")
-        self.given += sum(
-            isinstance(made.move, dgr.BonusMove) or isinstance(made.action, Adjust) for made in self.moves.made
-        )
+        given = (isinstance(made.move, dgr.BonusMove) or isinstance(made.action, Adjust) for made in self.moves.made)
+        self.given += sum(given)
         if self.given > MAX_GIVEN:
             raise RecordError(hand.place, f"expected points to be given at most {MAX_GIVEN} times, found more")
         self._leave_hand()

@@ -231,16 +231,8 @@ class _PositionReader:
         boneyard = self._tiles("yard<")
         hand = self._hand(phase, hands, _size(boneyard), tuple(before for before, _ in paid))
         scores = tuple((*before, *since) for before, since in paid)
-        game = Game(
-            self.rules,
-            self.players,
-            phase,
-            scores,
-            tuple(map(sum, scores)),
-            hand,
-            self.seat("won="),
-            self.seat("wins="),
-        )
+        totals, hand_winner = tuple(map(sum, scores)), self.seat("won=")
+        game = Game(self.rules, self.players, phase, scores, totals, hand, hand_winner, self.seat("wins="))
         if self.words:
             raise EngineError(f"expected nothing more here, got {', '.join(name[:_SHOWN] for name in self.words)}")
         if hand is None and (boneyard or any(hands)):

@@ -70,9 +70,9 @@ class _Placed:
     place: Place = field(default=NOWHERE, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name, require in _REQUIRED.items():
-            if hasattr(self, name):
-                require(getattr(self, name))
+        for name in self.__slots__:  # the fields of the class itself
+            if name in _REQUIRED:
+                _REQUIRED[name](getattr(self, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +97,6 @@ class RecordTile(_Placed):
     def tile_text(self) -> str:
         """Text of the tile, inner number first."""
         return f"{self.inner}-{self.outer}" + ("'" if self.second else "")
-
-
-@dataclass(frozen=True, slots=True)
-class _Numbered(_Placed):
-    """A move with a number of points."""
-
-    points: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,18 +138,24 @@ class DeclineMove(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class CalledMove(_Numbered):
+class CalledMove(_Placed):
     """`=10`: points called or scored."""
 
+    points: int
+
 
 @dataclass(frozen=True, slots=True)
-class ForfeitedMove(_Numbered):
+class ForfeitedMove(_Placed):
     """`~5`: points forfeited because they were not called."""
 
+    points: int
+
 
 @dataclass(frozen=True, slots=True)
-class BonusMove(_Numbered):
+class BonusMove(_Placed):
     """`+20`: points for the hand."""
+
+    points: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,8 @@ from engine.value import value
 
 __all__ = ["Abandoned", "Blocked", "Claimable", "Counted", "Declined", "Drew", "Ending", "ForcedDraw", "Forfeited"]
 __all__ += ["HandOver", "HandStarted", "Irregular", "MatchOver", "MatchStarted", "Must", "Outcome", "Passed", "Placed"]
-__all__ += [
-    "Reason",
-    "Redealt",
-    "Renamed",
-    "Revised",
-    "Scored",
-    "ShowHands",
-    "Skipped",
-    "Spelled",
-    "Stacked",
-    "Swapped",
-]
-__all__ += ["Turn", "Turned"]
+__all__ += ["Reason", "Redealt", "Renamed", "Revised", "Scored", "ShowHands", "Skipped", "Spelled", "Stacked"]
+__all__ += ["Swapped", "Turn", "Turned"]
 
 
 class Must(StrEnum):

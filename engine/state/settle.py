@@ -154,9 +154,8 @@ def settle(
 
 def _best(holdings: Sequence[Holding], seats: Sequence[int], rule: HandPoints) -> tuple[Seat, ...]:
     """Return the seats with the best hand in a blocked game. Several if the known tiles do not break a tie."""
-    weights = [
-        holding.pips if rule.mode is HandMode.PIPS or holding.size is None else holding.size for holding in holdings
-    ]
+    is_by_pips = rule.mode is HandMode.PIPS
+    weights = [holding.pips if is_by_pips or holding.size is None else holding.size for holding in holdings]
     lightest = min(weights[seat] for seat in seats)
     tied = [Seat(seat) for seat in seats if weights[seat] == lightest]
     if rule.tie is TieBreak.FEWEST_PIPS:

@@ -106,9 +106,8 @@ def _of_the_match(
         case MatchStarted():
             return phrase("match: {names}", names=listed(outcome.players))
         case HandStarted():
-            return phrase(
-                "hand {hand}, {tiles} in the boneyard", hand=outcome.number, tiles=tiles_text(outcome.boneyard)
-            )
+            tiles = tiles_text(outcome.boneyard)
+            return phrase("hand {hand}, {tiles} in the boneyard", hand=outcome.number, tiles=tiles)
         case Redealt():
             return phrase("{why}: everybody draws a new hand", why=_REDEAL[outcome.reason])
         case ShowHands():
