@@ -21,6 +21,7 @@ from engine.errors import EngineError, OptionsError, type_checked
 from engine.game.fold import ActionResult, apply, entries, history, last_seats, problem_with, replay, replayed
 from engine.game.questions import copies_left, ends, highest_leader, legal_plays, legal_stacks, unseen
 from engine.game.turns import turn
+from engine.library.board import HandBoard
 from engine.library.chances import NumberChance, Outlook, SeatChance, chances
 from engine.library.moves import LegalMove, legal_moves
 from engine.library.suggest import Suggestion, best_plays
@@ -57,8 +58,8 @@ __all__ += profiles.__all__
 __all__ += _rules.__all__
 __all__ += ["OptionsError", "changed_options", "parse_options", "with_options"]
 # A table with all hands known: whole matches, computer players, searches
-__all__ += ["IllegalMove", "SeatView", "Table", "perft", "LegalMove", "legal_moves", "Suggestion", "best_plays"]
-__all__ += ["NumberChance", "Outlook", "SeatChance", "chances"]
+__all__ += ["IllegalMove", "SeatView", "Table", "HandBoard", "perft", "LegalMove", "legal_moves"]
+__all__ += ["Suggestion", "best_plays", "NumberChance", "Outlook", "SeatChance", "chances"]
 # Refereeing: a match as a fold over events
 __all__ += ["ActionResult", "Entry", "apply", "entries", "history", "last_seats", "problem_with", "replay", "replayed"]
 __all__ += ["Game", "Phase", "State", "Chance", "Claim", "Course", "Hand", "LeadTile", "Spell"]

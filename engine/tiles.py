@@ -119,6 +119,11 @@ def bits_of(tiles: Iterable[Tile]) -> int:
     return bits
 
 
+def tile_of(bit: int) -> Tile:
+    """Return the tile with this bit."""
+    return full_set(HIGHEST_PIPS)[bit.bit_length() - 1]
+
+
 def tiles_of(bits: int) -> tuple[Tile, ...]:
     """Return the tiles in a bit mask, in the order of `full_set`."""
     return tuple(tile for tile in full_set(HIGHEST_PIPS) if tile.bit & bits)

@@ -14,8 +14,8 @@ from engine.game.fold import apply, problem_with
 from engine.game.questions import highest_leader, unseen
 from engine.game.seating import name_problems
 from engine.game.turns import drawable, turn
+from engine.library.chances import sampled_hands, without
 from engine.library.moves import LegalMove, legal_moves
-from engine.library.sampling import sample_deal
 from engine.rules.rules import NoDouble, Rules, deal_problems
 from engine.state import events
 from engine.state.events import Action, Draw, HandEnd, MatchStart, NewHand, Play, Redeal, RedealReason, Seat, Stack
@@ -23,11 +23,12 @@ from engine.state.hand import ClaimKind, Hand, LeadTile
 from engine.state.match import Game, Phase, State
 from engine.state.outcomes import ForcedDraw, Outcome
 from engine.state.problems import Problem, Weight
-from engine.tiles import Tile, full_set
+from engine.tiles import Tile, full_set, tile_of
 from engine.value import changed, value
 
 # Deals tried before giving up. The rarest lead, 18-18 for two players with one tile each, takes 95 deals on average.
 _MOST_SHUFFLES = 10_000
+_FEWEST_PARTICLES, _MOST_TRIES = 40, 250
 
 
 class IllegalMove(EngineError):  # noqa: N818 - the usual term in games
@@ -71,28 +72,48 @@ class SeatView:
         return tuple(left)
 
     def sample(self, rng: Random) -> "Table":
-        """Return a random table that this player cannot distinguish from the real one, for searches.
+        """Return one of `samples`."""
+        return self.samples(rng, 1)[0]
 
-        The hidden tiles agree with the number of tiles and with each knock, draw and lead of the others. All deals that
-        agree are equally likely, up to the limits in `engine.library.sampling`.
+    def samples(self, rng: Random, number: int) -> list["Table"]:
+        """Return tables with random deals of the unseen tiles that agree with what all players did.
 
-        Args:
-            rng: Random generator.
+        Each is as likely as it is for players who choose at random among their legal plays. Claims that contradict
+        younger ones are ignored. Many at once take less time than one by one, but some of them may be equal.
 
         Raises:
-            EngineError: If no match has started, *rng* is not a `Random`, or none of 10,000 deals agrees.
+            EngineError: If no match has started, *rng* is not a `Random`, or there are too few tiles, or no deal agrees
+                with the lead.
         """
         _require_random(rng)
         game = self.state.game
         if game is None:
             raise EngineError("no match has started, so there is nothing to deal")
         if game.hand is None:
-            return Table(self.state, ((),) * len(game.players))
-        for _ in range(_MOST_SHUFFLES):
-            table = Table(self.state, *sample_deal(game, game.hand, self.seat, self.tiles, rng))
-            if table._is_plausible():
-                return table
-        raise EngineError(f"none of {_MOST_SHUFFLES} deals agrees with what the players did")
+            return [Table(self.state, ((),) * len(game.players))] * number
+        hand, shown = game.hand, {int(self.seat): self.tiles}
+        for at, holding in enumerate(hand.holdings):
+            if holding is not None and holding.tiles is not None:
+                shown.setdefault(at, holding.tiles)
+        hidden = [at for at in range(len(hand.sizes)) if at not in shown]
+        left = [tile.bit for tile in without(unseen(game), (tile for tiles in shown.values() for tile in tiles))]
+        needed = sum(hand.sizes[at] for at in hidden) + hand.boneyard
+        if needed > len(left):
+            raise EngineError(f"a deal needs {needed} unseen tiles, and {len(left)} are left")
+        found: list[Table] = []
+        for _ in range(_MOST_TRIES):
+            particles, _ = sampled_hands(self.state, left, hidden, rng, max(_FEWEST_PARTICLES, 2 * number))
+            rng.shuffle(particles)
+            for rest, hands in particles:
+                rng.shuffle(rest := list(rest))
+                held = {**shown, **{at: tuple(map(tile_of, bits)) for at, bits in hands.items()}}
+                boneyard = tuple(map(tile_of, rest[: hand.boneyard]))
+                table = Table(self.state, tuple(held[at] for at in sorted(held)), boneyard)
+                if table._is_plausible():
+                    found.append(table)
+                if len(found) == number:
+                    return found
+        raise EngineError(f"none of {_MOST_TRIES * _FEWEST_PARTICLES} deals agrees with what the players did")
 
 
 @value

@@ -1,0 +1,139 @@
+"""Tests of the board that is changed in place: random moves against `apply`, and perft against a table."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from engine import CUTTHROAT, PROFILES, Effects, EngineError, MatchEnd, Phase, Rules, Seat, Table, perft
+from engine.library.board import HandBoard
+from tests.engine.random_rules import random_rules
+
+
+def board_of(table: Table) -> HandBoard:
+    return HandBoard(table.game, table.hands, table.boneyard)
+
+
+def tiles_in(board: HandBoard) -> list[Counter[object]]:
+    return [Counter(board.tiles(bits)) for bits in board.hands]
+
+
+def check(board: HandBoard, table: Table) -> None:
+    """Compare the position and its legal moves."""
+    assert board.totals == table.game.totals
+    assert board.is_over == (table.turn is None)
+    if table.game.phase in (Phase.LEAD, Phase.PLAY):
+        assert tiles_in(board) == [Counter(held) for held in table.hands]
+        assert board.boneyard == len(table.boneyard)
+    if table.turn is not None:
+        assert board.turn == table.turn
+        moves = board.moves()
+        assert len(set(moves)) == len(moves)
+        assert {board.event(move, table.game.layout) for move in moves} == set(table.moves)
+
+
+def play_hand(table: Table, rng: random.Random) -> tuple[Table, int]:
+    """Play a hand at random on a board and a table. Returns the table, and the number of moves."""
+    board, made = board_of(table), 0
+    start = snapshot(board)
+    check(board, table)
+    while not board.is_over:
+        if made and rng.random() < 0.05:
+            table = resumed(board, table)
+        move = rng.choice(board.moves())
+        if rng.random() < 0.1:  # A move that is taken back changes nothing.
+            before = snapshot(board)
+            board.push(move)
+            board.pop()
+            assert snapshot(board) == before
+        event = board.event(move, table.game.layout)
+        board.push(move)
+        table = table.after(event)
+        made += 1
+        check(board, table)
+    for _ in range(made):
+        board.pop()
+    assert snapshot(board) == start
+    return table, made
+
+
+def resumed(board: HandBoard, table: Table) -> Table:
+    """Check that a board made from the middle of a hand is the same."""
+    again = board_of(table)
+    assert (again.turn, again.totals) == (board.turn, board.totals)
+    if table.game.rules.effects is not None:
+        assert again.course == board.course
+    assert {again.event(move, table.game.layout) for move in again.moves()} == set(table.moves)
+    return table
+
+
+def snapshot(board: HandBoard) -> tuple[object, ...]:
+    return tuple(repr(getattr(board, name)) for name in HandBoard.__slots__ if name != "_past")
+
+
+def play_match(rules: Rules, seats: int, rng: random.Random, most: int) -> int:
+    """Play up to *most* hands of a match. Returns the number of moves."""
+    table, made = Table.start(rules, tuple("ABCDEF"[:seats])), 0
+    for _ in range(most):
+        if table.is_over:
+            break
+        try:
+            table = table.deal(rng)
+        except EngineError:  # Some rules can hardly ever be dealt.
+            break
+        table, moves = play_hand(table, rng)
+        made += moves
+    return made
+
+
+GAMES = [rules for rules in PROFILES if rules.refereed]
+
+
+@pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.name)
+@pytest.mark.parametrize("seed", range(3))
+def test_whole_matches_are_those_of_the_engine(rules: Rules, seed: int) -> None:
+    assert play_match(rules, max(rules.seats_min, 2 + seed), random.Random(seed), 4) > 10
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_rules_are_those_of_the_engine(seed: int) -> None:
+    rng = random.Random(seed)
+    while True:
+        rules, seats = random_rules(rng)
+        if rules.refereed and seats > 1 and not (rules.cutthroat and rules.effects):
+            break
+    play_match(rules, seats, rng, 3)
+
+
+@pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.name)
+def test_perft_is_that_of_a_table(rules: Rules) -> None:
+    table = Table.start(rules, tuple("ABCD")).deal(random.Random(4))
+    assert [count(board_of(table), depth) for depth in range(5)] == [perft(table, depth) for depth in range(5)]
+
+
+def count(board: HandBoard, depth: int) -> int:
+    """Return the number of sequences of *depth* moves."""
+    if depth == 0:
+        return 1
+    total = 0
+    for move in board.moves():
+        board.push(move)
+        total += count(board, depth - 1)
+        board.pop()
+    return total
+
+
+def test_what_a_board_does_not_play_is_refused() -> None:
+    start = Table.start(CUTTHROAT, tuple("ABCD"))
+    with pytest.raises(EngineError, match="somebody is to move"):
+        board_of(start)
+    odd = replace(CUTTHROAT, effects=Effects(15, 14, 13, 12), match_end=MatchEnd.IMMEDIATE)
+    with pytest.raises(EngineError, match="stacking together with effects"):
+        board_of(Table.start(odd, tuple("ABCD")).deal(random.Random(1)))
+    board = board_of(start.deal(random.Random(1)))
+    assert board.turn in map(Seat, range(4))
+    with pytest.raises(IndexError):
+        board.pop()
