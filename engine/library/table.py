@@ -58,6 +58,13 @@ class SeatView:
     state: State
 
     @property
+    def game(self) -> Game:
+        """The match: rules, players, totals, layout, count and current hand."""
+        if self.state.game is None:
+            raise EngineError("no match has started")
+        return self.state.game
+
+    @property
     def moves(self) -> tuple[LegalMove, ...]:
         """Legal moves of this player. Empty if it is not their turn."""
         current = None if self.state.game is None else turn(self.state.game)
@@ -86,9 +93,7 @@ class SeatView:
                 with the lead.
         """
         _require_random(rng)
-        game = self.state.game
-        if game is None:
-            raise EngineError("no match has started, so there is nothing to deal")
+        game = self.game
         if game.hand is None:
             return [Table(self.state, ((),) * len(game.players))] * number
         hand, shown = game.hand, {int(self.seat): self.tiles}
@@ -149,8 +154,6 @@ class Table:
             raise EngineError("; ".join(problems))
         state, outcomes = apply(State(), MatchStart(rules, tuple(players)))
         return cls(state, ((),) * len(players), (), outcomes)
-
-    # ---- questions ----
 
     @property
     def game(self) -> Game:
@@ -213,8 +216,6 @@ class Table:
         """
         self._require_seat("seat", seat)
         return SeatView(Seat(seat), self.hands[seat], self.state)
-
-    # ---- steps ----
 
     def deal(self, rng: Random) -> "Table":
         """Return the table after a random deal. Deals again as long as the rules require it.
@@ -306,8 +307,6 @@ class Table:
             case _:
                 pass
         return table._with(move)._without_choice()
-
-    # ---- implementation ----
 
     @property
     def _hand(self) -> Hand:

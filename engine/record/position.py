@@ -58,9 +58,7 @@ def format_position(table: Table) -> str:
 
 def format_view(view: SeatView) -> str:
     """Return *view* as one line of text, without hidden tiles. `parse_view` restores it without its log."""
-    game = view.state.game
-    if game is None:
-        raise EngineError("a position needs a match, and none has started")
+    game = view.game
     hands: list[Held] = [()] * len(game.players)
     if game.hand is not None:
         shown = (None if holding is None else holding.tiles for holding in game.hand.holdings)

@@ -97,6 +97,7 @@ def test_a_stack_and_the_arms_of_a_starter_are_written() -> None:
     table = dealt(rules, "5-5 6-1", "5-5 3-2").play_or_raise(Play(Seat(0), Tile(5, 5)))
     stack = next(move for move in table.moves if isinstance(move, Stack))
     assert format_move(table.state, stack) == "5-5'^W"
+    assert [format_move(table.state, move) for move in table.moves][:1] == ["5-5'@W"]
     table = dealt(SUPER, "7-7 2-1", "7-2 7-3").play_or_raise(Play(Seat(0), Tile(7, 7)))
     assert [format_move(table.state, move) for move in table.moves][:2] == ["7-2@1", "7-3@1"]
 

@@ -35,8 +35,10 @@ from engine import (
     RedealReason,
     Rules,
     Seat,
+    SeatView,
     Spinner,
     Spot,
+    State,
     Table,
     Tile,
     full_set,
@@ -165,6 +167,9 @@ def test_a_seat_sees_its_own_tiles_and_the_layout() -> None:
     assert (ann.moves, ben.moves) == ((), table.moves)
     assert set(ben.unseen) == set(full_set(6)) - set(tiles("5-5 5-4 3-2"))
     assert ben.state == table.state
+    assert ben.game is table.game
+    with pytest.raises(EngineError, match="no match has started"):
+        _ = SeatView(Seat(0), (), State()).game
     # The view reveals nothing about other hands.
     other = dealt(BONES, "5-5 6-2", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
     assert other.seen_by(1) == ben
