@@ -4,53 +4,62 @@ from collections.abc import Iterator
 
 from engine.game.claims import broken_claims, denies, held_by_others
 from engine.game.judge_turn import turn_problems, unfinished_draw_problems
-from engine.game.questions import copies_left, ends_now, is_stackable
+from engine.game.questions import copies_left, ends_now, is_stackable, playable
 from engine.phrases import phrase
 from engine.rules.rules import NoDouble, Spinner
 from engine.state.events import Play, Stack
 from engine.state.hand import Hand, LeadTile
 from engine.state.layout import ARMS, OpenEnd, Spot, obstacle
 from engine.state.match import Game, Phase
-from engine.state.problems import Problem, ProblemKind, Weight, illegal, impossible, not_in_set, not_now, noted
+from engine.state.problems import Problem, ProblemKind, illegal, impossible, not_in_set, not_now, noted
 from engine.tiles import Tile
 
 
 def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
-    """Return the problems with a play.
-
-    Most plays have none, so cheap comparisons decide whether to run the expensive checks.
-    """
+    """Return the problems with a play: by the rules if it is not legal, and with what the seat denied."""
     if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
         return [not_now(game.phase)]
-    rules, tile, at, layout = game.rules, action.tile, action.at, hand.layout
-    end = None if at is None else layout.end_at(at)
+    rules, tile, at, seat = game.rules, action.tile, action.at, action.seat
+    end = None if at is None else hand.layout.end_at(at)
+    tiles, ends = playable(game, hand)
+    fits = not hand.layout.nodes and at is None if end is None else end in ends and tile.bit & end.fits != 0
+    is_turned = end is not None and action.inner is not None and action.inner != end.number and tile.has(end.number)
+    is_turn = hand.turn is None or hand.turn == seat
     found: list[Problem] = []
+    if not (tile.bit & tiles and fits and is_turn) or is_turned or not rules.refereed:
+        found = _reasons(game, hand, action, end)
+    if not rules.refereed:
+        return found
+    if denies(hand, seat, tile):
+        found += broken_claims(game, hand, seat, (tile,))
+    if any(hand.held):
+        found += elsewhere_problems(game, hand, seat, tile)
+    return found
+
+
+def _reasons(game: Game, hand: Hand, action: Play, end: OpenEnd | None) -> list[Problem]:
+    """Return the reasons why a play is not legal."""
+    rules, tile, at, layout = game.rules, action.tile, action.at, hand.layout
+    found: list[Problem] = []
+    fault = None
     if end is None or (action.inner is None and not tile.bit & end.fits):
         fault = obstacle(layout, tile, at, rules=rules, inner=action.inner)
-        if fault is not None:
-            found.append(impossible(ProblemKind.CANNOT_LIE_THERE, phrase("{tile}: {fault}", tile=tile, fault=fault)))
-            end = None
-    if hand.turn != action.seat and rules.refereed:
+    if fault is not None:
+        found.append(impossible(ProblemKind.CANNOT_LIE_THERE, phrase("{tile}: {fault}", tile=tile, fault=fault)))
+    if rules.refereed:
         found += turn_problems(game, hand, action.seat)
     if tile.bit & layout.gone(rules) or tile.high > rules.max_pips:
         found.append(_unavailable(game, tile))
     if not rules.refereed:
         return found
-    if hand.course.drawn and layout.nodes and hand.turn == action.seat:
-        found += unfinished_draw_problems(game.rules, hand)
+    if layout.nodes and hand.turn == action.seat:
+        found += unfinished_draw_problems(rules, hand)
     if not layout.nodes:
         found += _lead_problems(game, hand, tile)
-    elif at is not None and end is None:
-        if not found or found[0].weight is not Weight.IMPOSSIBLE:
-            found += _closed_problems(game, at, action)
-    elif end is not None and (
-        not tile.bit & end.fits or not end.playable or action.inner != end.number or hand.course.spell is not None
-    ):
+    elif fault is None and end is not None:
         found += _end_problems(hand, end, action)
-    if denies(hand, action.seat, tile):
-        found += broken_claims(game, hand, action.seat, (tile,))
-    if any(hand.held):
-        found += elsewhere_problems(game, hand, action.seat, tile)
+    elif fault is None and at is not None:
+        found += _closed_problems(game, at, action)
     return found
 
 

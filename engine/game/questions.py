@@ -1,6 +1,6 @@
 """Queries about a match: open ends, legal plays and stacks, unseen tiles."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from engine.game.turns import tiles_to_draw
 from engine.rules.rules import NoDouble, Rules
@@ -8,7 +8,7 @@ from engine.state.events import Play, Seat, Stack
 from engine.state.hand import Hand, LeadTile
 from engine.state.layout import Node, OpenEnd
 from engine.state.match import Game, Phase, State
-from engine.tiles import Tile, full_set, set_bits
+from engine.tiles import Tile, double_bits, full_set, set_bits
 
 
 def ends(state: State) -> tuple[OpenEnd, ...]:
@@ -28,6 +28,28 @@ def ends_now(hand: Hand) -> tuple[OpenEnd, ...]:
     return tuple(
         end for end in ends if end.playable and end.arm is spell.arm and end.spot.host != hand.layout.nodes[0].id
     )
+
+
+def playable(game: Game, hand: Hand) -> tuple[int, tuple[OpenEnd, ...]]:
+    """Return the tiles that the seat to move may lay, as a bit mask, and the ends where one can be laid.
+
+    This decides which plays are legal: `legal_plays` lists them, and the judge says what a refused play lacks. There
+    are no ends before the lead, and no tiles while a draw must be completed. In a roll call, a hand decides further.
+    """
+    rules = game.rules
+    available = set_bits(rules.max_pips) & ~hand.layout.gone(rules)
+    if game.phase is not Phase.LEAD:
+        is_due = game.phase is Phase.PLAY and not (hand.course.drawn and tiles_to_draw(rules, hand))
+        return (available, ends_now(hand)) if is_due else (0, ())
+    match hand.lead:
+        case LeadTile.ANY:
+            return available, ()
+        case LeadTile.SET_DOUBLE:
+            return available & Tile(rules.max_pips, rules.max_pips).bit, ()
+        case LeadTile.ANY_DOUBLE:
+            return available & double_bits(), ()
+        case LeadTile.HIGHEST_DOUBLE | LeadTile.RACE:
+            return available if rules.no_double is NoDouble.HIGHEST_TILE else available & double_bits(), ()
 
 
 def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None) -> tuple[Play, ...]:
@@ -50,15 +72,15 @@ def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None
     elif hand.turn is not None and seat != hand.turn:
         return ()
     seats = tuple(Seat(at) for at in range(len(game.players))) if seat is None else (seat,)
+    available, ends = playable(game, hand)
     if game.phase is Phase.LEAD:
-        leads = _possible_leads(game, hand, _distinct_available(game, hand, tiles))
-        return tuple(Play(who, tile, None, tile.low) for tile in leads for who in seats)
-    if game.phase is not Phase.PLAY or tiles_to_draw(game.rules, hand):
-        return ()
-    ends = ends_now(hand)
+        held = _distinct(available, tiles)
+        if hand.lead in (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE):
+            best = highest_leader(game.rules, held)
+            held = () if best is None else (best,)
+        return tuple(Play(who, tile, None, tile.low) for tile in held for who in seats)
     if game.rules.effects is not None:
         ends = _merge_free_arms(hand.layout.nodes[:1], ends)
-    available = _available(game, hand)
     plays = []
     for tile in tiles:
         bit = tile.bit
@@ -84,10 +106,9 @@ def legal_stacks(state: State, tiles: Iterable[Tile], *, seat: Seat | None = Non
     who = hand.turn if seat is None else seat
     if who is None or who != hand.turn or hand.chance is None or not hand.chance.called or hand.chance.seat == who:
         return ()
-    if tiles_to_draw(game.rules, hand):
-        return ()
+    available, _ = playable(game, hand)
     open_nodes = tuple(node for node in hand.layout.nodes if is_stackable(hand, node))
-    distinct = _distinct_available(game, hand, tiles)
+    distinct = _distinct(available, tiles)
     return tuple(Stack(who, tile, node.id) for tile in distinct for node in open_nodes if node.tile == tile)
 
 
@@ -126,34 +147,14 @@ def highest_leader(rules: Rules, tiles: Iterable[Tile]) -> Tile | None:
     return None
 
 
-def _distinct_available(game: Game, hand: Hand, tiles: Iterable[Tile]) -> tuple[Tile, ...]:
-    """Return *tiles* without duplicates and without those that have all copies on the table."""
-    available = _available(game, hand)
+def _distinct(available: int, tiles: Iterable[Tile]) -> tuple[Tile, ...]:
+    """Return *tiles* in the bit mask *available*, without duplicates."""
     found = []
     for tile in tiles:
         if tile.bit & available:
             available ^= tile.bit
             found.append(tile)
     return tuple(found)
-
-
-def _available(game: Game, hand: Hand) -> int:
-    """Return the bit mask of the tiles with at least one copy off the table."""
-    return set_bits(game.rules.max_pips) & ~hand.layout.gone(game.rules)
-
-
-def _possible_leads(game: Game, hand: Hand, tiles: tuple[Tile, ...]) -> Iterator[Tile]:
-    """Yield those of *tiles* that may lead the hand."""
-    match hand.lead:
-        case LeadTile.ANY:
-            yield from tiles
-        case LeadTile.ANY_DOUBLE:
-            yield from (tile for tile in tiles if tile.is_double)
-        case LeadTile.SET_DOUBLE:
-            yield from (tile for tile in tiles if tile.low == game.rules.max_pips)
-        case LeadTile.HIGHEST_DOUBLE | LeadTile.RACE:
-            best = highest_leader(game.rules, tiles)
-            yield from () if best is None else (best,)
 
 
 def _merge_free_arms(first: tuple[Node, ...], ends: tuple[OpenEnd, ...]) -> tuple[OpenEnd, ...]:
