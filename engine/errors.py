@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache, partial, wraps
 from inspect import isfunction, signature, unwrap
+from itertools import product
 from types import UnionType
 from typing import Any, NewType, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -33,44 +34,43 @@ class OptionsError(EngineError):
 
 def require_types(values: Mapping[str, object], hints: Mapping[str, Any], owner: str) -> None:
     """Raise EngineError if one of *values* does not have its type in *hints*. The message names *owner*."""
-    for name, thing in values.items():
-        if name in hints and not has_type(thing, hints[name]):
+    for is_deep, (name, thing) in product((False, True), values.items()):  # A match has many fields, so they are last.
+        if name in hints and not has_type(thing, hints[name], is_deep=is_deep):
             expected, found = re.sub(r"[a-z_.]+\.(?=[A-Z])|<class '|'>", "", str(hints[name])), repr(thing)
             raise EngineError(f"{owner}: {name} must be {expected[:_SHOWN]}, but got {found[:_SHOWN]}")
 
 
-def has_type(thing: object, hint: Any) -> bool:
-    """Return True if *thing* has the type *hint*, with its items and fields.
+def has_type(thing: object, hint: Any, *, is_deep: bool = True) -> bool:
+    """Return True if *thing* has the type *hint*, with its items and, if *is_deep*, its fields.
 
     A list may replace a tuple, and any integer, such as that of numpy, an int. The items of iterators are not checked.
 
     >>> has_type([1, 2], tuple[int, ...]), has_type("12", Iterable[int]), has_type(None, int | None)
     (True, False, True)
     """
-    kind, of = get_origin(hint), get_args(hint)
+    kind, of, fits = get_origin(hint), get_args(hint), partial(has_type, is_deep=is_deep)
     if isinstance(hint, NewType):
-        return has_type(thing, hint.__supertype__)
+        return fits(thing, hint.__supertype__)
     if kind in (Union, UnionType):
-        return any(has_type(thing, each) for each in of)
+        return any(fits(thing, each) for each in of)
     if kind is tuple and ... not in of:
-        return isinstance(thing, tuple | list) and len(thing) == len(of) and all(map(has_type, thing, of))
+        return isinstance(thing, tuple | list) and len(thing) == len(of) and all(map(fits, thing, of))
     if isinstance(kind, type) and issubclass(kind, Mapping):
-        return isinstance(thing, Mapping) and all(all(map(has_type, pair, of)) for pair in thing.items())
+        return isinstance(thing, Mapping) and all(all(map(fits, pair, of)) for pair in thing.items())
     if isinstance(kind, type) and issubclass(kind, Iterable):
         is_kind = isinstance(thing, tuple | list) if kind is tuple else isinstance(thing, kind)
-        return is_kind and (not isinstance(thing, Collection) or all(has_type(item, of[0]) for item in thing))
+        return is_kind and (not isinstance(thing, Collection) or all(fits(item, of[0]) for item in thing))
     if hint is int or not isinstance(hint, type):
         return hint is not int or hasattr(thing, "__index__")  # True for Any, callables and type variables
-    if not isinstance(thing, hint) or not is_dataclass(hint):
+    if not (is_deep and isinstance(thing, hint) and is_dataclass(hint)):
         return isinstance(thing, hint)
-    return all(has_type(getattr(thing, name), each) for name, each in _fields_of(hint))
+    return all(fits(getattr(thing, name), each) for name, each in _fields_of(hint))
 
 
 @cache
 def _fields_of(kind: Any) -> tuple[tuple[str, Any], ...]:
     """Return the names and types of the fields of a dataclass. Resolving the types takes 20 us."""
-    hints = get_type_hints(kind)
-    return tuple((each.name, hints[each.name]) for each in fields(kind))
+    return tuple((each.name, get_type_hints(kind)[each.name]) for each in fields(kind))
 
 
 def type_checked(public: Any) -> Any:

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any, get_args, get_type_hints
+from unittest import mock
 
 import pytest
 
@@ -21,10 +22,12 @@ from engine import (
     Record,
     Reveal,
     Seat,
+    State,
     Table,
     Tile,
     apply,
     best_plays,
+    errors,
 )
 from engine.errors import has_type
 from engine.state.hand import NO_COURSE, ClaimKind
@@ -148,6 +151,17 @@ def test_an_event_rejects_each_field_of_a_wrong_type(kind: type) -> None:
 def test_the_message_names_the_argument(call: Callable[[], object], words: str) -> None:
     with pytest.raises(EngineError, match=words):
         call()
+
+
+def test_a_wrong_event_in_a_long_match_is_found_first() -> None:
+    fields = mock.patch.object(errors, "_fields_of", side_effect=AssertionError("fields of the state were checked"))
+    with fields, pytest.raises(EngineError, match="event must be"):
+        apply(TABLE.state, "k")  # type: ignore[arg-type]
+
+
+def test_fields_are_checked_too() -> None:
+    with pytest.raises(EngineError, match="state must be State, but got State"):
+        apply(State(game="bones"), Draw(Seat(0)))  # type: ignore[arg-type]
 
 
 def test_lists_and_other_integers_are_accepted() -> None:
