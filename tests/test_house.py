@@ -118,7 +118,7 @@ def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
 # Product lines that a package or room may have; its parent counts the rest. A change that needs more room lowers
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
-    "engine": 9_831,
+    "engine": 9_794,
     "vision": 6_364,
     "hardware": 9_630,
     "calibration": 3_887,

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
-from typing import assert_never
 
 from engine.errors import EngineError
 from engine.game.fold import history
@@ -145,16 +144,10 @@ class _Hand:
 
 def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Seat:
     """Return the seat of an action. If it belongs to no seat, return the seat to move, or 0 if there is none."""
-    if isinstance(action, events.Boneyard):
-        drew = [outcome.seat for outcome in outcomes if isinstance(outcome, Drew)]
-        if drew:
-            return drew[0]
-    if not isinstance(
-        action,
-        events.Abandon | events.Boneyard | events.HandEnd | events.MatchClose | MatchStart | NewHand | events.Redeal,
-    ):
-        return action.seat
-    return Seat(0) if before.hand is None or before.hand.turn is None else before.hand.turn
+    drew = [outcome.seat for outcome in outcomes if isinstance(outcome, Drew) and isinstance(action, events.Boneyard)]
+    turn = None if before.hand is None else before.hand.turn
+    seat: Seat | None = drew[0] if drew else getattr(action, "seat", turn)
+    return Seat(0) if seat is None else seat
 
 
 def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
@@ -174,14 +167,8 @@ def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ..
             return (dgr.ShowPipsMove(min(pips, MAX_NUMBER)),)
         case events.Call():
             return _called(_paid(outcomes))
-        case (
-            events.Adjust() | events.Domino() | events.HandEnd() | events.MatchClose() | events.Rename() | events.Swap()
-        ):
+        case _:  # Others are notes, or implied by the tags or by the first line of a hand.
             return _notes(action)
-        case events.Abandon() | events.Lead() | MatchStart() | NewHand():
-            return ()  # Implied by the tags or by the first line of a hand.
-        case _:
-            assert_never(action)
 
 
 def _notes(action: Action | None) -> tuple[Move, ...]:
@@ -191,8 +178,7 @@ def _notes(action: Action | None) -> tuple[Move, ...]:
 
 def _paid(outcomes: tuple[Outcome, ...]) -> list[Scored]:
     """Return the points scored or lost by a play, a stack or a call."""
-    scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
-    return [outcome for outcome in scored if outcome.reason in (Reason.PLAY, Reason.STEAL)]
+    return [each for each in outcomes if isinstance(each, Scored) and each.reason in (Reason.PLAY, Reason.STEAL)]
 
 
 def _called(paid: list[Scored]) -> tuple[Move, ...]:

@@ -36,11 +36,6 @@ class Opening:
     letters: str
     players: tuple[str, ...]
 
-    @property
-    def start(self) -> MatchStart:
-        """The match as an event."""
-        return MatchStart(self.rules, self.players)
-
     def seat(self, letter: str, place: Place) -> Seat:
         """Return the seat of *letter*, or raise RecordError at *place* if it has no player."""
         if letter not in self.letters:

@@ -120,7 +120,7 @@ def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
             moves, bonuses, tiles on the table or open ends.
     """
     playing = _Playing(opening_of(record, strict=strict))
-    playing._apply(playing.opening.start)
+    playing._apply(events.MatchStart(playing.opening.rules, playing.opening.players))
     for at, hand in enumerate(record.hands):
         playing.play_hand(hand, is_last=at + 1 == len(record.hands))
     return playing.result(len(record.hands))

@@ -31,10 +31,19 @@ PORT = re.compile(rf"(?:{PIPS}-{PIPS}'?:[WENS]|[WENS1-6*])")
 BIDI_MARKS = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # They turn the text around them.
 _TAG_TEXT = re.compile(rf"[^{UNPRINTABLE}]*+")
 _UNWRITABLE_IN_NOTE = re.compile(rf"[(){UNPRINTABLE}]")
-_NOTE_OF_POINTS = re.compile(r"points=([+-]?[0-9]{1,6})(?: (.*))?")
-_NOTE_OF_YARD = re.compile(r"yard=([0-9]{1,3})")
-_NOTE_OF_NAME = re.compile(r"name=(.+)")
-_NOTE_OF_SWAP = re.compile(r"swap=([A-P])")
+_NOTES: dict[str, tuple[re.Pattern[str], Callable[[re.Match[str], Seat, str], Action]]] = {
+    "points=": (
+        re.compile("([+-]?[0-9]{1,6})(?: (.*))?"),
+        lambda note, seat, _: Adjust(seat, int(note[1]), note[2] or ""),
+    ),
+    "yard=": (re.compile("([0-9]{1,3})"), lambda note, *_: Boneyard(int(note[1]))),
+    "name=": (re.compile("(.+)"), lambda note, seat, _: Rename(seat, note[1])),
+    "swap=": (re.compile("([A-P])"), lambda note, seat, letters: Swap(seat, Seat(letters.find(note[1])))),
+    "out": (re.compile(""), lambda _, seat, letters: Domino(seat)),
+    "end": (re.compile(""), lambda *_: HandEnd()),
+    "close": (re.compile(""), lambda *_: MatchClose()),
+}
+"""Actions written as notes: the rest of the note, and the action of a seat, given the letters of all seats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +289,9 @@ class Record:
         _require_once([tag.name for tag in self.tags], "tag")
         if self.tag("DGR") != VERSION:
             raise EngineError(f'a record needs the tag [DGR "{VERSION}"], got {self.tag("DGR")!r}')
-        object.__setattr__(self, "tags", tuple(sorted(self.tags, key=_tag_rank)))
+        object.__setattr__(
+            self, "tags", tuple(sorted(self.tags, key=lambda tag: (*TAG_ORDER, tag.name).index(tag.name)))
+        )
 
     def tag(self, name: str) -> str | None:
         """Return the text of the tag *name*, or None if it is missing."""
@@ -290,10 +301,6 @@ class Record:
 def _writable(text: str) -> str:
     """Return *text* without characters that a note cannot hold."""
     return _UNWRITABLE_IN_NOTE.sub(" ", BIDI_MARKS.sub("", text))
-
-
-def _tag_rank(tag: Tag) -> int:
-    return (*TAG_ORDER, tag.name).index(tag.name)
 
 
 def _require_number(value: int, name: str, *, least: int = 0) -> None:
@@ -347,25 +354,12 @@ def action_of(note: NoteMove, seat: Seat, letters: str = SEATS) -> Action | None
     >>> action_of(NoteMove("t=3.1 c=.99"), Seat(1)) is None
     True
     """
-    points, yard = _NOTE_OF_POINTS.fullmatch(note.text), _NOTE_OF_YARD.fullmatch(note.text)
-    if points is not None:
-        return Adjust(seat, int(points[1]), points[2] or "")
-    if yard is not None:
-        return Boneyard(int(yard[1]))
-    name, swap = _NOTE_OF_NAME.fullmatch(note.text), _NOTE_OF_SWAP.fullmatch(note.text)
-    if name is not None:
-        return Rename(seat, name[1])
-    if swap is not None:
-        return Swap(seat, Seat(letters.find(swap[1])))
-    match note.text:
-        case "out":
-            return Domino(seat)
-        case "end":
-            return HandEnd()
-        case "close":
-            return MatchClose()
-        case _:
-            return None
+    name, equals, rest = note.text.partition("=")
+    if name + equals not in _NOTES:
+        return None
+    form, action = _NOTES[name + equals]
+    found = form.fullmatch(rest)
+    return None if found is None else action(found, seat, letters)
 
 
 def note_of(action: Action) -> NoteMove | None:

@@ -170,10 +170,7 @@ class Layout:
     @property
     def spinner(self) -> Node | None:
         """The first spinner, or None."""
-        for node in self.nodes:
-            if node.branches:
-                return node
-        return None
+        return next((node for node in self.nodes if node.branches), None)
 
     @property
     def tiles(self) -> tuple[Tile, ...]:

@@ -68,13 +68,7 @@ class Weight(Enum):
 
 @value
 class Problem:
-    """A problem with an action.
-
-    Attributes:
-        kind: Kind of problem.
-        weight: Severity, which determines whether the action counts.
-        words: Reason, as text for players.
-    """
+    """A problem with an action. Its weight decides whether the action counts. Its words tell players the reason."""
 
     kind: ProblemKind
     weight: Weight

@@ -51,10 +51,7 @@ class House:
         return all(_WORTH[mark] == CIRCLE_POINTS for mark in self.quadrants)
 
     def marked(self, points: int) -> tuple[Self, int]:
-        """Return the house with one more mark, and the points left over.
-
-        Args:
-            points: Points to add, a multiple of 5 and at least 5.
+        """Return the house with one more mark, and the rest of *points*, which are a multiple of 5 and at least 5.
 
         Raises:
             EngineError: If the house is full.
