@@ -11,6 +11,7 @@ from engine.state.events import Boneyard, Call, Decline, Draw, Knock, Seat
 from engine.state.hand import Hand, LeadTile
 from engine.state.match import Game, Phase
 from engine.state.problems import Problem, ProblemKind, doubtful, illegal, impossible, not_now, noted, tiles_text
+from engine.state.words import sum_of
 
 
 def turn_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Problem]:
@@ -126,7 +127,10 @@ def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
     elif action.points is not None and action.points != chance.points:
         numbers = {"called": action.points, "points": chance.points}
         words = phrase(
-            "{name} calls {called}, but the points are {points} ({sum})", name=name, sum=chance.because, **numbers
+            "{name} calls {called}, but the points are {points} ({sum})",
+            name=name,
+            sum=sum_of(chance, game.rules),
+            **numbers,
         )
         yield impossible(ProblemKind.WRONG_CALL, words)
 

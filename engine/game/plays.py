@@ -6,12 +6,13 @@ from engine.game.effects import force_draws, take_effect
 from engine.game.turns import drawable, pass_turn
 from engine.phrases import phrase
 from engine.rules.rules import MatchEnd, ProvableBlock, Rules, StealGain
-from engine.state.counting import Count, count, points_for
+from engine.state.counting import count, points_for
 from engine.state.events import Play, Seat, Seq, Stack
 from engine.state.hand import NO_COURSE, Chance, Claim, ClaimKind, Hand, LeadTile
 from engine.state.layout import Layout, NodeId, is_locked, lay, stack_on
 from engine.state.match import Game, Phase
 from engine.state.outcomes import Blocked, Claimable, Counted, Ending, Outcome, Placed, Reason, Stacked
+from engine.state.words import sum_of
 from engine.tiles import Tile, double_bits, full_set, set_bits
 from engine.value import changed
 
@@ -32,8 +33,7 @@ def play(game: Game, hand: Hand, seq: Seq, action: Play) -> GameUpdate:
         counted = count(layout, rules.spinner_count)
         points = points_for(counted.total, rules)
         if points:
-            because = sum_of_play(counted, rules)
-            after, outcomes = _score(game, hand, Chance(seat, points, points, because, called=False))
+            after, outcomes = _score(game, hand, Chance(seat, points, points, counted, called=False))
         else:
             after, outcomes = _after_tile(game, hand, seat)
         outcomes = (*lost, placed, Counted(counted), *outcomes)
@@ -54,21 +54,8 @@ def stack(game: Game, hand: Hand, action: Stack) -> GameUpdate:
     gain = worth * 2 if rules.steal_gain is StealGain.SCORE_PLUS_STOLEN else worth
     # Players may accept a stack that has nothing to steal. It then scores like a play.
     victim = None if chance is None or not chance.called else chance.seat
-    because = sum_of_stack(counted, action.tile)
-    taking = Chance(seat, points_for(counted.total, rules), gain, because, called=False, victim=victim, loss=worth)
+    taking = Chance(seat, points_for(counted.total, rules), gain, counted, called=False, victim=victim, loss=worth)
     return prepend(outcomes, _score(_in_play(game, hand), hand, taking))
-
-
-def sum_of_play(counted: Count, rules: Rules) -> str:
-    """Return the arithmetic behind the points of a play, as text."""
-    if rules.play_divisor == 1:
-        return str(counted)
-    return phrase("{sum}, divided by {divisor}", sum=counted, divisor=rules.play_divisor)
-
-
-def sum_of_stack(counted: Count, tile: Tile) -> str:
-    """Return the arithmetic behind the points of stacking *tile*, as text."""
-    return phrase("{sum}, doubled for a double", sum=counted) if tile.is_double else str(counted)
 
 
 def credit(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
@@ -80,10 +67,10 @@ def credit(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
 def grant(game: Game, chance: Chance) -> GameUpdate:
     """Return the match after the points of *chance* are scored and, if stolen, subtracted from the victim."""
     if chance.victim is None:
-        return pay(game, chance.seat, chance.points, Reason.PLAY, chance.because)
+        return pay(game, chance.seat, chance.points, Reason.PLAY, sum_of(chance, game.rules))
     thief, victim = game.players[chance.seat], game.players[chance.victim]
     game, taken = pay(game, chance.victim, -chance.loss, Reason.STEAL, phrase("stolen by {name}", name=thief))
-    because = phrase("stolen from {name}, {sum}", name=victim, sum=chance.because)
+    because = phrase("stolen from {name}, {sum}", name=victim, sum=sum_of(chance, game.rules))
     return prepend(taken, pay(game, chance.seat, chance.points, Reason.STEAL, because))
 
 
@@ -133,12 +120,12 @@ def _score(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
     if chance.worth and game.rules.call_required:
         hand = changed(hand, chance=chance)
         game = changed(game, hand=hand)
-        scored = (Claimable(chance.seat, chance.points, chance.because, chance.victim),)
+        scored = (Claimable(chance.seat, chance.points, sum_of(chance, game.rules), chance.victim),)
     elif chance.worth and game.rules.cutthroat:
         game, scored = credit(game, hand, chance)
         hand = game.hand or hand
     elif chance.worth:
-        game, scored = pay(game, chance.seat, chance.points, Reason.PLAY, chance.because)
+        game, scored = pay(game, chance.seat, chance.points, Reason.PLAY, sum_of(chance, game.rules))
     return prepend(scored, _after_tile(game, hand, chance.seat))
 
 

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import TypeVar
 
 from engine.errors import EngineError
-from engine.game.plays import sum_of_play, sum_of_stack
 from engine.library.table import SeatView, Table
 from engine.record.opening import opening_of, tags_of
 from engine.record.text import format_record, parse_record
@@ -352,10 +351,8 @@ class _PositionReader:
         counted = count(layout, self.rules.spinner_count)
         seat, worth = self._index(letter), points_for(counted.total, self.rules)
         if victim is None:
-            return Chance(seat, worth, int(points), sum_of_play(counted, self.rules), called=True)
-        stacked = next(node.tile for node in layout.nodes if node.id == layout.stacked[-1])
-        because = sum_of_stack(counted, stacked)
-        return Chance(seat, worth, int(points), because, called=True, victim=self._index(victim), loss=int(loss))
+            return Chance(seat, worth, int(points), counted, called=True)
+        return Chance(seat, worth, int(points), counted, called=True, victim=self._index(victim), loss=int(loss))
 
     def _tiles(self, name: str) -> Held:
         words = self._list(name)

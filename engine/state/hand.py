@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from engine.state.counting import Count
 from engine.state.events import Seat
 from engine.state.layout import Layout, Port
 from engine.state.outcomes import Ending
@@ -96,16 +97,16 @@ class Chance:
         seat: Seat that laid the tile.
         worth: Points that the layout scores.
         points: Points that the player receives.
-        because: Arithmetic behind the points.
+        count: Count that scored.
         called: Whether the player has called them.
         victim: Seat that loses points to a stack. None for a play.
-        loss: Points that the victim loses.
+        loss: Points that the victim of a stack loses, twice *worth* for a double. 0 for a play.
     """
 
     seat: Seat
     worth: int
     points: int
-    because: str
+    count: Count
     called: bool
     victim: Seat | None = None
     loss: int = 0

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from engine.phrases import Phrase, both, listed, phrase
+from engine.rules.rules import Rules
 from engine.state import outcomes
 from engine.state.events import RedealReason
+from engine.state.hand import Chance
 from engine.state.layout import Port
 from engine.state.outcomes import Abandoned, HandOver, HandStarted, MatchOver, MatchStarted, Must, Redealt, ShowHands
 from engine.state.problems import tiles_text
@@ -96,6 +98,15 @@ def describe(outcome: outcomes.Outcome, players: Sequence[str]) -> Phrase:
             return listed([words]) if outcome.stands else phrase("{words} (does not count)", words=words)
         case _:
             assert_never(outcome)
+
+
+def sum_of(chance: Chance, rules: Rules) -> Phrase:
+    """Return the arithmetic behind the points of a play or a stack."""
+    if chance.loss > chance.worth:
+        return phrase("{sum}, doubled for a double", sum=chance.count)
+    if chance.loss or rules.play_divisor == 1:
+        return listed([str(chance.count)])
+    return phrase("{sum}, divided by {divisor}", sum=chance.count, divisor=rules.play_divisor)
 
 
 def _of_the_match(

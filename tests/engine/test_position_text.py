@@ -25,6 +25,7 @@ from engine import (
     Tile,
     Undo,
     apply,
+    count,
     format_position,
     history,
     parse_position,
@@ -56,7 +57,10 @@ def renamed(layout: Layout) -> Layout:
 def without_log(table: Table) -> Table:
     game = table.game
     if game.hand is not None:
-        game = replace(game, hand=replace(game.hand, layout=renamed(game.hand.layout)))
+        layout, chance = renamed(game.hand.layout), game.hand.chance
+        if chance is not None:
+            chance = replace(chance, count=count(layout, game.rules.spinner_count))
+        game = replace(game, hand=replace(game.hand, layout=layout, chance=chance))
     return Table(State(game=game, start=game), table.hands, table.boneyard)
 
 

@@ -27,7 +27,7 @@ from vision.reader.reader import load_reader
 
 pytestmark = pytest.mark.slow
 
-PATIENCE_S = 120
+PATIENCE_S = 900
 
 
 def course_over(look: CalibrationCamera, into: Path) -> GuideCourse:

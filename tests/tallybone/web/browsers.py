@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, ConsoleMessage, FilePayload, Page, WebSocketRoute, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, FilePayload, Page, WebSocketRoute, expect, sync_playwright
 
 from engine import BONES, Rules
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
@@ -35,6 +35,7 @@ PATIENCE_MS = 30_000
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Yield a browser without a window."""
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         # Chromium's sandbox does not work as root, for example in a container.
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

@@ -52,7 +52,7 @@ def a_table_at_the_end_of_a_hand() -> Iterator[TrueTable]:
 
 
 def send(client: httpx.Client, photo: bytes, seat: int = 1, kind: str = BYTES["content-type"]) -> httpx.Response:
-    return client.post(f"{API}/hands/{seat}/photo", content=photo, headers={"content-type": kind}, timeout=60)
+    return client.post(f"{API}/hands/{seat}/photo", content=photo, headers={"content-type": kind}, timeout=240)
 
 
 def pips_in(answer: httpx.Response) -> list[list[int]]:
@@ -150,7 +150,7 @@ def test_only_a_few_photos_wait(table: TrueTable, insider: httpx.Client) -> None
 
 def begin_upload(table: TrueTable, client: httpx.Client, length: int, body: bytes) -> socket.socket:
     """Return a connection on which a photo has begun to arrive."""
-    line = socket.create_connection(("127.0.0.1", urlsplit(table.page.url).port), timeout=20)
+    line = socket.create_connection(("127.0.0.1", urlsplit(table.page.url).port), timeout=120)
     head = (
         f"POST {API}/hands/1/photo HTTP/1.1\r\nHost: localhost\r\nCookie: tallybone={client.cookies['tallybone']}\r\n"
     )

@@ -59,7 +59,7 @@ def served(limits: Limits, *small_buffers: int) -> Iterator[str]:
 def connection_from(address: str, url: str, sent: bytes = b"") -> socket.socket:
     """Return a connection from a local address that has sent *sent* and then stays idle."""
     target = urlsplit(url)
-    line = socket.create_connection((target.hostname or "", target.port or 0), timeout=20, source_address=(address, 0))
+    line = socket.create_connection((target.hostname or "", target.port or 0), timeout=120, source_address=(address, 0))
     line.sendall(sent)
     return line
 
@@ -134,7 +134,7 @@ def test_idle_connections_give_way_to_requests(sent: bytes, caplog: pytest.LogCa
             stack.enter_context(connection_from(f"127.0.1.{at % 50}", url, sent))
         for last in range(30):
             transport = httpx.HTTPTransport(local_address=f"127.0.2.{last}")
-            with httpx.Client(transport=transport, timeout=20) as client:
+            with httpx.Client(transport=transport, timeout=120) as client:
                 assert client.get(f"{url}{API}/me").status_code == 200
     assert len(caplog.records) <= 2
 
@@ -238,7 +238,7 @@ def stalled_connection(stack: ExitStack, address: str, url: str, path: bytes = b
 
 def can_request(url: str, address: str) -> bool:
     """Check that the page answers a request from an address."""
-    with httpx.Client(transport=httpx.HTTPTransport(local_address=address), timeout=20) as client:
+    with httpx.Client(transport=httpx.HTTPTransport(local_address=address), timeout=120) as client:
         try:
             return client.get(f"{url}{API}/me").status_code == 200
         except httpx.TransportError:
@@ -353,12 +353,12 @@ def test_survives_ten_times_as_many_connections_as_descriptors(tmp_path: Path) -
     ):
         assert process.stdout is not None
         url = process.stdout.readline().split()[1]
-        until(lambda: httpx.get(f"{url}{API}/state", timeout=30).status_code == 200)
+        until(lambda: httpx.get(f"{url}{API}/state", timeout=120).status_code == 200)
         for at in range(2500):
             sent = (b"", HALF_HEAD)[at % 2]
             stack.enter_context(connection_from(f"127.0.{1 + at // 250}.{1 + at % 250}", url, sent))
             if at % 100 == 99:
-                assert httpx.get(f"{url}{API}/state", timeout=20).status_code == 200
+                assert httpx.get(f"{url}{API}/state", timeout=120).status_code == 200
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
     assert len(errors.read_text().splitlines()) <= 10
