@@ -3,6 +3,7 @@
     python benchmarks/bench_engine.py [--seconds 2]
 
 A play is a query for the legal plays of the hand and a call of `apply`. Its time includes draws, knocks and the deal.
+The second figures are for a `HandBoard`: a hand is played by `push` and taken back by `pop`, over and over.
 The package `dominoes` (extra `oracles`) plays its own game alternately with ours in the same run, to measure both under
 the same load. It modifies a game in place, while `apply` keeps every earlier state and returns outcomes.
 """
@@ -23,6 +24,7 @@ from engine import (
     Claimable,
     Decline,
     Draw,
+    HandBoard,
     HandEnd,
     Knock,
     Lead,
@@ -35,6 +37,7 @@ from engine import (
     Rules,
     Seat,
     State,
+    Table,
     Tile,
     Turn,
     apply,
@@ -59,12 +62,13 @@ def main() -> None:
     rng = random.Random(1)
     games: dict[str, Callable[[], int]] = {rules.name: partial(play_hand, rules, rng) for rules in GAMES}
     theirs = dominoes_game(rng)
+    games |= {f"{rules.name}, in place": on_board(rules, rng) for rules in GAMES}
     if theirs is not None:
         games["dominoes"] = theirs
     rates = plays_per_second(games, options.seconds)
     for name, rate in rates.items():
         ratio = f", {rate / rates['dominoes']:.2f} of dominoes" if "dominoes" in rates else ""
-        print(f"{name:16} {rate:9.0f} plays/s, {1e6 / rate:6.1f} us each{ratio}")
+        print(f"{name:26} {rate:9.0f} plays/s, {1e6 / rate:6.1f} us each{ratio}")
     if theirs is None:
         print("dominoes is not installed (pip install -e .[oracles]), so there is nothing to compare with")
 
@@ -96,6 +100,24 @@ def dominoes_game(rng: random.Random) -> Callable[[], int] | None:
         return plays
 
     return game
+
+
+def on_board(rules: Rules, rng: random.Random) -> Callable[[], int]:
+    """Return a function that plays a hand on a board at random, takes it back, and returns the number of plays."""
+    tables = [Table.start(rules, tuple("ABCD")).deal(rng) for _ in range(50)]
+    boards = [HandBoard(table.game, table.hands, table.boneyard) for table in tables]
+
+    def hand() -> int:
+        board, plays, made = rng.choice(boards), 0, 0
+        while not board.is_over:
+            move = rng.choice(board.moves())
+            board.push(move)
+            plays, made = plays + (move >= 0), made + 1
+        for _ in range(made):
+            board.pop()
+        return plays
+
+    return hand
 
 
 def play_hand(rules: Rules, rng: random.Random) -> int:
