@@ -400,13 +400,15 @@ def test_a_player_who_knocked_cannot_play_those_numbers_until_they_draw() -> Non
 def test_chances_are_calibrated(rules: Rules, seats: int) -> None:
     """Observed shares are within 0.08 of the chances in the bins 0.2 to 0.4, 0.4 to 0.6 and 0.6 to 0.8."""
     bins: dict[int, list[tuple[float, bool]]] = {1: [], 2: [], 3: []}
-    for state, hands, _ in moments(rules, seats, 70, seed=1):
+    for at, (state, hands, _) in enumerate(moments(rules, seats, 130, seed=1)):
+        if at % (12 if rules.effects is not None else 3):
+            continue
         fits = playable_mask(state)
-        for at, chance in enumerate(chances(state, samples=200).seats):
+        for seat, chance in enumerate(chances(state, samples=200).seats):
             if 0.2 <= chance.can_play < 0.8:
-                able = any(tile.bit & fits for tile in hands[at])
+                able = any(tile.bit & fits for tile in hands[seat])
                 bins[int(chance.can_play * 5)].append((chance.can_play, able))
     for seen in bins.values():
-        assert len(seen) > 100
+        assert len(seen) > 60
         expected = sum(chance for chance, _ in seen) / len(seen)
         assert sum(able for _, able in seen) / len(seen) == pytest.approx(expected, abs=0.08)
