@@ -139,7 +139,7 @@ MAX_LINES = {
     "tallybone/web": 6_025,
     "tallybone": 5_638,
 }
-MAX_LINES_IN_SUM = 87_860
+MAX_LINES_IN_SUM = 87_823
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 
