@@ -298,7 +298,7 @@ class HandBoard:
         elif self._plays:
             self._attach(tile, slot)
         else:
-            slot = self._attach_first(tile)
+            self._attach_first(tile)
         if is_won:
             self.is_over = True
             return
@@ -359,8 +359,8 @@ class HandBoard:
             case Spinner.STARTER_SIX:
                 return not self._plays
 
-    def _attach_first(self, tile: int) -> int:
-        """Put the first tile on the table. Returns the index of an end with its outer number."""
+    def _attach_first(self, tile: int) -> None:
+        """Put the first tile on the table."""
         facts, rules, low, high = self._facts, self.rules, self._facts.tiles[tile].low, self._facts.tiles[tile].high
         is_double = low == high
         branches = is_double and self._branches()
@@ -378,7 +378,6 @@ class HandBoard:
         elif branches and not is_starter and rules.branch_order is words.BranchOrder.SIDES_FIRST:
             self._fits = [0 if port in TIPS else fit for port, fit in zip(ports, self._fits, strict=True)]
         self._count, self._plays, self._has_spinner = low + high, 1, branches
-        return 0
 
     def _open_more(self, number: int, host: int, ways: int) -> None:
         """Open the next arm of a starter, or the tips of a spinner if both its sides are covered."""

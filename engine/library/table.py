@@ -14,7 +14,7 @@ from engine.game.fold import apply, problem_with
 from engine.game.questions import highest_leader, unseen
 from engine.game.seating import name_problems
 from engine.game.turns import drawable, turn
-from engine.library.chances import sampled_hands, without
+from engine.library.chances import sampled_hands, shown_hands, without
 from engine.library.moves import LegalMove, legal_moves
 from engine.rules.rules import NoDouble, Rules, deal_problems
 from engine.state import events
@@ -73,10 +73,7 @@ class SeatView:
     @property
     def unseen(self) -> tuple[Tile, ...]:
         """Tiles in the boneyard and in other hands, from 0-0 upwards. A tile appears once for each copy."""
-        left = [] if self.state.game is None else list(unseen(self.state.game))
-        for tile in self.tiles:
-            left.remove(tile)
-        return tuple(left)
+        return () if self.state.game is None else tuple(without(unseen(self.state.game), self.tiles))
 
     def sample(self, rng: Random) -> "Table":
         """Return one of `samples`."""
@@ -89,17 +86,16 @@ class SeatView:
         younger ones are ignored. Many at once take less time than one by one, but some of them may be equal.
 
         Raises:
-            EngineError: If no match has started, *rng* is not a `Random`, or there are too few tiles, or no deal agrees
-                with the lead.
+            EngineError: If no match has started, *rng* is not a `Random`, *number* is not positive, there are too few
+                tiles, or no deal agrees with the lead.
         """
         _require_random(rng)
+        if number < 1:
+            raise EngineError(f"expected 1 deal or more, got {number}")
         game = self.game
         if game.hand is None:
             return [Table(self.state, ((),) * len(game.players))] * number
-        hand, shown = game.hand, {int(self.seat): self.tiles}
-        for at, holding in enumerate(hand.holdings):
-            if holding is not None and holding.tiles is not None:
-                shown.setdefault(at, holding.tiles)
+        hand, shown = game.hand, {**shown_hands(game.hand), int(self.seat): self.tiles}
         hidden = [at for at in range(len(hand.sizes)) if at not in shown]
         left = [tile.bit for tile in without(unseen(game), (tile for tiles in shown.values() for tile in tiles))]
         needed = sum(hand.sizes[at] for at in hidden) + hand.boneyard

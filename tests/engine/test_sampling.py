@@ -177,6 +177,10 @@ def test_a_view_that_cannot_be_dealt_is_rejected() -> None:
         SeatView(Seat(0), (), State()).sample(random.Random(1))
     with pytest.raises(EngineError, match="rng must be a random"):
         view.sample(5)  # type: ignore[arg-type]
+    with pytest.raises(EngineError, match="expected 1 deal or more, got 0"):
+        view.samples(random.Random(1), 0)
+    with pytest.raises(EngineError, match="expected 1 sample or more, got 0"):
+        chances(knocked().state, samples=0)
     game = view.state.game
     assert game is not None
     assert game.hand is not None
