@@ -36,7 +36,7 @@ demo: $(RUN) ## set up (about 90 MB the first time), then watch and score a rend
 setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
 	@echo "Ready: $(BIN)/tallybone --help"
 
-test: $(DEV) check coverage ## set up the tools (260 MB the first time), then check and run every test; about 20 minutes
+test: $(DEV) check coverage ## set up the tools (260 MB the first time), then check and run every test; about 25 minutes
 	@echo "Running all other tests, the slow ones too."
 	@$(BIN)/python -m pytest $(SPREAD) -m "slow and not (chroot or hardware or lab)" $(COVERED) $(COVERING)
 	@$(BIN)/python -m pytest $(SPREAD) $(addprefix --ignore=,$(COVERED) $(COVERING))
