@@ -1,7 +1,7 @@
 """Parse, format and explain the options of a game. `engine.rules.rules` declares them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
@@ -45,15 +45,6 @@ class Preset:
     games: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _ChosenValue:
-    """Requested value of an option: the *text* after the "=". *key* is as it was written, for error messages."""
-
-    option: Option
-    key: str
-    text: str
-
-
 def parse_options(text: str) -> dict[str, str]:
     """Parse the pairs of an Options tag, separated by blanks, commas or semicolons.
 
@@ -76,12 +67,12 @@ def parse_options(text: str) -> dict[str, str]:
                 pairs[last] += f",{piece}"
             elif not equals or not key:
                 faults.append(f"expected key=value, got {_quoted(piece)}")
-            elif key in pairs:
-                faults.append(fault_of(_shown(key), f"given twice, as {_quoted(pairs[key])} and as {_quoted(value)}"))
-                last = key
             else:
-                pairs[key] = value
+                if key in pairs:
+                    words = f"given twice, as {_quoted(pairs[key])} and as {_quoted(value)}"
+                    faults.append(fault_of(_shown(key), words))
                 last = key
+                pairs.setdefault(key, value)
     if faults:
         raise OptionsError(faults)
     return pairs
@@ -144,18 +135,16 @@ def with_options(rules: Rules, values: Mapping[str, str] | str) -> Rules:
     """
     faults: list[str] = []
     changes: dict[str, Any] = {}
-    choices = _choices(rules, parse_options(values) if isinstance(values, str) else values, faults)
-    for choice in choices.values():
-        if _lacks_effects(rules, choice.option):
-            faults.append(fault_of(choice.key, phrase("{game} has no effects", game=rules.name)))
-            continue
-        read = _read_value(choice.option, choice.text, rules)
-        changes |= read
-        if not read:
-            words = _unexpected(
-                option_values.allowed_text(choice.option), choice.text, option_values.allowed_words(choice.option)
-            )
-            faults.append(fault_of(choice.key, words))
+    values = parse_options(values) if isinstance(values, str) else values
+    for key, (written, text) in _choices(rules, values, faults).items():
+        option = option_named(key)
+        if _lacks_effects(rules, option):
+            faults.append(fault_of(written, phrase("{game} has no effects", game=rules.name)))
+        elif fields := _read_value(option, text, rules):
+            changes |= fields
+        else:
+            allowed, words = option_values.allowed_text(option), option_values.allowed_words(option)
+            faults.append(fault_of(written, _unexpected(allowed, text, words)))
     try:
         changed = _changed(rules, changes)
     except OptionsError as refused:
@@ -254,7 +243,8 @@ def matters(rules: Rules, option: Option) -> bool:
         return option.key in _FREE_PLAY_OPTIONS
     if _lacks_effects(rules, option):
         return False
-    return all(any(_is_on(rules, key) for key in need.split("|")) for need in option.needs)
+    needed = ([option_named(key) for key in need.split("|")] for need in option.needs)
+    return all(any(other.value_in(rules) not in other.off for other in others) for others in needed)
 
 
 def option_named(key: str) -> Option:
@@ -263,10 +253,10 @@ def option_named(key: str) -> Option:
     Raises:
         EngineError: If there is no such option.
     """
-    for option in OPTIONS:
-        if option.key == key:
-            return option
-    raise EngineError(_unknown(key))
+    option = _names().get(key)
+    if option is None or option.key != key:
+        raise EngineError(_unknown(key))
+    return option
 
 
 @cache
@@ -283,39 +273,38 @@ def _names() -> dict[str, Option]:
     return names
 
 
-def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict[str, _ChosenValue]:
-    """Return the choice for each option, by its key. Messages about unknown or repeated keys are added to *faults*."""
-    explicit: dict[str, _ChosenValue] = {}
-    preset: dict[str, _ChosenValue] = {}
+def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict[str, tuple[str, str]]:
+    """Return the chosen options by key, each with the key as it was written and the text of the value.
+
+    Messages about unknown or repeated keys are added to *faults*.
+    """
+    explicit: dict[str, tuple[str, str]] = {}
+    preset: dict[str, tuple[str, str]] = {}
     for key, text in values.items():
         name = _normalized(key)
         option = _names().get(name)
-        if option is not None and option.key in explicit:
-            faults.append(fault_of(_shown(key), f"given twice, also as {explicit[option.key].key}"))
-        elif option is not None:
-            explicit[option.key] = _ChosenValue(option, _shown(key), text)
-        elif any(known.key == name for known in PRESETS):
-            preset |= {choice.option.key: choice for choice in _preset_choices(rules, name, text, faults)}
-        else:
+        if option is None and any(known.key == name for known in PRESETS):
+            preset |= {chosen: (name, value) for chosen, value in _preset_options(rules, name, text, faults)}
+        elif option is None:
             faults.append(_unknown(key))
+        elif option.key in explicit:
+            faults.append(fault_of(_shown(key), f"given twice, also as {explicit[option.key][0]}"))
+        else:
+            explicit[option.key] = _shown(key), text
     choices = preset | explicit
     if "play_divisor" in preset or (rules.play_divisor == rules.unit != 1 and "unit" in choices):
-        chosen = choices.get("unit")
-        unit, key = (_written(rules, option_named("unit")), "scoring") if chosen is None else (chosen.text, chosen.key)
+        key, unit = choices.get("unit", ("scoring", _written(rules, option_named("unit"))))
         if unit.isdigit():  # A cribbage board is pegged in units.
-            choices["play_divisor"] = explicit.get(
-                "play_divisor", _ChosenValue(option_named("play_divisor"), key, unit)
-            )
+            choices["play_divisor"] = explicit.get("play_divisor", (key, unit))
     for consequence in CONSEQUENCES:
-        cause = choices.get(consequence.key)
-        if cause and _applies(consequence, rules, cause.text):
-            implied = {key: _ChosenValue(option_named(key), cause.key, text) for key, text in consequence.options}
-            choices = implied | choices
+        key, text = choices.get(consequence.key, ("", ""))
+        if _applies(consequence, rules, text):
+            choices = {implied: (key, value) for implied, value in consequence.options} | choices
     return choices
 
 
-def _preset_choices(rules: Rules, name: str, text: str, faults: list[str]) -> Iterator[_ChosenValue]:
-    """Yield the choices that the preset *name*=*text* makes. Messages about invalid ones are added to *faults*."""
+def _preset_options(rules: Rules, name: str, text: str, faults: list[str]) -> tuple[tuple[str, str], ...]:
+    """Return the keys and values that the preset *name*=*text* sets. Adds messages to *faults* if it is invalid."""
     value = _normalized(text)
     known = {preset.value: preset for preset in PRESETS if preset.key == name}
     if "yes" in known:
@@ -324,18 +313,12 @@ def _preset_choices(rules: Rules, name: str, text: str, faults: list[str]) -> It
     if chosen is None:
         faults.append(fault_of(name, _unexpected(either(known), text, known)))
     elif chosen.games and rules.name not in chosen.games:
-        options = ", ".join(key for key, _ in chosen.options)
-        words = phrase(
-            "{value} is for {games}, not for {game}; choose {options} there",
-            value=value,
-            games=either(chosen.games),
-            game=rules.name,
-            options=options,
-        )
-        faults.append(fault_of(name, words))
+        keys = ", ".join(dict(chosen.options))
+        named = {"value": value, "games": either(chosen.games), "game": rules.name, "options": keys}
+        faults.append(fault_of(name, phrase("{value} is for {games}, not for {game}; choose {options} there", **named)))
     else:
-        for key, wanted in chosen.options:
-            yield _ChosenValue(option_named(key), name, wanted)
+        return chosen.options
+    return ()
 
 
 def _applies(consequence: Preset, rules: Rules, text: str) -> bool:
@@ -409,11 +392,6 @@ def _changed(rules: Rules, changes: Mapping[str, Any]) -> Rules:
     raise OptionsError(faults)
 
 
-def _is_on(rules: Rules, key: str) -> bool:
-    option = option_named(key)
-    return option.value_in(rules) not in option.off
-
-
 def _unknown(key: str) -> str:
     names = [*_names(), *(preset.key for preset in PRESETS)]
     near = get_close_matches(_normalized(_shown(key)), names, n=1)
@@ -423,9 +401,8 @@ def _unknown(key: str) -> str:
 def _unexpected(allowed: Phrase, text: str, words: Iterable[str]) -> Phrase:
     """Return the message that *text* is not *allowed*. It suggests the most similar of *words*."""
     for word in get_close_matches(_normalized(_shown(text)), tuple(words), n=1, cutoff=_MIN_RESEMBLANCE):
-        return phrase(
-            "expected {allowed}, got {value}, did you mean {word}?", allowed=allowed, value=_quoted(text), word=word
-        )
+        named = {"allowed": allowed, "value": _quoted(text), "word": word}
+        return phrase("expected {allowed}, got {value}, did you mean {word}?", **named)
     return phrase("expected {allowed}, got {value}", allowed=allowed, value=_quoted(text))
 
 

@@ -4,24 +4,8 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from engine.errors import EngineError
-from engine.rules.rules import (
-    BranchOrder,
-    Drawing,
-    Effects,
-    HandMode,
-    HandPoints,
-    LeadRule,
-    MatchEnd,
-    NoDouble,
-    Policy,
-    Rules,
-    Spinner,
-    SpinnerCount,
-    TallyStyle,
-    TargetTest,
-    TieBreak,
-    TieOrder,
-)
+from engine.rules import rules as values
+from engine.rules.rules import Effects, HandPoints, Rules
 
 __all__ = ["ALLFIVES", "BLOCK", "BONES", "CUTTHROAT", "DRAW", "FREE", "PROFILES", "SUPER", "TWOSET", "profile"]
 
@@ -37,23 +21,23 @@ class GameWords:
 BONES = Rules(
     name="bones",
     redeal_if_doubles_over=3,
-    spinner=Spinner.FIRST,
+    spinner=values.Spinner.FIRST,
     unit=5,
     hand_points=HandPoints(round_to=5),
     target=150,
-    tally=TallyStyle.HOUSE,
+    tally=values.TallyStyle.HOUSE,
 )
 
-DRAW = Rules(name="draw", lead_first=LeadRule.LOT_ANY, branch_order=BranchOrder.ANY)
+DRAW = Rules(name="draw", lead_first=values.LeadRule.LOT_ANY, branch_order=values.BranchOrder.ANY)
 
 ALLFIVES = Rules(
     name="allfives",
     seats_max=4,
     hand_for=((3, 5), (4, 5)),
-    lead_first=LeadRule.LOT_ANY,
-    spinner=Spinner.FIRST,
-    branch_order=BranchOrder.ANY,
-    spinner_count=SpinnerCount.OPEN_HALVES,
+    lead_first=values.LeadRule.LOT_ANY,
+    spinner=values.Spinner.FIRST,
+    branch_order=values.BranchOrder.ANY,
+    spinner_count=values.SpinnerCount.OPEN_HALVES,
     unit=5,
     hand_points=HandPoints(subtract_own=True, round_to=5, bonus_divisor=5),
 )
@@ -62,23 +46,23 @@ BLOCK = Rules(
     name="block",
     seats_max=4,
     hand_for=((3, 5), (4, 5)),
-    lead_next=LeadRule.HIGHEST_DOUBLE,
-    draw=Drawing.NONE,
+    lead_next=values.LeadRule.HIGHEST_DOUBLE,
+    draw=values.Drawing.NONE,
     hand_points=HandPoints(subtract_own=True),
-    target_test=TargetTest.EXCEED,
+    target_test=values.TargetTest.EXCEED,
 )
 
 SUPER = Rules(
     name="super",
     max_pips=15,
     hand=9,
-    lead_first=LeadRule.CHOSEN_ANY_DOUBLE,
-    lead_next=LeadRule.LEFT_OF_WINNER,
-    no_double=NoDouble.DRAW_ONE_IN_TURN,
-    spinner=Spinner.STARTER_SIX,
-    draw=Drawing.TWO,
+    lead_first=values.LeadRule.CHOSEN_ANY_DOUBLE,
+    lead_next=values.LeadRule.LEFT_OF_WINNER,
+    no_double=values.NoDouble.DRAW_ONE_IN_TURN,
+    spinner=values.Spinner.STARTER_SIX,
+    draw=values.Drawing.TWO,
     effects=Effects(),
-    hand_points=HandPoints(mode=HandMode.SIMPLE, tie=TieBreak.FEWEST_PIPS),
+    hand_points=HandPoints(mode=values.HandMode.SIMPLE, tie=values.TieBreak.FEWEST_PIPS),
     target=None,
 )
 
@@ -87,14 +71,14 @@ TWOSET = Rules(
     copies=2,
     seats_min=4,
     seats_max=6,
-    lead_first=LeadRule.RACE_HIGHEST_DOUBLE,
-    lead_next=LeadRule.RACE_HIGHEST_DOUBLE,
-    spinner=Spinner.FIRST,
+    lead_first=values.LeadRule.RACE_HIGHEST_DOUBLE,
+    lead_next=values.LeadRule.RACE_HIGHEST_DOUBLE,
+    spinner=values.Spinner.FIRST,
     unit=5,
     call_required=True,
-    hand_points=HandPoints(subtract_own=True, tie_order=TieOrder.PIPS_THEN_HIGH),
+    hand_points=HandPoints(subtract_own=True, tie_order=values.TieOrder.PIPS_THEN_HIGH),
     target=150,
-    tally=TallyStyle.ROWS,
+    tally=values.TallyStyle.ROWS,
 )
 
 CUTTHROAT = replace(TWOSET, name="cutthroat", cutthroat=True)
@@ -103,12 +87,11 @@ FREE = Rules(
     name="free",
     seats_min=1,
     hand=1,
-    spinner=Spinner.ALL,
-    branch_order=BranchOrder.ANY,
-    draw=Drawing.NONE,
+    spinner=values.Spinner.ALL,
+    branch_order=values.BranchOrder.ANY,
+    draw=values.Drawing.NONE,
     target=None,
-    match_end=MatchEnd.END_OF_HAND,
-    policy=Policy.WARN,
+    match_end=values.MatchEnd.END_OF_HAND,
     refereed=False,
 )
 

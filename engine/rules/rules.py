@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from engine.errors import OptionsError
-from engine.phrases import fault_of, phrase
+from engine.phrases import Phrase, fault_of, phrase
 from engine.rules import option_values
 from engine.rules.option_values import MOST_SEATS, Choice, Deal, Explained, Group, Number, Players, SetSize, option
 from engine.tiles import HIGHEST_PIPS, full_set, set_name
@@ -316,7 +316,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         """Reject invalid rules. The error lists every fault."""
-        faults = (*_range_faults(self), *_sense_faults(self))
+        faults = [fault_of(key, words) for key, words in (*_range_faults(self), *_sense_faults(self))]
         if faults:
             raise OptionsError(faults, f"rules {self.name}: ")
 
@@ -357,15 +357,10 @@ def deal_problems(rules: Rules, seats: int) -> tuple[str, ...]:
     if dealt * seats > tiles:
         needed = {"dealt": dealt, "seats": seats, "need": dealt * seats, "set": set_name(rules.max_pips), "all": tiles}
         few = phrase("{dealt} tiles x {seats} players need {need} tiles, a {set} set has {all}", **needed)
-        problems.append(
-            few
-            if copies == 1
-            else phrase(
-                "{dealt} tiles x {seats} players need {need} tiles, {copies} {set} sets have {all}",
-                copies=copies,
-                **needed,
-            )
-        )
+        if copies > 1:
+            needed["copies"] = copies
+            few = phrase("{dealt} tiles x {seats} players need {need} tiles, {copies} {set} sets have {all}", **needed)
+        problems.append(few)
     return tuple(problems)
 
 
@@ -374,8 +369,8 @@ def seats_that_can_play(rules: Rules) -> tuple[int, ...]:
     return tuple(seats for seats in range(1, MOST_SEATS + 1) if not deal_problems(rules, seats))
 
 
-def _range_faults(rules: Rules) -> tuple[str, ...]:
-    """Return a message for each number in *rules* that is out of range."""
+def _range_faults(rules: Rules) -> Iterator[tuple[str, Phrase]]:
+    """Yield the name and a message for each number in *rules* that is out of range."""
     checks: list[tuple[str, Any, int, int | None]] = []
     for each in OPTIONS:
         match each.values:
@@ -391,38 +386,34 @@ def _range_faults(rules: Rules) -> tuple[str, ...]:
                 checks += [(f"hand of {seats}", tiles, 1, None) for seats, tiles in rules.hand_for]
             case Choice() | option_values.YesNo():
                 pass
-    return tuple(
-        fault_of(
-            key, phrase("expected {allowed}, got {value}", allowed=option_values.range_text(least, most), value=value)
-        )
-        for key, value, least, most in checks
-        if value is not None and not (least <= value and (most is None or value <= most))
-    )
+    for key, value, least, most in checks:
+        if value is not None and not (least <= value and (most is None or value <= most)):
+            allowed = option_values.range_text(least, most)
+            yield key, phrase("expected {allowed}, got {value}", allowed=allowed, value=value)
 
 
-def _sense_faults(rules: Rules) -> tuple[str, ...]:
-    """Return a message for each contradiction between options of *rules*."""
+def _sense_faults(rules: Rules) -> Iterator[tuple[str, Phrase]]:
+    """Yield the name and a message for each contradiction between options of *rules*."""
     points, marks = rules.hand_points, rules.effects
     fives_only = rules.unit in (None, 5) and rules.play_divisor == 1 and points.bonus_divisor == 1
     numbers = () if marks is None else (marks.draw_on, marks.again_on, marks.spell_on, marks.reverse_on)
-    no_house = phrase("house marks only fives, but these rules pay other points; use numbers")
-    no_rows = phrase("rows50 marks fives, but these rules pay other points; use numbers")
-    no_winner = phrase("nobody has won before the first hand, got {value}", value=rules.lead_first)
-    remainder = phrase("{unit} cannot be divided by {divisor}", unit=rules.unit, divisor=rules.play_divisor)
-    nothing_to_steal = phrase("there is nothing to steal without a unit")
-    no_copy = phrase("a tile is stacked on its copy, so copies must be 2")
-    nothing_to_call = phrase("there is nothing to call without a unit")
-    equal = phrase("expected four different numbers, got {numbers}", numbers=str(numbers))
-    by_tiles = phrase("fewest_pips decides between hands of as many tiles, so mode must be simple or advanced")
-    checks = (
-        (rules.tally is not TallyStyle.HOUSE or (fives_only and points.round_to == 5), "tally", no_house),
-        (rules.tally is not TallyStyle.ROWS or fives_only, "tally", no_rows),
-        (rules.lead_first not in _AFTER_A_HAND, "lead_first", no_winner),
-        (not rules.unit or rules.unit % (rules.play_divisor or 1) == 0, "play_divisor", remainder),
-        (rules.unit is not None or not rules.cutthroat, "cutthroat", nothing_to_steal),
-        (rules.copies > 1 or not rules.cutthroat, "cutthroat", no_copy),
-        (rules.unit is not None or not rules.call_required, "call_required", nothing_to_call),
-        (len(set(numbers)) == len(numbers), "effects", equal),
-        (points.tie is not TieBreak.FEWEST_PIPS or points.mode is not HandMode.PIPS, "tie", by_tiles),
-    )
-    return tuple(fault_of(key, words) for holds, key, words in checks if not holds)
+    if rules.tally is TallyStyle.HOUSE and not (fives_only and points.round_to == 5):
+        yield "tally", phrase("house marks only fives, but these rules pay other points; use numbers")
+    if rules.tally is TallyStyle.ROWS and not fives_only:
+        yield "tally", phrase("rows50 marks fives, but these rules pay other points; use numbers")
+    if rules.lead_first in _AFTER_A_HAND:
+        yield "lead_first", phrase("nobody has won before the first hand, got {value}", value=rules.lead_first)
+    if rules.unit and rules.unit % (rules.play_divisor or 1):
+        words = phrase("{unit} cannot be divided by {divisor}", unit=rules.unit, divisor=rules.play_divisor)
+        yield "play_divisor", words
+    if rules.cutthroat and rules.unit is None:
+        yield "cutthroat", phrase("there is nothing to steal without a unit")
+    if rules.cutthroat and rules.copies <= 1:
+        yield "cutthroat", phrase("a tile is stacked on its copy, so copies must be 2")
+    if rules.call_required and rules.unit is None:
+        yield "call_required", phrase("there is nothing to call without a unit")
+    if len(set(numbers)) < len(numbers):
+        yield "effects", phrase("expected four different numbers, got {numbers}", numbers=str(numbers))
+    if points.tie is TieBreak.FEWEST_PIPS and points.mode is HandMode.PIPS:
+        words = phrase("fewest_pips decides between hands of as many tiles, so mode must be simple or advanced")
+        yield "tie", words
