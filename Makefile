@@ -104,7 +104,7 @@ format: $(DEV) ## rewrite the sources as `make check` wants them, as far as a to
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 
 bench: $(DEV) ## measure speed on this machine, each figure next to a reference in the same run
-	@set -e; for file in $(filter-out benchmarks/bench_hands.py benchmarks/bench_gaps.py benchmarks/bench_crash.py benchmarks/bench_damage.py benchmarks/bench_endurance.py benchmarks/bench_enrol_photos.py benchmarks/bench_count_hand.py benchmarks/bench_scales.py,$(wildcard benchmarks/bench_*.py)); do echo "== $$file"; $(BIN)/python $$file; done
+	@set -e; for file in $(filter-out benchmarks/bench_hands.py benchmarks/bench_gaps.py benchmarks/bench_crash.py benchmarks/bench_damage.py benchmarks/bench_endurance.py benchmarks/bench_enrol_photos.py benchmarks/bench_count_hand.py benchmarks/bench_scales.py benchmarks/bench_mutants.py,$(wildcard benchmarks/bench_*.py)); do echo "== $$file"; $(BIN)/python $$file; done
 
 docs: $(DEV) ## build the documentation in build/docs, with search; it works offline
 	@$(INSTALL) -r requirements/docs.txt

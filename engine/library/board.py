@@ -497,7 +497,7 @@ class HandBoard:
 
     def _force_draws(self) -> None:
         """Let all others draw a tile, in turn order, as long as there are some."""
-        seats, left = len(self.hands), max(0, self.boneyard - self.rules.boneyard_reserve)
+        seats, left = len(self.hands), self.boneyard - self.rules.boneyard_reserve
         self._take([(self.turn + away * self.course.direction) % seats for away in range(1, min(seats, left + 1))])
 
     def _pass_without_a_lead(self) -> None:

@@ -27,6 +27,8 @@ from engine import (
     Phase,
     Play,
     Port,
+    Redeal,
+    RedealReason,
     Reveal,
     RevealPips,
     Rules,
@@ -107,6 +109,12 @@ def test_a_correction_before_the_end_of_the_hand_does_not_win() -> None:
     start = MatchStart(replace(SHORT, match_end=MatchEnd.END_OF_HAND), ("Ann", "Bob"))
     assert after(start, Adjust(A, 20, "handicap"))[0].phase is Phase.DEAL
     assert after(start, *LED[1:], Adjust(A, 20, ""))[0].phase is Phase.PLAY
+
+
+def test_points_given_by_hand_are_kept_if_the_hand_is_dealt_again() -> None:
+    start, again = MatchStart(BONES, ("Ann", "Bob")), Redeal(RedealReason.NO_DOUBLE)
+    game, _ = after(start, NewHand(), Adjust(A, 20, "handicap"), Adjust(B, -5, ""), again)
+    assert (game.totals, game.scores) == ((20, -5), ((20,), (-5,)))
 
 
 def test_a_closed_match_stays_over_and_follows_the_totals() -> None:

@@ -318,6 +318,7 @@ def test_all_faults_are_reported_at_once() -> None:
     ("rules", "text", "faults"),
     [
         (BONES, "zzz=1", ["zzz: unknown option"]),
+        (BONES, "seats_min=3", ["seats_min: unknown option, did you mean set_domino?"]),
         (
             BONES,
             "hand=2:7,2:6",

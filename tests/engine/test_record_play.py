@@ -140,6 +140,12 @@ def test_written_points_are_checked_against_the_play(moves: str, problem: str | 
     assert last(record(moves)).problem == problem
 
 
+def test_points_written_before_the_tiles_are_checked_when_the_hand_is_counted() -> None:
+    text = record("A: 5-5 +{} B: h7", options="lead_first=lot_any hand=1")
+    assert problems(text.format(5)) == [None] * 3
+    assert problems(text.format(10)) == [None, None, "+10 is written, but the hand pays 5"]
+
+
 def test_uncalled_points_are_forfeited() -> None:
     text = '[DGR "1"] [Rules "twoset"] #1 lead=A A: 5-5 {} B: 5-0@E {} C: 5-1@W {}'
     assert play(text.format("~10", "=10", "")).result.totals == (0, 10, 0, 0)

@@ -232,6 +232,10 @@ def test_positions_are_ignored_by_equality() -> None:
     assert KnockMove().place == NOWHERE
 
 
+def test_positions_are_not_shown() -> None:
+    assert repr(replace(KnockMove(), place=Place(3, 4))) == repr(KnockMove()) == "KnockMove()"
+
+
 def test_moves_of_different_kinds_differ() -> None:
     assert len({CalledMove(5), ForfeitedMove(5), BonusMove(5), ShowPipsMove(5), UndoMove(5), DrawMove(5)}) == 6
 
