@@ -24,6 +24,15 @@ def changed(old: T, **changes: Any) -> T:
     return new
 
 
+def replaced_at(items: tuple[T, ...], at: int, new: T) -> tuple[T, ...]:
+    """Return *items* with *new* at the index *at*.
+
+    >>> replaced_at((5, 0, 10), 1, 20)
+    (5, 20, 10)
+    """
+    return (*items[:at], new, *items[at + 1 :])
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def value(cls: type[T]) -> type[T]:
     """Turn *cls* into a frozen dataclass with slots.
@@ -110,11 +119,6 @@ class Trail(Sequence[_Item], Generic[_Item]):
         self._items = list(items)
         self._size = len(self._items)
 
-    def _with(self, items: list[_Item], size: int) -> "Trail[_Item]":
-        new: Trail[_Item] = Trail.__new__(Trail)
-        new._items, new._size = items, size
-        return new
-
     def with_item(self, item: _Item) -> "Trail[_Item]":
         """Return the trail with *item* at the end. Threads may do so to one trail at the same time."""
         items, size = self._items, self._size
@@ -122,11 +126,15 @@ class Trail(Sequence[_Item], Generic[_Item]):
             items.append(item)
         if items[size] is not item:  # There was another item, or another thread was faster.
             items = [*items[:size], item]
-        return self._with(items, size + 1)
+        new: Trail[_Item] = Trail.__new__(Trail)
+        new._items, new._size = items, size + 1
+        return new
 
     def until(self, size: int) -> "Trail[_Item]":
         """Return the first *size* items."""
-        return self._with(self._items, min(size, self._size))
+        new: Trail[_Item] = Trail.__new__(Trail)
+        new._items, new._size = self._items, min(size, self._size)
+        return new
 
     def __len__(self) -> int:
         return self._size

@@ -4,17 +4,19 @@ See docs/reference/rules.md 2.6.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
-from engine.game.questions import ends_now
+from engine.game.questions import ends_now, roll_call_rank
 from engine.game.turns import is_exempt
-from engine.phrases import Phrase, both, phrase, plural
+from engine.phrases import both, phrase, plural
 from engine.rules.rules import Rules
 from engine.state.events import Draw, Knock
-from engine.state.hand import Claim, ClaimKind, Hand
+from engine.state.hand import ROLL_CALLS, Claim, ClaimKind, Claims, Hand, LeadTile
+from engine.state.layout import fitting
 from engine.state.match import Game, Phase
 from engine.state.problems import Problem, ProblemKind, noted
-from engine.tiles import Tile, bits_of, double_bits, set_bits, tiles_of
-from engine.value import changed
+from engine.tiles import Tile, bits_of, double_bits, full_set, set_bits, tiles_of
+from engine.value import changed, replaced_at
 
 _BROKEN = {
     ClaimKind.DREW: ProblemKind.REVOKE,
@@ -22,6 +24,12 @@ _BROKEN = {
     ClaimKind.KEPT_DEAL: ProblemKind.TOO_MANY_DOUBLES,
     ClaimKind.LET_ANOTHER_LEAD: ProblemKind.HIGHER_DOUBLE_HELD,
     ClaimKind.NO_DOUBLE: ProblemKind.HIGHER_DOUBLE_HELD,
+}
+
+_DID = {
+    ClaimKind.DREW: phrase("drew"),
+    ClaimKind.KNOCKED: phrase("knocked"),
+    ClaimKind.NO_DOUBLE: phrase("had no double to lead"),
 }
 
 
@@ -38,11 +46,8 @@ def claim_of(game: Game, hand: Hand, action: Draw | Knock) -> Claim | None:
         return no_double(rules)
     if hand.course.drawn if is_draw else (not rules.must_play or is_exempt(rules, hand)):
         return None
-    fits, numbers = 0, []
-    for end in ends_now(hand):
-        fits |= end.fits
-        numbers.append(end.number)
-    return Claim(ClaimKind.DREW if is_draw else ClaimKind.KNOCKED, fits & set_bits(rules.max_pips), 0, tuple(numbers))
+    ends, kind = ends_now(hand), ClaimKind.DREW if is_draw else ClaimKind.KNOCKED
+    return Claim(kind, fitting(ends) & set_bits(rules.max_pips), 0, tuple(end.number for end in ends))
 
 
 def kept_deal(rules: Rules) -> tuple[Claim, ...]:
@@ -59,65 +64,71 @@ def no_double(rules: Rules) -> Claim:
     return Claim(ClaimKind.NO_DOUBLE, double_bits() & set_bits(rules.max_pips))
 
 
-def add_claim(claims: tuple[tuple[Claim, ...], ...], seat: int, claim: Claim) -> tuple[tuple[Claim, ...], ...]:
+def after_lead(claims: Claims, lead: LeadTile, led: Tile, rules: Rules) -> Claims:
+    """Return the claims after the lead. If a roll call ended with *led*, nobody holds a tile that is called earlier."""
+    if lead not in ROLL_CALLS:
+        return claims
+    claim = Claim(ClaimKind.LET_ANOTHER_LEAD, _called_before(led, rules.max_pips))
+    return tuple((*old, claim) for old in claims)
+
+
+@cache
+def _called_before(led: Tile, max_pips: int) -> int:
+    """Return the bit mask of the tiles that a roll call reaches before *led*."""
+    return bits_of(tile for tile in full_set(max_pips) if roll_call_rank(tile) > roll_call_rank(led))
+
+
+def add_claim(claims: Claims, seat: int, claim: Claim) -> Claims:
     """Return *claims* with *claim* added for *seat*, replacing an older claim of the same content.
 
     The newer claim is stricter, because the player has drawn fewer tiles since. Replacing keeps the list short.
     """
     content = (claim.kind, claim.denied, claim.numbers)
     others = (old for old in claims[seat] if (old.kind, old.denied, old.numbers) != content)
-    return tuple((*others, claim) if at == seat else old for at, old in enumerate(claims))
+    return replaced_at(claims, seat, (*others, claim))
 
 
-def after_draw(
-    claims: tuple[tuple[Claim, ...], ...], seat: int, tiles: int, faces: tuple[Tile, ...] = ()
-) -> tuple[tuple[Claim, ...], ...]:
+def after_draw(claims: Claims, seat: int, tiles: int, faces: tuple[Tile, ...] = ()) -> Claims:
     """Return *claims* after *seat* drew *tiles* tiles.
 
     Each unseen tile may be one that the player has denied holding. If *faces* were seen, the player's claims stop
     denying exactly those tiles.
     """
     unseen, seen = (0 if faces else tiles), bits_of(faces)
-    mine = tuple(changed(claim, denied=claim.denied & ~seen, allowed=claim.allowed + unseen) for claim in claims[seat])
-    return tuple(mine if at == seat else old for at, old in enumerate(claims))
+    mine = (changed(claim, denied=claim.denied & ~seen, allowed=claim.allowed + unseen) for claim in claims[seat])
+    return replaced_at(claims, seat, tuple(mine))
 
 
-def denies(hand: Hand, seat: int, tile: Tile) -> bool:
-    """Return True if *seat* has claimed not to hold *tile*. Called at every play."""
-    return any(claim.denied & tile.bit for claim in hand.claims[seat])
-
-
-def after_play(claims: tuple[tuple[Claim, ...], ...], seat: int, tile: Tile) -> tuple[tuple[Claim, ...], ...]:
+def after_play(claims: Claims, seat: int, tile: Tile) -> Claims:
     """Return *claims* after *seat* laid *tile*.
 
     If the player had denied holding *tile*, it may have been drawn since. The draw then came after the last claim that
     denies *tile* and allows a drawn one. That claim and all earlier ones allow one tile less.
     """
-    explained = (at for at, claim in enumerate(claims[seat]) if claim.denied & tile.bit and claim.allowed)
-    last = max(explained, default=-1)
-    if last < 0:
+    mine = claims[seat]
+    explained = [at for at, claim in enumerate(mine, 1) if claim.denied & tile.bit and claim.allowed]
+    if not explained:
         return claims
-    mine = tuple(
-        changed(claim, allowed=max(0, claim.allowed - 1)) if at <= last else claim
-        for at, claim in enumerate(claims[seat])
-    )
-    return tuple(mine if at == seat else old for at, old in enumerate(claims))
+    earlier = (changed(claim, allowed=max(0, claim.allowed - 1)) for claim in mine[: explained[-1]])
+    return replaced_at(claims, seat, (*earlier, *mine[explained[-1] :]))
 
 
-def broken_claims(game: Game, hand: Hand, seat: int, tiles: Iterable[Tile]) -> Iterator[Problem]:
+def broken_claims(game: Game, hand: Hand, seat: int, tiles: tuple[Tile, ...]) -> Iterator[Problem]:
     """Yield a problem for each claim of *seat* that *tiles* of its hand disprove."""
-    held = tuple(tiles)
+    held = bits_of(tiles)
     for claim in hand.claims[seat]:
-        denied = [tile for tile in held if tile.bit & claim.denied]
-        if len(denied) > claim.allowed:
-            yield _broken(game, hand, seat, claim, denied)
+        if claim.denied & held:
+            denied = [tile for tile in tiles if tile.bit & claim.denied]
+            if len(denied) > claim.allowed:
+                yield _broken(game, hand, seat, claim, denied)
 
 
 def false_claim(game: Game, hand: Hand, action: Draw | Knock) -> Iterator[Problem]:
     """Yield a problem if drawing or knocking now denies a tile that the player was seen to draw."""
-    claim = claim_of(game, hand, action) if hand.held[action.seat] else None
-    if claim is not None and hand.held[action.seat] & claim.denied:
-        yield _broken(game, hand, action.seat, claim, tiles_of(hand.held[action.seat] & claim.denied))
+    held = hand.held[action.seat]
+    claim = claim_of(game, hand, action) if held else None
+    if claim is not None and held & claim.denied:
+        yield _broken(game, hand, action.seat, claim, tiles_of(held & claim.denied))
 
 
 def held_by_others(hand: Hand, seat: int, tile: Tile) -> list[int]:
@@ -127,27 +138,16 @@ def held_by_others(hand: Hand, seat: int, tile: Tile) -> list[int]:
 
 def _broken(game: Game, hand: Hand, seat: int, claim: Claim, tiles: Iterable[Tile]) -> Problem:
     """Return the problem with *tiles* that disprove *claim*."""
-    values = {"name": game.players[seat], "did": _words(game, hand, claim), "tiles": both(map(str, tiles))}
+    if claim.kind is ClaimKind.KEPT_DEAL:
+        most = game.rules.redeal_if_doubles_over or 0
+        did = plural("did not declare more than 1 double", "did not declare more than {number} doubles", number=most)
+    elif claim.kind is ClaimKind.LET_ANOTHER_LEAD:
+        did = phrase("let the {tile} lead", tile=hand.layout.nodes[0].tile)
+    else:
+        did = _DID[claim.kind]
+    values = {"name": game.players[seat], "did": did, "tiles": both(map(str, tiles))}
     words = phrase("{name} {did}, but held {tiles}", **values)
     if claim.numbers:
         on = both(str(number) for number in sorted(set(claim.numbers)))
         words = phrase("{name} {did} on {numbers}, but held {tiles}", numbers=on, **values)
     return noted(_BROKEN[claim.kind], words)
-
-
-def _words(game: Game, hand: Hand, claim: Claim) -> Phrase:
-    """Describe how a claim was made."""
-    match claim.kind:
-        case ClaimKind.DREW:
-            return phrase("drew")
-        case ClaimKind.KNOCKED:
-            return phrase("knocked")
-        case ClaimKind.KEPT_DEAL:
-            most = game.rules.redeal_if_doubles_over or 0
-            return plural(
-                "did not declare more than 1 double", "did not declare more than {number} doubles", number=most
-            )
-        case ClaimKind.LET_ANOTHER_LEAD:
-            return phrase("let the {tile} lead", tile=hand.layout.nodes[0].tile)
-        case ClaimKind.NO_DOUBLE:
-            return phrase("had no double to lead")

@@ -6,10 +6,15 @@ from engine.state.hand import Hand
 from engine.state.match import Game, Phase
 from engine.state.outcomes import Abandoned, Ending, Forfeited, HandOver, MatchOver, Outcome, Reason, Scored, ShowHands
 from engine.state.settle import Holding, settle, winners
-from engine.value import changed
+from engine.value import changed, replaced_at
 
 GameUpdate = tuple[Game, tuple[Outcome, ...]]
 """The match after an action, and its outcomes."""
+
+
+def prepend(before: tuple[Outcome, ...], then: GameUpdate) -> GameUpdate:
+    """Return *then* with the outcomes *before* inserted in front."""
+    return then[0], (*before, *then[1])
 
 
 def close_hand(game: Game, hand: Hand, ending: Ending, out: Seat | None) -> GameUpdate:
@@ -26,18 +31,16 @@ def reveal(game: Game, hand: Hand, seat: Seat, holding: Holding) -> GameUpdate:
     Uncalled points of the last play are forfeited.
     """
     hand, lost = forfeit(hand)
-    hand = changed(hand, holdings=tuple(holding if at == seat else old for at, old in enumerate(hand.holdings)))
-    game = changed(game, hand=hand)
-    holdings = tuple(holding for holding in hand.holdings if holding is not None)
-    assert hand.ending is not None  # the phase is REVEAL
-    if len(holdings) < len(hand.holdings):
-        return game, (*lost, ShowHands(hand.ending, hand.out, _hidden(hand)))
-    rule = game.rules.hand_points
-    best = winners(holdings, hand.out, rule, partners_mode(game))
-    unknown = tuple(at for at in best if len(best) > 1 and holdings[at].tiles is None)
-    tie_needs_tiles = rule.tie is TieBreak.LIGHTEST_TILE and partners_mode(game) is not PartnersMode.TEAM_TOTAL
-    if unknown and tie_needs_tiles:
-        return game, (*lost, ShowHands(hand.ending, hand.out, unknown))
+    hand = changed(hand, holdings=replaced_at(hand.holdings, seat, holding))
+    game, rule, mode = changed(game, hand=hand), game.rules.hand_points, partners_mode(game)
+    to_show = _hidden(hand)
+    if not to_show and rule.tie is TieBreak.LIGHTEST_TILE and mode is not PartnersMode.TEAM_TOTAL:
+        holdings = _shown(hand)
+        best = winners(holdings, hand.out, rule, mode)
+        to_show = tuple(at for at in best if len(best) > 1 and holdings[at].tiles is None)
+    if to_show:
+        assert hand.ending is not None  # the phase is REVEAL
+        return game, (*lost, ShowHands(hand.ending, hand.out, to_show))
     return prepend(lost, count_hand(game, hand))
 
 
@@ -61,9 +64,8 @@ def forfeit(hand: Hand) -> tuple[Hand, tuple[Outcome, ...]]:
 
 def count_hand(game: Game, hand: Hand) -> GameUpdate:
     """Return the match after the hand is counted and its winner scores."""
-    holdings = tuple(holding for holding in hand.holdings if holding is not None)
     assert hand.ending is not None  # the phase is REVEAL
-    result = settle(holdings, hand.out, game.rules.hand_points, partners_mode(game))
+    result = settle(_shown(hand), hand.out, game.rules.hand_points, partners_mode(game))
     game = changed(game, phase=Phase.DEAL, hand_winner=result.winner)
     outcomes: tuple[Outcome, ...] = (HandOver(hand.ending, result),)
     if result.winner is None:
@@ -80,10 +82,9 @@ def pay(game: Game, seat: Seat, points: int, reason: Reason, because: str) -> Ga
     """Return the match after *seat* scores *points*. `conclude` ends it."""
     if points == 0:
         return game, ()
-    scores = tuple([(*old, points) if at == seat else old for at, old in enumerate(game.scores)])
-    totals = tuple([total + points if at == seat else total for at, total in enumerate(game.totals)])
-    game = Game(game.rules, game.players, game.phase, scores, totals, game.hand, game.hand_winner, game.winner)
-    return game, (Scored(seat, points, reason, because),)
+    scores = replaced_at(game.scores, seat, (*game.scores[seat], points))
+    totals = replaced_at(game.totals, seat, game.totals[seat] + points)
+    return changed(game, scores=scores, totals=totals), (Scored(seat, points, reason, because),)
 
 
 def conclude(game: Game, outcomes: tuple[Outcome, ...]) -> GameUpdate:
@@ -91,17 +92,15 @@ def conclude(game: Game, outcomes: tuple[Outcome, ...]) -> GameUpdate:
 
     Without a target, the winner of a hand wins the match. A hand without a winner does not end it.
     """
-    scored = [at for at, outcome in enumerate(outcomes) if isinstance(outcome, Scored)]
+    scored = [(at, outcome.seat) for at, outcome in enumerate(outcomes, 1) if isinstance(outcome, Scored)]
+    last, by = scored[-1] if scored else (len(outcomes), None)
     is_between_hands = game.phase is Phase.DEAL and game.hand is not None
     winner = None
     if game.rules.target is None:
         winner = game.hand_winner if is_between_hands else None
     elif is_between_hands or game.rules.match_end is MatchEnd.IMMEDIATE:
-        last = outcomes[scored[-1]] if scored else None
-        winner = winning_leader(game, last.seat if isinstance(last, Scored) else None)
-    if winner is None:
-        return game, outcomes
-    return prepend(outcomes[: scored[-1] + 1] if scored else outcomes, win(game, winner, goes_on=game))
+        winner = winning_leader(game, by)
+    return (game, outcomes) if winner is None else prepend(outcomes[:last], win(game, winner, goes_on=game))
 
 
 def winning_leader(game: Game, by: Seat | None = None) -> Seat | None:
@@ -109,25 +108,18 @@ def winning_leader(game: Game, by: Seat | None = None) -> Seat | None:
 
     Of partners it is *by*, otherwise the first.
     """
-    target, leaders = game.rules.target, _leaders(game)
+    target, leaders = game.rules.target, _leading_sides(game)
     if target is None or len(leaders) != 1:
         return None
-    total, is_reached = game.side_total(leaders[0]), game.rules.target_test is TargetTest.REACH
-    if total < target or (total == target and not is_reached):
-        return None
-    return by if any(by in side and leaders[0] in side for side in game.sides) else leaders[0]
+    (side,) = leaders
+    needed = target if game.rules.target_test is TargetTest.REACH else target + 1
+    return None if game.side_total(side[0]) < needed else by if by in side else side[0]
 
 
 def close_match(game: Game) -> GameUpdate:
     """Return the match ended with the present totals. A tie has no winner."""
-    leaders = _leaders(game)
-    return win(game, leaders[0] if len(leaders) == 1 else None, goes_on=None)
-
-
-def _leaders(game: Game) -> list[Seat]:
-    """Return the first seat of each side with the highest total."""
-    totals = [game.side_total(side[0]) for side in game.sides]
-    return [side[0] for side, total in zip(game.sides, totals, strict=True) if total == max(totals)]
+    leaders = _leading_sides(game)
+    return win(game, leaders[0][0] if len(leaders) == 1 else None, goes_on=None)
 
 
 def win(game: Game, seat: Seat | None, *, goes_on: Game | None) -> GameUpdate:
@@ -136,19 +128,22 @@ def win(game: Game, seat: Seat | None, *, goes_on: Game | None) -> GameUpdate:
     *goes_on* is the match if a correction takes back the win. None if nothing can.
     """
     hand = None if game.hand is None else changed(game.hand, turn=None)
-    partner = None
-    for side in game.sides:
-        if seat in side and len(side) > 1:
-            partner = side[1] if side[0] == seat else side[0]
+    partners = [at for side in game.sides if seat in side for at in side if at != seat]
     game = changed(game, phase=Phase.MATCH_OVER, hand=hand, winner=seat, other=goes_on)
-    return game, (MatchOver(seat, game.totals, partner),)
+    return game, (MatchOver(seat, game.totals, *partners),)
 
 
-def prepend(before: tuple[Outcome, ...], then: GameUpdate) -> GameUpdate:
-    """Return *then* with the outcomes *before* inserted in front."""
-    return then[0], (*before, *then[1])
+def _leading_sides(game: Game) -> list[tuple[Seat, ...]]:
+    """Return the sides with the highest total."""
+    totals = [game.side_total(side[0]) for side in game.sides]
+    return [side for side, total in zip(game.sides, totals, strict=True) if total == max(totals)]
 
 
 def _hidden(hand: Hand) -> tuple[Seat, ...]:
     """Return the seats that have not shown their tiles."""
     return tuple(Seat(seat) for seat, holding in enumerate(hand.holdings) if holding is None)
+
+
+def _shown(hand: Hand) -> tuple[Holding, ...]:
+    """Return the tiles of all seats, which have shown them."""
+    return tuple(holding for holding in hand.holdings if holding is not None)

@@ -4,12 +4,9 @@ from engine.game.claims import after_draw
 from engine.rules.rules import Effects, Rules, SkipOn
 from engine.state.events import Seat
 from engine.state.hand import Course, Hand, Spell
-from engine.state.layout import Node, Port
+from engine.state.layout import Port
 from engine.state.outcomes import ForcedDraw, Outcome, Spelled, Turned
 from engine.value import changed, value
-
-HandUpdate = tuple[Hand, tuple[Outcome, ...]]
-"""The hand after an effect, and its outcomes."""
 
 
 @value
@@ -21,18 +18,18 @@ class EffectTile:
     is_double: bool
 
 
-def take_effect(hand: Hand, seat: Seat, node: Node, rules: Rules, effects: Effects) -> HandUpdate:
-    """Return the hand after the effects of the outer number of *node*. The turn is not passed yet.
+def take_effect(hand: Hand, seat: Seat, rules: Rules, effects: Effects) -> tuple[Hand, tuple[Outcome, ...]]:
+    """Return the hand after the effects of the outer number of the last tile. The turn is not passed yet.
 
     A first tile that is no double has two outer numbers and no effect. The standard rules do not allow it.
     """
+    starter, node = hand.layout.nodes[0], hand.layout.nodes[-1]
     if node.joins is None and not node.tile.is_double:
         return hand, ()
     laid, spell = EffectTile(node.outer, node.arm, node.tile.is_double), hand.course.spell
-    starter = hand.layout.nodes[0].id
-    has_room = any(end.spot.host == starter for end in hand.layout.ends)
+    has_room = any(end.spot.host == starter.id for end in hand.layout.ends)
     outcomes: tuple[Outcome, ...] = ()
-    if spell is not None and is_broken(spell, laid, has_room=has_room):
+    if spell is not None and _is_broken(spell, laid, has_room=has_room):
         outcomes = (Spelled(spell.caster, spell.arm, is_on=False),)
     if laid.number == effects.draw_on:
         hand, drawn = force_draws(hand, seat, rules)
@@ -50,35 +47,20 @@ def course_after(
 ) -> Course:
     """Return the turn state after *seat* laid a tile that takes effect. *has_room*: the starter has a free arm."""
     spell, skip = course.spell, course.skip
-    is_free = spell is None or spell.arm is not None
-    if spell is not None and is_broken(spell, laid, has_room=has_room):
-        spell = None
-    if laid.number == effects.spell_on and is_free:
+    if laid.number == effects.spell_on and (spell is None or spell.arm is not None):
         spell = Spell(seat, laid.arm)
-    match effects.skip_on:
-        case SkipOn.BLANK:
-            skip |= laid.number == 0
-        case SkipOn.DOUBLE:
-            skip |= laid.is_double and laid.arm is not None and laid.number != effects.spell_on
-        case SkipOn.NONE:
-            pass
-    reverses = laid.number == effects.reverse_on and seats > 2
-    return Course(
-        -course.direction if reverses else course.direction,
-        spell,
-        laid.number == effects.again_on,
-        skip,
-        without_double=course.without_double,
-        owed=course.owed,
-    )
+    elif spell is not None and _is_broken(spell, laid, has_room=has_room):
+        spell = None
+    if effects.skip_on is SkipOn.BLANK:
+        skip |= laid.number == 0
+    elif effects.skip_on is SkipOn.DOUBLE:
+        skip |= laid.is_double and laid.arm is not None and laid.number != effects.spell_on
+    direction = -course.direction if laid.number == effects.reverse_on and seats > 2 else course.direction
+    is_again = laid.number == effects.again_on
+    return Course(direction, spell, is_again, skip, without_double=course.without_double, owed=course.owed)
 
 
-def is_broken(spell: Spell, laid: EffectTile, *, has_room: bool) -> bool:
-    """Return True if a tile breaks a spell: it covers the end of its arm, or takes the starter's last arm."""
-    return not has_room if spell.arm is None else laid.arm is spell.arm
-
-
-def force_draws(hand: Hand, seat: Seat, rules: Rules) -> HandUpdate:
+def force_draws(hand: Hand, seat: Seat, rules: Rules) -> tuple[Hand, tuple[Outcome, ...]]:
     """Return the hand after everybody but *seat* draws one tile, in turn order.
 
     It stops early when no tile may be drawn from the boneyard.
@@ -99,12 +81,6 @@ def force_draws(hand: Hand, seat: Seat, rules: Rules) -> HandUpdate:
     return changed(hand, sizes=tuple(sizes), boneyard=boneyard, claims=claims, course=course), tuple(outcomes)
 
 
-def end_spell(hand: Hand) -> HandUpdate:
-    """Return the hand without its spell, which was broken or can no longer be broken.
-
-    See docs/reference/rules.md A2-6.
-    """
-    spell = hand.course.spell
-    assert spell is not None  # checked by the callers
-    outcomes = (Spelled(spell.caster, spell.arm, is_on=False),)
-    return changed(hand, course=changed(hand.course, spell=None)), outcomes
+def _is_broken(spell: Spell, laid: EffectTile, *, has_room: bool) -> bool:
+    """Return True if a tile breaks a spell: it covers the end of its arm, or takes the starter's last arm."""
+    return not has_room if spell.arm is None else laid.arm is spell.arm

@@ -1,4 +1,4 @@
-"""Apply events to a match. A match is a fold over its log.
+"""Apply events to a match. A match is a fold over its log. See docs/reference/rules.md 2.6.
 
 The state keeps the match before each action in force. A correction therefore applies only the actions from the
 corrected one on again: an undo takes the same short time after any number of events.
@@ -63,21 +63,20 @@ def apply_trusting(
         seq: Number by which later actions refer to this one. None for its index in the log.
     """
     log, game, seq = state.log.with_item(action), state.game, state.next_seq if seq is None else seq
-    problems = problems_with(game, action)
+    entry, problems = Entry(seq, action), problems_with(game, action)
     if not problems:
-        now, outcomes = step(game, seq, action)
-        steps = state.steps.with_item(Applied(Entry(seq, action), game))
-        return State(log, steps, now, state.start, state.irregular, state.inferred), outcomes
-    entry = Entry(seq, action)
+        after, outcomes = step(game, seq, action)
+        steps = state.steps.with_item(Applied(entry, game))
+        return State(log, steps, after, state.start, state.irregular, state.inferred), outcomes
     worst, is_tolerated = problems[0].weight, problems[0].weight in _tolerated(game, entry)
     if worst is not Weight.IMPOSSIBLE and (is_accepted or (worst in trusted and not is_tolerated)):
         entry, log = Entry(seq, action, accepted=True), log.with_item(ItStands(seq))
-    after, outcomes = _stepped(game, entry, problems)
+    now, outcomes = _take(game, entry, problems)
     if entry.accepted and not is_accepted:
         outcomes = (*(Irregular(seq, problem, stands=True) for problem in problems), *outcomes)
     steps = state.steps.with_item(Applied(entry, game, is_irregular=not entry.accepted))
     irregular = state.irregular if entry.accepted else (*state.irregular, seq)
-    return State(log, steps, after, state.start, irregular, state.inferred), outcomes
+    return State(log, steps, now, state.start, irregular, state.inferred), outcomes
 
 
 def problem_with(state: State, event: Event) -> Problem | None:
@@ -141,21 +140,15 @@ def last_seats(results: Sequence[ActionResult], players: int) -> tuple[tuple[Sea
     return tuple(reversed(found))
 
 
-def _take(game: Game | None, entry: Entry) -> tuple[Game | None, tuple[Outcome, ...]]:
-    """Return the match after one action, which may be rejected, and the outcomes."""
-    problems = problems_with(game, entry.action)
-    return _stepped(game, entry, problems) if problems else step(game, entry.seq, entry.action)
-
-
-def _stepped(game: Game | None, entry: Entry, problems: tuple[Problem, ...]) -> tuple[Game | None, tuple[Outcome, ...]]:
-    """Return the match and the outcomes after an action with *problems*, most severe first.
-
-    If the most severe one is not tolerated, the action has no effect.
-    """
-    stands = problems[0].weight in _tolerated(game, entry)
+def _take(
+    game: Game | None, entry: Entry, problems: tuple[Problem, ...] | None = None
+) -> tuple[Game | None, tuple[Outcome, ...]]:
+    """Return the match after an action, and the outcomes. It has no effect if its worst problem is not tolerated."""
+    problems = problems_with(game, entry.action) if problems is None else problems
+    stands = not problems or problems[0].weight in _tolerated(game, entry)
     irregular: tuple[Outcome, ...] = ()
     if not entry.accepted or not stands:
-        irregular = tuple(Irregular(entry.seq, problem, stands) for problem in problems)
+        irregular = tuple([Irregular(entry.seq, problem, stands) for problem in problems])
     if not stands:
         return game, irregular
     after, outcomes = step(game, entry.seq, entry.action)
@@ -166,10 +159,9 @@ def _tolerated(game: Game | None, entry: Entry) -> tuple[Weight, ...]:
     """Return the weights of problems despite which the action counts."""
     if entry.accepted:
         return (Weight.NOTED, Weight.ILLEGAL, Weight.DOUBTFUL)
-    rules = entry.action.rules if isinstance(entry.action, events.MatchStart) else None if game is None else game.rules
-    if rules is not None and rules.policy is Policy.WARN:
-        return (Weight.NOTED, Weight.ILLEGAL)
-    return (Weight.NOTED,)
+    starts = entry.action if isinstance(entry.action, events.MatchStart) else game
+    is_warned = starts is not None and starts.rules.policy is Policy.WARN
+    return (Weight.NOTED, Weight.ILLEGAL) if is_warned else (Weight.NOTED,)
 
 
 def _revise(state: State, event: Revision) -> tuple[State, tuple[Outcome, ...]]:

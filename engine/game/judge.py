@@ -1,60 +1,58 @@
-"""Check an action against the rules and return its problems. See docs/reference/rules.md 2.6 and 3."""
+"""Problems with actions: why one is not legal, or what it disproves. See docs/reference/rules.md 2.1 to 2.6 and 3.
 
-from collections.abc import Iterable, Iterator
-from typing import assert_never
+`engine.game.questions.playable` decides which plays are legal. This module only says what a refused one lacks.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 
 from engine.game.claims import broken_claims, false_claim, held_by_others
-from engine.game.judge_play import play_problems, stack_problems
-from engine.game.judge_turn import boneyard_problems, call_problems, decline_problems, draw_problems, knock_problems
-from engine.game.passing import with_implied_pass
-from engine.game.questions import copies_left
+from engine.game.questions import copies_left, ends_now, is_stackable, playable
 from engine.game.seating import rename_problems, swap_problems
-from engine.game.turns import drawable
-from engine.phrases import phrase
-from engine.rules.rules import NoDouble, ProvableBlock, Rules, deal_problems
-from engine.state import events, problems
-from engine.state.events import Action, InHand, MatchStart, Play
-from engine.state.hand import Hand, LeadTile
+from engine.game.steps import with_implied_pass
+from engine.game.turns import TILES_PER_DRAW, can_draw, drawable, draws_for_lead, is_exempt, owes, tiles_to_draw
+from engine.phrases import phrase, plural
+from engine.rules.rules import Drawing, NoDouble, ProvableBlock, Spinner, deal_problems
+from engine.state import events
+from engine.state.events import Action, Draw, Knock, MatchStart, Play, RedealReason, Seat, Stack
+from engine.state.hand import ROLL_CALLS, Hand, LeadTile
+from engine.state.layout import ARMS, OpenEnd, Spot, obstacle
 from engine.state.match import Game, Phase
-from engine.state.problems import Problem, ProblemKind, Weight, illegal, impossible, not_now, noted, tiles_text
+from engine.state.problems import Problem, doubtful, illegal, impossible, not_in_set, not_now, noted, tiles_text
+from engine.state.problems import ProblemKind as Kind
+from engine.state.words import sum_of
 from engine.tiles import Tile, bits_of, tiles_of
-
-_WITHOUT_SEAT = (events.Redeal, events.HandEnd, events.Abandon, events.Boneyard)
-"""Actions that belong to no single player."""
 
 
 def problems_with(game: Game | None, action: Action) -> tuple[Problem, ...]:
     """Return all problems with *action*, most severe first. Empty if there are none."""
     before: tuple[Problem, ...] = ()
     if game is not None and game.hand is not None:
-        then, _, _ = with_implied_pass(game, game.hand, action)
+        then, _ = with_implied_pass(game, action)
         if then is not game and not game.hand.course.extra and game.hand.turn is not None:
-            before = tuple(false_claim(game, game.hand, events.Knock(game.hand.turn)))
+            before = tuple(false_claim(game, game.hand, Knock(game.hand.turn)))
         game = then
     if isinstance(action, Play) and game is not None and game.hand is not None and 0 <= action.seat < len(game.players):
-        found = play_problems(game, game.hand, action)  # Fast path: most actions are plays.
+        found = _play_problems(game, game.hand, action)  # Fast path: most actions are plays.
     else:
-        found = [*_judge(game, action)]
+        found = [*_problems_in_general(game, action)]
     found += before
-    if not found:
-        return ()
     if len(found) > 1:
         found.sort(key=lambda problem: -problem.weight.value)
     return tuple(found)
 
 
-def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
-    """Return the problems with *action*, in no particular order."""
+def _problems_in_general(game: Game | None, action: Action) -> Iterable[Problem]:
+    """Return the problems with anything but a play in a hand, in no particular order."""
     if isinstance(action, MatchStart):
-        return _judge_start(game, action)
+        return _start_problems(game, action)
     if game is None:
-        return (impossible(ProblemKind.NOT_NOW, phrase("no match has been started")),)
+        return (impossible(Kind.NOT_NOW, phrase("no match has been started")),)
     if isinstance(action, events.NewHand):
-        return _judge_new_hand(game, action)
+        return _new_hand_problems(game, action)
     if isinstance(action, events.MatchClose):
         return (not_now(game.phase),) if game.phase is Phase.MATCH_OVER else ()
-    if not isinstance(action, _WITHOUT_SEAT) and not 0 <= action.seat < len(game.players):
-        return (impossible(ProblemKind.NO_SUCH_SEAT, phrase("nobody sits at seat {seat}", seat=action.seat)),)
+    if not 0 <= (seat := getattr(action, "seat", 0)) < len(game.players):
+        return (impossible(Kind.NO_SUCH_SEAT, phrase("nobody sits at seat {seat}", seat=seat)),)
     if isinstance(action, events.Adjust):
         return ()
     if isinstance(action, events.Rename):
@@ -63,69 +61,36 @@ def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
         return swap_problems(game, action)
     if game.hand is None:
         return (not_now(game.phase),)
-    return _judge_in_hand(game, game.hand, action)
+    if not game.rules.refereed:
+        return (impossible(Kind.NOT_NOW, phrase("no game is being played")),)
+    phases, problems = _IN_HAND[type(action)]
+    return problems(game, game.hand, action) if game.phase in phases else (not_now(game.phase),)
 
 
-def _judge_in_hand(game: Game, hand: Hand, action: InHand) -> Iterable[Problem]:
-    """Return the problems with an action during a hand."""
-    if not game.rules.refereed and not isinstance(action, Play):
-        return (impossible(ProblemKind.NOT_NOW, phrase("no game is being played")),)
-    match action:
-        case Play():
-            return play_problems(game, hand, action)
-        case events.Stack():
-            return stack_problems(game, hand, action)
-        case events.Draw():
-            return draw_problems(game, hand, action)
-        case events.Boneyard():
-            return boneyard_problems(game, hand, action)
-        case events.Knock():
-            return knock_problems(game, hand, action)
-        case events.Decline():
-            return decline_problems(game, hand, action)
-        case events.Call():
-            return call_problems(game, hand, action)
-        case events.Redeal():
-            return _judge_redeal(game, hand, action)
-        case events.Lead():
-            return _judge_lead(game, hand, action)
-        case events.Domino():
-            return _judge_domino(game, hand, action)
-        case events.HandEnd():
-            return _judge_hand_end(game, hand)
-        case events.Abandon():
-            return () if game.phase in (Phase.LEAD, Phase.PLAY, Phase.REVEAL) else (not_now(game.phase),)
-        case events.Reveal() | events.RevealPips():
-            return _judge_reveal(game, hand, action)
-        case _:
-            assert_never(action)
-
-
-def _judge_start(game: Game | None, action: MatchStart) -> Iterator[Problem]:
+def _start_problems(game: Game | None, action: MatchStart) -> Iterator[Problem]:
     for words in deal_problems(action.rules, len(action.players)):
-        yield impossible(ProblemKind.CANNOT_BE_DEALT, words)
+        yield impossible(Kind.CANNOT_BE_DEALT, words)
     if game is not None and game.hand is not None and game.phase is not Phase.MATCH_OVER and game.rules.refereed:
-        yield Problem(ProblemKind.NOT_NOW, Weight.DOUBTFUL, phrase("the match is not over"))
+        yield doubtful(Kind.NOT_NOW, phrase("the match is not over"))
 
 
-def _judge_new_hand(game: Game, action: events.NewHand) -> Iterator[Problem]:
+def _new_hand_problems(game: Game, action: events.NewHand) -> Iterator[Problem]:
     rules, seats = game.rules, len(game.players)
     another = game.phase is Phase.MATCH_OVER and rules.target is None
     if game.phase is not Phase.DEAL and not another and rules.refereed:
         yield not_now(game.phase)
+    due = rules.dealt(seats)
+    dealt = action.dealt or (due,) * seats
     if action.dealt is not None and len(action.dealt) != seats:
         words = phrase("{hands} hands were dealt for {seats} players", hands=len(action.dealt), seats=seats)
-        yield impossible(ProblemKind.WRONG_DEAL, words)
+        yield impossible(Kind.WRONG_DEAL, words)
         return
     if not rules.refereed:
         return
-    dealt = action.dealt or (rules.dealt(seats),) * seats
     for name, tiles in zip(game.players, dealt, strict=True):
-        if tiles != rules.dealt(seats):
-            words = phrase(
-                "{name} got {tiles}, but should get {due}", name=name, tiles=tiles_text(tiles), due=rules.dealt(seats)
-            )
-            yield noted(ProblemKind.WRONG_DEAL, words)
+        if tiles != due:
+            words = phrase("{name} got {tiles}, but should get {due}", name=name, tiles=tiles_text(tiles), due=due)
+            yield noted(Kind.WRONG_DEAL, words)
     if action.boneyard is not None and sum(dealt) + action.boneyard != rules.tiles:
         words = phrase(
             "{dealt} dealt and {boneyard} in the boneyard do not add up to the {tiles} tiles of the game",
@@ -133,103 +98,350 @@ def _judge_new_hand(game: Game, action: events.NewHand) -> Iterator[Problem]:
             boneyard=action.boneyard,
             tiles=rules.tiles,
         )
-        yield noted(ProblemKind.WRONG_DEAL, words)
+        yield noted(Kind.WRONG_DEAL, words)
     elif sum(dealt) > rules.tiles:
         words = phrase("{tiles} were dealt, but the set has {all}", tiles=tiles_text(sum(dealt)), all=rules.tiles)
-        yield impossible(ProblemKind.WRONG_DEAL, words)
+        yield impossible(Kind.WRONG_DEAL, words)
 
 
-def _judge_redeal(game: Game, hand: Hand, action: events.Redeal) -> Iterator[Problem]:
-    if game.phase not in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
-        yield not_now(game.phase)
-        return
+def _redeal_problems(game: Game, hand: Hand, action: events.Redeal) -> Iterator[Problem]:
+    rules, lead, no_double = game.rules, hand.lead, action.reason is RedealReason.NO_DOUBLE
+    draws_one = rules.no_double is NoDouble.DRAW_ONE_IN_TURN
     if hand.layout.nodes:
-        words = phrase("{tiles} of this hand already on the table", tiles=tiles_text(len(hand.layout.nodes)))
-        yield Problem(ProblemKind.NO_REDEAL, Weight.DOUBTFUL, words)
-    if action.reason is events.RedealReason.NO_DOUBLE and hand.lead is LeadTile.ANY:
-        yield illegal(ProblemKind.NO_REDEAL, phrase("any tile can lead this hand: no double is needed"))
-    elif action.reason is events.RedealReason.NO_DOUBLE:
-        yield from _instead_of_redeal(game.rules, hand)
-    if action.reason is events.RedealReason.TOO_MANY_DOUBLES and game.rules.redeal_if_doubles_over is None:
-        yield illegal(ProblemKind.NO_REDEAL, phrase("{game} has no redeal for doubles", game=game.rules.name))
+        laid = tiles_text(len(hand.layout.nodes))
+        yield doubtful(Kind.NO_REDEAL, phrase("{tiles} of this hand already on the table", tiles=laid))
+    if action.reason is RedealReason.TOO_MANY_DOUBLES and rules.redeal_if_doubles_over is None:
+        yield illegal(Kind.NO_REDEAL, phrase("{game} has no redeal for doubles", game=rules.name))
+    if no_double and lead is LeadTile.ANY:
+        yield illegal(Kind.NO_REDEAL, phrase("any tile can lead this hand: no double is needed"))
+    elif no_double and lead in ROLL_CALLS and rules.no_double is NoDouble.HIGHEST_TILE:
+        words = phrase("there is no redeal when nobody has a double: the highest tile leads")
+        yield illegal(Kind.NO_REDEAL, words)
+    elif no_double and lead is LeadTile.ANY_DOUBLE and draws_one and drawable(rules, hand):
+        words = phrase("there is no redeal when nobody has a double: the players draw one tile each in turn")
+        yield illegal(Kind.NO_REDEAL, words)
 
 
-def _instead_of_redeal(rules: Rules, hand: Hand) -> Iterator[Problem]:
-    """Yield the problem with a redeal for lack of a double if the rules provide another remedy."""
-    no_double, lead = rules.no_double, hand.lead
-    if no_double is NoDouble.HIGHEST_TILE and lead in (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE):
-        yield illegal(
-            ProblemKind.NO_REDEAL, phrase("there is no redeal when nobody has a double: the highest tile leads")
-        )
-    if no_double is NoDouble.DRAW_ONE_IN_TURN and lead is LeadTile.ANY_DOUBLE and drawable(rules, hand):
-        yield illegal(
-            ProblemKind.NO_REDEAL,
-            phrase("there is no redeal when nobody has a double: the players draw one tile each in turn"),
-        )
-
-
-def _judge_lead(game: Game, hand: Hand, action: events.Lead) -> Iterator[Problem]:
-    if game.phase is not Phase.LEAD:
-        yield not_now(game.phase)
-    elif hand.turn is not None and hand.turn != action.seat and hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
+def _lead_problems(game: Game, hand: Hand, action: events.Lead) -> Iterator[Problem]:
+    if hand.turn is not None and hand.turn != action.seat and hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
         # Until a hand has been won, only the players know who leads, so they may correct it. See
         # docs/reference/rules.md A1-3.
         problem = noted if game.hand_winner is None else illegal
-        yield problem(ProblemKind.WRONG_SEAT, phrase("{name} leads this hand", name=game.players[hand.turn]))
+        yield problem(Kind.WRONG_SEAT, phrase("{name} leads this hand", name=game.players[hand.turn]))
 
 
-def _judge_domino(game: Game, hand: Hand, action: events.Domino) -> Iterator[Problem]:
-    if game.phase is not Phase.PLAY:
+def _play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
+    """Return the problems with a play: by the rules if it is not legal, and with what the seat denied."""
+    if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
+        return [not_now(game.phase)]
+    rules, tile, at, seat = game.rules, action.tile, action.at, action.seat
+    end = None if at is None else hand.layout.end_at(at)
+    tiles, ends = playable(game, hand)
+    fits = not hand.layout.nodes and at is None if end is None else end in ends and tile.bit & end.fits != 0
+    is_turned = end is not None and action.inner is not None and action.inner != end.number and tile.has(end.number)
+    is_turn = hand.turn is None or hand.turn == seat
+    found: list[Problem] = []
+    if not (tile.bit & tiles and fits and is_turn) or is_turned or not rules.refereed:
+        found = _faults(game, hand, action, end)
+    if rules.refereed and (any(hand.held) or any(claim.denied & tile.bit for claim in hand.claims[seat])):
+        found += _contradictions(game, hand, seat, tile)
+    return found
+
+
+def _faults(game: Game, hand: Hand, action: Play, end: OpenEnd | None) -> list[Problem]:
+    """Return the reasons why a play is not legal."""
+    rules, tile, at, layout = game.rules, action.tile, action.at, hand.layout
+    found: list[Problem] = []
+    fault = None
+    if end is None or (action.inner is None and not tile.bit & end.fits):
+        fault = obstacle(layout, tile, at, rules=rules, inner=action.inner)
+    if fault is not None:
+        found.append(impossible(Kind.CANNOT_LIE_THERE, phrase("{tile}: {fault}", tile=tile, fault=fault)))
+    if rules.refereed:
+        found += _turn_problems(game, hand, action.seat)
+    if tile.bit & layout.gone(rules) or tile.high > rules.max_pips:
+        found.append(_unavailable(game, tile))
+    if not rules.refereed:
+        return found
+    if not layout.nodes:
+        return [*found, *_lead_tile_problems(game, hand, tile)]
+    found += _unfinished_draw_problems(game, hand, action.seat)
+    if fault is None and end is not None:
+        found += _end_problems(hand, end, action)
+    elif fault is None and at is not None:
+        found += _closed_problems(game, at, action)
+    return found
+
+
+def _lead_tile_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]:
+    """Yield a problem if *tile* may not lead the hand."""
+    top, words = game.rules.max_pips, None
+    if hand.lead is LeadTile.SET_DOUBLE and tile.low != top:
+        words = phrase("this hand must be led with the {double}", double=f"{top}-{top}")
+    elif hand.lead is LeadTile.ANY_DOUBLE and not tile.is_double:
+        words = phrase("this hand must be led with a double")
+    elif hand.lead in ROLL_CALLS and not tile.is_double and game.rules.no_double is not NoDouble.HIGHEST_TILE:
+        words = phrase("this hand must be led with the highest double")
+    if words is not None:
+        yield illegal(Kind.LEAD_NOT_A_DOUBLE, words)
+
+
+def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
+    """Yield the problems with a play at an open end."""
+    if not end.playable:
+        yield illegal(Kind.TIP_CLOSED, phrase("the spinner needs a tile on both sides first"))
+    yield from _number_problems(end.number, end.fits, action)
+    spell = hand.course.spell
+    if spell is not None and end not in ends_now(hand):
+        words = phrase("a spell is active: it must be broken on a new arm of the starter")
+        if spell.arm is not None:
+            words = phrase("a spell is active: it must be broken at the end of arm {arm}", arm=spell.arm)
+        yield illegal(Kind.UNDER_A_SPELL, words)
+
+
+def _closed_problems(game: Game, at: Spot, action: Play) -> Iterator[Problem]:
+    """Yield the problems with a play at a port that is no open end."""
+    host, spinner = game.layout.find(at.host), game.layout.spinner
+    assert host is not None  # checked by obstacle()
+    if host.is_starter:
+        yield illegal(Kind.SEVENTH_ARM, phrase("the starter has only {arms} arms", arms=len(ARMS)))
+    elif game.rules.spinner is Spinner.NONE or spinner is None:
+        words = phrase("the {tile} has no end there: doubles do not branch in this game", tile=host.tile)
+        yield illegal(Kind.NO_BRANCH, words)
+    else:
+        tiles = {"spinner": spinner.tile, "tile": host.tile}
+        words = phrase("only the first double branches: that is the {spinner}, not the {tile}", **tiles)
+        if game.rules.spinner is Spinner.STARTER_SIX:
+            words = phrase("only the starter branches: that is the {spinner}, not the {tile}", **tiles)
+        yield illegal(Kind.NO_BRANCH, words)
+    yield from _number_problems(host.number_at(at.port), 0, action)
+
+
+def _number_problems(number: int, fits: int, action: Play) -> Iterator[Problem]:
+    """Yield a problem if the tile does not match *number*, or is the wrong way round."""
+    tile = action.tile
+    if not tile.has(number) and not tile.bit & fits:
+        words = phrase("the {tile} does not fit there: that end needs a {number}", tile=tile, number=number)
+        yield illegal(Kind.WRONG_NUMBER, words)
+    elif tile.has(number) and action.inner is not None and action.inner != number:
+        words = phrase("turn the {tile} round: the {number} must touch the layout", tile=tile, number=number)
+        yield illegal(Kind.WRONG_NUMBER, words)
+
+
+def _stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
+    node, chance = hand.layout.find(action.on), hand.chance
+    if node is None:
+        yield impossible(Kind.CANNOT_LIE_THERE, phrase("the tile under it is not on the table"))
+        return
+    if not game.rules.cutthroat:
+        yield illegal(Kind.NO_STACKING, phrase("{game} has no stacking", game=game.rules.name))
+    yield from _turn_problems(game, hand, action.seat)
+    yield from _unfinished_draw_problems(game, hand, action.seat)
+    if copies_left(game, action.tile) <= 0:
+        yield _unavailable(game, action.tile)
+    if node.tile != action.tile:
+        words = phrase("only a second {tile} can be stacked on the {tile}", tile=node.tile)
+        yield impossible(Kind.NOT_ITS_COPY, words)
+    elif node.id in hand.layout.stacked:
+        yield illegal(Kind.NO_STACKING, phrase("the {tile} already has its copy stacked on it", tile=node.tile))
+    elif not is_stackable(hand, node):
+        words = phrase("the {tile} has no open end, so nothing can be stacked on it", tile=node.tile)
+        yield illegal(Kind.NO_STACKING, words)
+    if chance is None:
+        yield illegal(Kind.NOTHING_TO_STEAL, phrase("the last play scored nothing, so there is nothing to steal"))
+    elif not chance.called:
+        name = game.players[chance.seat]
+        words = phrase("{name} has not called the points, so there is nothing to steal", name=name)
+        yield illegal(Kind.NOTHING_TO_STEAL, words)
+    elif chance.seat == action.seat:
+        yield illegal(Kind.NOTHING_TO_STEAL, phrase("nobody can steal their own points"))
+    yield from _contradictions(game, hand, action.seat, action.tile)
+
+
+def _contradictions(game: Game, hand: Hand, seat: Seat, tile: Tile) -> Iterator[Problem]:
+    """Yield problems if *seat* claimed not to hold *tile*, or others were seen to draw every copy."""
+    yield from broken_claims(game, hand, seat, (tile,))
+    others = held_by_others(hand, seat, tile)
+    if others and len(others) >= copies_left(game, tile) > 0:
+        words = phrase("{name} was seen to draw the {tile}", name=game.players[others[0]], tile=tile)
+        yield noted(Kind.KNOWN_TILE, words)
+
+
+def _unavailable(game: Game, tile: Tile) -> Problem:
+    """Return the problem with a *tile* that is not in the set or has all its copies on the table."""
+    if tile.high > game.rules.max_pips:
+        return illegal(Kind.NOT_IN_SET, not_in_set(game.rules.max_pips, tile))
+    words, copies = phrase("the {tile} is already on the table", tile=tile), game.rules.copies
+    if copies > 1:
+        words = phrase("the {tile} is already on the table, all {copies} of them", tile=tile, copies=copies)
+    return illegal(Kind.ALREADY_USED, words)
+
+
+def _turn_problems(
+    game: Game, hand: Hand, seat: Seat, problem: Callable[[Kind, str], Problem] = illegal
+) -> Iterator[Problem]:
+    """Yield a problem if it is another player's turn."""
+    if hand.turn is not None and hand.turn != seat:
+        name, other = game.players[hand.turn], game.players[seat]
+        yield problem(Kind.WRONG_SEAT, phrase("it is {name}'s turn, not {other}'s", name=name, other=other))
+
+
+def _unfinished_draw_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Problem]:
+    """Yield a problem if the player has drawn one of two tiles and must draw the second before playing."""
+    left = tiles_to_draw(game.rules, hand) if hand.turn == seat else 0
+    if left:
+        words = phrase("draw before playing: {tiles} still to draw", tiles=tiles_text(left))
+        yield illegal(Kind.DRAWN_TOO_FEW, words)
+
+
+def _draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
+    rules, name = game.rules, game.players[action.seat]
+    for tile in action.faces:
+        if copies_left(game, tile) <= sum(bool(held & tile.bit) for held in hand.held):
+            words = phrase("the {tile} cannot have been drawn, it has been seen elsewhere", tile=tile)
+            yield noted(Kind.ALREADY_USED, words)
+    if owes(hand, action):
+        return
+    if action.forced:
+        yield doubtful(Kind.NOTHING_OWED, phrase("{name} did not have to draw", name=name))
+    if rules.draw is Drawing.NONE:
+        yield illegal(Kind.NO_DRAWING, phrase("this game has no drawing"))
+    elif action.tiles > drawable(rules, hand):
+        left, problem = tiles_text(drawable(rules, hand)), impossible if action.tiles > hand.boneyard else illegal
+        words = phrase("only {tiles} can be drawn from the boneyard, not {drawn}", tiles=left, drawn=action.tiles)
+        yield problem(Kind.BONEYARD_TOO_SMALL, words)
+    if game.phase is Phase.LEAD and not draws_for_lead(game, hand):
+        yield illegal(Kind.NO_DRAWING, phrase("drawing starts after the first tile"))
+    yield from _turn_problems(game, hand, action.seat)
+    yield from false_claim(game, hand, action)
+    if hand.turn != action.seat or rules.draw is not Drawing.TWO:
+        return
+    most = 1 if game.phase is Phase.LEAD else TILES_PER_DRAW
+    if hand.course.extra:
+        yield illegal(Kind.DRAWN_ENOUGH, phrase("{name} may play again, but may not draw for that", name=name))
+    elif is_exempt(rules, hand):
+        yield illegal(Kind.DRAWN_ENOUGH, phrase("{name} cast the spell, so may not draw for it", name=name))
+    elif hand.course.drawn + action.tiles > most:
+        words = plural("only 1 tile may be drawn at a time", "only {number} tiles may be drawn at a time", number=most)
+        yield illegal(Kind.DRAWN_ENOUGH, words)
+
+
+def _boneyard_problems(game: Game, hand: Hand, action: events.Boneyard) -> Iterator[Problem]:
+    """Yield the problems with a count of the boneyard. A count below the expected one is judged as a draw."""
+    if action.tiles > hand.boneyard:
+        left = tiles_text(action.tiles)
+        words = phrase("the boneyard holds {tiles}, but should hold {due}", tiles=left, due=hand.boneyard)
+        yield doubtful(Kind.BONEYARD_GREW, words)
+    elif action.tiles < hand.boneyard and hand.turn is not None:
+        yield from _draw_problems(game, hand, Draw(hand.turn, hand.boneyard - action.tiles))
+
+
+def _knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
+    is_lead = game.phase is Phase.LEAD
+    if is_lead and hand.lead is not LeadTile.ANY_DOUBLE:
         yield not_now(game.phase)
-    elif hand.sizes[action.seat] > 0:
+        return
+    yield from _turn_problems(game, hand, action.seat, doubtful)  # Unlike a play, a knock does not show who made it.
+    yield from false_claim(game, hand, action)
+    if not is_lead and hand.turn == action.seat and not hand.course.extra and can_draw(game.rules, hand):
+        left = tiles_text(drawable(game.rules, hand))
+        words = phrase("draw before knocking: {tiles} left in the boneyard", tiles=left)
+        yield illegal(Kind.KNOCK_TOO_EARLY, words)
+
+
+def _decline_problems(game: Game, hand: Hand, action: events.Decline) -> Iterator[Problem]:
+    if hand.course.extra:
+        yield from _turn_problems(game, hand, action.seat, doubtful)
+    else:
+        yield impossible(Kind.NO_EXTRA_TURN, phrase("there is no extra turn to end"))
+
+
+def _call_problems(game: Game, hand: Hand, action: events.Call) -> Iterator[Problem]:
+    """Yield the problems with a call. See docs/reference/rules.md A3-5."""
+    chance = None if hand.chance is None or hand.chance.called else hand.chance
+    lapsed, name = hand.lapsed, game.players[action.seat]
+    is_late = lapsed is not None and lapsed.seat == action.seat and (chance is None or chance.seat != action.seat)
+    if not is_late and game.phase not in (Phase.PLAY, Phase.REVEAL):
+        yield not_now(game.phase)
+    elif not game.rules.call_required:
+        yield impossible(Kind.NOTHING_TO_CALL, phrase("points count without a call in this game"))
+    elif is_late and lapsed is not None:
+        lost = {"points": lapsed.points, "name": name}
+        words = phrase("too late: {name} forfeited the {points} points when the next tile was played", **lost)
+        if game.phase is not Phase.PLAY:
+            words = phrase("too late: {name} forfeited the {points} points", **lost)
+        yield (impossible if game.phase is Phase.MATCH_OVER else doubtful)(Kind.LATE_CALL, words)
+    elif chance is None:
+        yield impossible(Kind.NOTHING_TO_CALL, phrase("{name} has no points to call", name=name))
+    elif chance.seat != action.seat:
+        words = phrase("only {name} can call these points, not {other}", name=game.players[chance.seat], other=name)
+        yield impossible(Kind.NOTHING_TO_CALL, words)
+    elif action.points is not None and action.points != chance.points:
+        due = {"called": action.points, "points": chance.points, "sum": sum_of(chance, game.rules)}
+        words = phrase("{name} calls {called}, but the points are {points} ({sum})", name=name, **due)
+        yield impossible(Kind.WRONG_CALL, words)
+
+
+def _domino_problems(game: Game, hand: Hand, action: events.Domino) -> Iterator[Problem]:
+    if hand.sizes[action.seat]:
         name, left = game.players[action.seat], tiles_text(hand.sizes[action.seat])
         words = phrase("going by the tiles played and drawn, {name} still holds {tiles}", name=name, tiles=left)
-        yield illegal(ProblemKind.NOT_OUT, words)
+        yield illegal(Kind.NOT_OUT, words)
 
 
-def _judge_hand_end(game: Game, hand: Hand) -> Iterator[Problem]:
+def _hand_end_problems(game: Game, hand: Hand, _: events.HandEnd) -> Iterator[Problem]:
     if game.phase is Phase.REVEAL:
         if None in hand.holdings:
-            yield impossible(ProblemKind.NOT_NOW, phrase("not all hands have been counted yet"))
-    elif game.phase is not Phase.PLAY:
-        yield not_now(game.phase)
+            yield impossible(Kind.NOT_NOW, phrase("not all hands have been counted yet"))
     elif not hand.locked:
-        yield illegal(ProblemKind.NOT_BLOCKED, phrase("somebody may still be able to play"))
+        yield illegal(Kind.NOT_BLOCKED, phrase("somebody may still be able to play"))
     elif game.rules.on_provable_block is ProvableBlock.LITERAL:
-        words = phrase(
-            "no tile fits, but the {tiles} in the boneyard must be drawn first", tiles=tiles_text(hand.boneyard)
-        )
-        yield illegal(ProblemKind.NOT_BLOCKED, words)
+        left = tiles_text(hand.boneyard)
+        words = phrase("no tile fits, but the {tiles} in the boneyard must be drawn first", tiles=left)
+        yield illegal(Kind.NOT_BLOCKED, words)
 
 
-def _judge_reveal(game: Game, hand: Hand, action: events.Reveal | events.RevealPips) -> Iterator[Problem]:
-    if game.phase is not Phase.REVEAL:
-        yield not_now(game.phase)
-        return
-    name = game.players[action.seat]
-    if action.seat == hand.out:
-        yield impossible(ProblemKind.NOT_NOW, phrase("{name} is out and has nothing to show", name=name))
+def _reveal_problems(game: Game, hand: Hand, action: events.Reveal | events.RevealPips) -> Iterator[Problem]:
+    name, seat = game.players[action.seat], action.seat
+    if seat == hand.out:
+        yield impossible(Kind.NOT_NOW, phrase("{name} is out and has nothing to show", name=name))
     if isinstance(action, events.RevealPips):
         return
-    if len(action.tiles) != hand.sizes[action.seat]:
-        shown, due = tiles_text(len(action.tiles)), hand.sizes[action.seat]
+    if len(action.tiles) != hand.sizes[seat]:
+        shown, due = tiles_text(len(action.tiles)), hand.sizes[seat]
         words = phrase("{name} shows {tiles}, but should hold {due}", name=name, tiles=shown, due=due)
-        yield noted(ProblemKind.WRONG_HAND_SIZE, words)
+        yield noted(Kind.WRONG_HAND_SIZE, words)
     for tile in sorted(set(action.tiles), key=lambda tile: (tile.high, tile.low)):
         if tile.high > game.rules.max_pips:
-            yield noted(ProblemKind.NOT_IN_SET, problems.not_in_set(game.rules.max_pips, tile))
-        elif action.tiles.count(tile) > copies_left(game, tile) - _shown(hand, action, tile):
-            yield noted(ProblemKind.ALREADY_USED, phrase("the {tile} has already been seen elsewhere", tile=tile))
-    for tile in tiles_of(hand.held[action.seat] & ~bits_of(action.tiles)):
+            yield noted(Kind.NOT_IN_SET, not_in_set(game.rules.max_pips, tile))
+        elif action.tiles.count(tile) > copies_left(game, tile) - _copies_elsewhere(hand, seat, tile):
+            yield noted(Kind.ALREADY_USED, phrase("the {tile} has already been seen elsewhere", tile=tile))
+    for tile in tiles_of(hand.held[seat] & ~bits_of(action.tiles)):
         words = phrase("{name} was seen to draw the {tile}, but does not show it", name=name, tile=tile)
-        yield noted(ProblemKind.KNOWN_TILE, words)
-    yield from broken_claims(game, hand, action.seat, action.tiles)
+        yield noted(Kind.KNOWN_TILE, words)
+    yield from broken_claims(game, hand, seat, action.tiles)
 
 
-def _shown(hand: Hand, action: events.Reveal, tile: Tile) -> int:
+def _copies_elsewhere(hand: Hand, seat: Seat, tile: Tile) -> int:
     """Return the number of copies of *tile* that other seats have shown, or have yet to show."""
-    shown = [holding.tiles for holding in hand.holdings if holding is not None and holding.tiles is not None]
-    known = [at for at in held_by_others(hand, action.seat, tile) if hand.holdings[at] is None]
-    mine = hand.holdings[action.seat]
-    again = 0 if mine is None else (mine.tiles or ()).count(tile)
-    return sum(tiles.count(tile) for tiles in shown) - again + len(known)
+    others = [holding for at, holding in enumerate(hand.holdings) if holding is not None and at != seat]
+    shown = sum((holding.tiles or ()).count(tile) for holding in others)
+    return shown + sum(hand.holdings[at] is None for at in held_by_others(hand, seat, tile))
+
+
+_IN_HAND: dict[type[Action], tuple[tuple[Phase, ...], Callable[..., Iterable[Problem]]]] = {
+    events.Redeal: ((Phase.LEAD, Phase.PLAY, Phase.REVEAL), _redeal_problems),
+    events.Lead: ((Phase.LEAD,), _lead_problems),
+    events.Stack: ((Phase.PLAY,), _stack_problems),
+    events.Draw: ((Phase.LEAD, Phase.PLAY), _draw_problems),
+    events.Boneyard: ((Phase.LEAD, Phase.PLAY), _boneyard_problems),
+    events.Knock: ((Phase.LEAD, Phase.PLAY), _knock_problems),
+    events.Decline: ((Phase.PLAY,), _decline_problems),
+    events.Call: (tuple(Phase), _call_problems),
+    events.Domino: ((Phase.PLAY,), _domino_problems),
+    events.HandEnd: ((Phase.PLAY, Phase.REVEAL), _hand_end_problems),
+    events.Abandon: ((Phase.LEAD, Phase.PLAY, Phase.REVEAL), lambda *_: ()),
+    events.Reveal: ((Phase.REVEAL,), _reveal_problems),
+    events.RevealPips: ((Phase.REVEAL,), _reveal_problems),
+}
+"""Phases in which an action of a hand is possible, and the function that yields its problems."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from engine.game.turns import tiles_to_draw
 from engine.rules.rules import NoDouble, Rules
 from engine.state.events import Play, Seat, Stack
-from engine.state.hand import Hand, LeadTile
+from engine.state.hand import ROLL_CALLS, Hand, LeadTile
 from engine.state.layout import Node, OpenEnd
 from engine.state.match import Game, Phase, State
 from engine.tiles import Tile, double_bits, full_set, set_bits
@@ -41,15 +41,10 @@ def playable(game: Game, hand: Hand) -> tuple[int, tuple[OpenEnd, ...]]:
     if game.phase is not Phase.LEAD:
         is_due = game.phase is Phase.PLAY and not (hand.course.drawn and tiles_to_draw(rules, hand))
         return (available, ends_now(hand)) if is_due else (0, ())
-    match hand.lead:
-        case LeadTile.ANY:
-            return available, ()
-        case LeadTile.SET_DOUBLE:
-            return available & Tile(rules.max_pips, rules.max_pips).bit, ()
-        case LeadTile.ANY_DOUBLE:
-            return available & double_bits(), ()
-        case LeadTile.HIGHEST_DOUBLE | LeadTile.RACE:
-            return available if rules.no_double is NoDouble.HIGHEST_TILE else available & double_bits(), ()
+    if hand.lead is LeadTile.SET_DOUBLE:
+        return available & Tile(rules.max_pips, rules.max_pips).bit, ()
+    may_be_single = hand.lead in ROLL_CALLS and rules.no_double is NoDouble.HIGHEST_TILE
+    return available if may_be_single or hand.lead is LeadTile.ANY else available & double_bits(), ()
 
 
 def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None) -> tuple[Play, ...]:
@@ -75,7 +70,7 @@ def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None
     available, ends = playable(game, hand)
     if game.phase is Phase.LEAD:
         held = _distinct(available, tiles)
-        if hand.lead in (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE):
+        if hand.lead in ROLL_CALLS:
             best = highest_leader(game.rules, held)
             held = () if best is None else (best,)
         return tuple(Play(who, tile, None, tile.low) for tile in held for who in seats)
@@ -138,13 +133,13 @@ def highest_leader(rules: Rules, tiles: Iterable[Tile]) -> Tile | None:
 
     It is the highest double. Without a double it is the highest tile if the rules allow that, otherwise None.
     """
-    held = tuple(tiles)
-    doubles = [tile for tile in held if tile.is_double]
-    if doubles:
-        return max(doubles, key=lambda tile: tile.high)
-    if rules.no_double is NoDouble.HIGHEST_TILE:
-        return max(held, key=lambda tile: (tile.pips, tile.high), default=None)
-    return None
+    best = max(tiles, key=roll_call_rank, default=None)
+    return best if best is None or best.is_double or rules.no_double is NoDouble.HIGHEST_TILE else None
+
+
+def roll_call_rank(tile: Tile) -> tuple[bool, int, int]:
+    """Return the rank of *tile* in a roll call: any double is before any other tile."""
+    return tile.is_double, tile.pips, tile.high
 
 
 def _distinct(available: int, tiles: Iterable[Tile]) -> tuple[Tile, ...]:

@@ -6,21 +6,25 @@ Legality is checked in `engine.game.judge`, not here, because players may accept
 from typing import assert_never
 
 from engine.game import closing
-from engine.game.claims import kept_deal
-from engine.game.closing import GameUpdate, close_hand, close_match, conclude, pay, prepend, reveal, win, winning_leader
-from engine.game.passing import decline, draw, knock, with_implied_pass
-from engine.game.plays import credit, grant, play, stack
+from engine.game.claims import add_claim, after_draw, after_lead, after_play, claim_of, kept_deal
+from engine.game.closing import GameUpdate, close_hand, pay, prepend
+from engine.game.effects import force_draws, take_effect
 from engine.game.seating import rename, swap
-from engine.game.turns import turn
-from engine.rules.rules import LeadRule, Rules, Spinner
+from engine.game.turns import can_draw, drawable, owes, pass_turn, turn
+from engine.phrases import phrase
+from engine.rules.rules import Drawing, LeadRule, MatchEnd, ProvableBlock, SpellDeadlock, Spinner, StealGain
 from engine.state import events
-from engine.state.events import Action, Adjust, NewHand, Play, Rename, Seat, Seq, Swap
-from engine.state.hand import NO_COURSE, Hand, LeadTile
-from engine.state.layout import Layout
+from engine.state import outcomes as out
+from engine.state.counting import count, points_for
+from engine.state.events import Action, Adjust, Draw, Knock, MatchStart, NewHand, Play, Rename, Seat, Seq, Stack, Swap
+from engine.state.hand import NO_COURSE, Chance, Hand, LeadTile
+from engine.state.layout import Layout, NodeId, is_locked, lay, stack_on
 from engine.state.match import Game, Phase
-from engine.state.outcomes import Ending, HandStarted, MatchStarted, Reason, Redealt
+from engine.state.outcomes import Ending, Outcome, Reason
 from engine.state.settle import Holding
-from engine.value import changed
+from engine.state.words import sum_of
+from engine.tiles import Tile, bits_of
+from engine.value import changed, replaced_at
 
 _LEAD_TILES = {
     LeadRule.HIGHEST_DOUBLE: LeadTile.HIGHEST_DOUBLE,
@@ -32,6 +36,11 @@ _LEAD_TILES = {
     LeadRule.LEFT_OF_WINNER: LeadTile.ANY,
 }
 
+_Correction = Adjust | Rename | Swap
+
+_IMPLIES_PASS = (Play, Stack, Draw, Knock)
+"""Actions of the next player which imply that the previous player is done."""
+
 
 def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
     """Return the match after *action* and the outcomes.
@@ -39,59 +48,76 @@ def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
     The last outcome is the next turn, if anyone is to move. `MatchStart`, `MatchClose` and `Rename` never report it,
     and `Adjust` only if it takes back the win.
     """
-    if isinstance(action, events.MatchStart):
-        return _start(action)
+    if isinstance(action, MatchStart):
+        scores: tuple[tuple[int, ...], ...] = ((),) * len(action.players)
+        game = Game(action.rules, action.players, Phase.DEAL, scores, (0,) * len(action.players))
+        return game, (out.MatchStarted(action.players),)
     assert game is not None  # the judge rejects other actions before a match
-    if isinstance(action, Adjust | Rename | Swap):
+    if isinstance(action, _Correction):
         return _correct(game, action)
     if game.other is not None:  # A win that was taken back only returns with the points.
         game = changed(game, other=None)
     if isinstance(action, Play) and game.hand is not None and game.hand.turn == action.seat:
-        after, outcomes = play(game, game.hand, seq, action)
+        after, outcomes = _play(game, game.hand, seq, action)  # Fast path: most actions are plays.
     elif isinstance(action, NewHand):
         after, outcomes = _deal(game, 1 if game.hand is None else game.hand.number + 1, action)
     elif isinstance(action, events.MatchClose):
-        return close_match(game)
+        return closing.close_match(game)
     else:
-        assert game.hand is not None  # the judge rejects other actions before a hand
-        after, outcomes = _in_hand(game, game.hand, seq, action)
+        passed, implied = with_implied_pass(game, action)
+        assert passed.hand is not None  # the judge rejects other actions before a hand
+        after, outcomes = _in_hand(passed, passed.hand, seq, action)
+        outcomes = (*implied, *outcomes)
     if after.phase is not Phase.MATCH_OVER and (after.scores is not game.scores or after.phase is Phase.DEAL):
-        after, outcomes = conclude(after, outcomes)
+        after, outcomes = closing.conclude(after, outcomes)
     next_turn = turn(after)
     return after, outcomes if next_turn is None else (*outcomes, next_turn)
 
 
+def with_implied_pass(game: Game, action: Action) -> GameUpdate:
+    """Pass the turn on if *action* of the next player implies that the current player is done.
+
+    A forced draw implies nothing. A pass that would end the hand is never implied. Only a player who can decline an
+    extra turn, or has drawn, is passed over.
+    """
+    hand = game.hand
+    if hand is None or hand.turn is None or not isinstance(action, _IMPLIES_PASS) or hand.turn == action.seat:
+        return game, ()
+    if isinstance(action, Draw) and action.forced:
+        return game, ()
+    if hand.course.extra:
+        passed = _decline(game, hand)
+    elif hand.course.drawn and (game.phase is Phase.LEAD or not can_draw(game.rules, hand)):
+        passed = _knock(game, hand, hand.turn)
+    else:
+        return game, ()
+    after = passed[0].hand
+    return passed if after is not None and after.turn == action.seat else (game, ())
+
+
 def _in_hand(game: Game, hand: Hand, seq: Seq, action: events.InHand) -> GameUpdate:
-    """Return the match after an *action* during a hand. A pass that the action implies is applied first."""
-    game, hand, implied = with_implied_pass(game, hand, action)
-    return prepend(implied, _act(game, hand, seq, action))
-
-
-def _act(game: Game, hand: Hand, seq: Seq, action: events.InHand) -> GameUpdate:
     """Return the match after *action*, without implied passes."""
     match action:
         case Play():
-            return play(game, hand, seq, action)
-        case events.Stack():
-            return stack(game, hand, action)
-        case events.Draw():
-            return draw(game, hand, action)
+            return _play(game, hand, seq, action)
+        case Stack():
+            return _stack(game, hand, action)
+        case Draw():
+            return _draw(game, hand, action)
         case events.Boneyard(tiles=tiles):
             if tiles >= hand.boneyard or hand.turn is None:
                 return changed(game, hand=changed(hand, boneyard=tiles)), ()
-            return draw(game, hand, events.Draw(hand.turn, hand.boneyard - tiles))
-        case events.Knock(seat=seat):
-            return knock(game, hand, seat)
+            return _draw(game, hand, Draw(hand.turn, hand.boneyard - tiles))
+        case Knock(seat=seat):
+            return _knock(game, hand, seat)
         case events.Decline():
-            return decline(game, hand)
+            return _decline(game, hand)
         case events.Call(seat=seat):
             return _call(game, hand, seat)
         case events.Redeal(reason=reason):
             before = hand.scores_before
-            after, outcomes = _deal(
-                changed(game, scores=before, totals=tuple(map(sum, before))), hand.number, NewHand()
-            )
-            return after, (Redealt(reason), *outcomes)
+            game = changed(game, scores=before, totals=tuple(map(sum, before)))
+            return prepend((out.Redealt(reason),), _deal(game, hand.number, NewHand()))
         case events.Lead(seat=seat):
             return changed(game, hand=changed(hand, turn=seat)), ()
         case events.Domino(seat=seat):
@@ -103,14 +129,14 @@ def _act(game: Game, hand: Hand, seq: Seq, action: events.InHand) -> GameUpdate:
         case events.Abandon():
             return closing.abandon_hand(game, hand)
         case events.Reveal(seat=seat, tiles=tiles):
-            return reveal(game, hand, seat, Holding.of(tiles))
+            return closing.reveal(game, hand, seat, Holding.of(tiles))
         case events.RevealPips(seat=seat, pips=pips):
-            return reveal(game, hand, seat, Holding(pips, size=hand.sizes[seat]))
+            return closing.reveal(game, hand, seat, Holding(pips, size=hand.sizes[seat]))
         case _:
             assert_never(action)
 
 
-def _correct(game: Game, action: Adjust | Rename | Swap) -> GameUpdate:
+def _correct(game: Game, action: _Correction) -> GameUpdate:
     """Return the match after a correction by hand. The new totals decide whether it is won, in both directions."""
     after, outcomes = _revised(game, action)
     other = None if game.other is None else _revised(game.other, action)[0]
@@ -119,54 +145,32 @@ def _correct(game: Game, action: Adjust | Rename | Swap) -> GameUpdate:
     if not isinstance(action, Adjust):
         return changed(after, other=other), outcomes if next_turn is None else (*outcomes, next_turn)
     if won is None:
-        return conclude(after, outcomes)
+        return closing.conclude(after, outcomes)
     if goes_on is None:
-        return prepend(outcomes, close_match(won))
-    winner = won.winner if won.rules.target is None else winning_leader(won, won.winner)
+        return prepend(outcomes, closing.close_match(won))
+    winner = won.winner if won.rules.target is None else closing.winning_leader(won, won.winner)
     if winner is not None:
-        return prepend(outcomes, win(won, winner, goes_on=changed(goes_on, other=None)))
+        return prepend(outcomes, closing.win(won, winner, goes_on=changed(goes_on, other=None)))
     next_turn = turn(goes_on) if won is after else None
     goes_on = changed(goes_on, other=changed(won, other=None))
     return goes_on, outcomes if next_turn is None else (*outcomes, next_turn)
 
 
-def _revised(game: Game, action: Adjust | Rename | Swap) -> GameUpdate:
+def _revised(game: Game, action: _Correction) -> GameUpdate:
     """Return the match after a correction, without looking at the target."""
-    match action:
-        case Adjust():
-            return _adjust(game, action)
-        case Rename():
-            return rename(game, action)
-        case Swap():
-            return _swap(game, action)
-
-
-def _adjust(game: Game, action: Adjust) -> GameUpdate:
-    """Return the match after a manual adjustment, which is kept if the hand is dealt again."""
+    if isinstance(action, Rename):
+        return rename(game, action)
+    if isinstance(action, Swap):
+        after, outcomes = swap(game, action)
+        if game.phase is Phase.LEAD and game.hand is not None and game.hand.turn == _lead(game)[0]:
+            after = changed(after, hand=changed(after.hand, turn=_lead(after)[0]))  # The rules name the leader again.
+        return after, outcomes
     after, outcomes = pay(game, action.seat, action.points, Reason.ADJUST, action.why)
-    if after.hand is not None and action.points:
-        before = tuple(
-            (*scores, action.points) if at == action.seat else scores
-            for at, scores in enumerate(after.hand.scores_before)
-        )
+    if after.hand is not None and action.points:  # An adjustment stays if the hand is dealt again.
+        before = after.hand.scores_before
+        before = replaced_at(before, action.seat, (*before[action.seat], action.points))
         after = changed(after, hand=changed(after.hand, scores_before=before))
     return after, outcomes
-
-
-def _swap(game: Game, action: Swap) -> GameUpdate:
-    """Return the match after two players change places. Before the lead, the rules name the leader again."""
-    after, outcomes = swap(game, action)
-    hand = after.hand
-    if game.phase is Phase.LEAD and game.hand is not None and hand is not None and game.hand.turn == _lead(game)[0]:
-        after = changed(after, hand=changed(hand, turn=_lead(after)[0]))
-    return after, outcomes
-
-
-def _start(action: events.MatchStart) -> GameUpdate:
-    """Return a new match without scores."""
-    scores: tuple[tuple[int, ...], ...] = ((),) * len(action.players)
-    totals = (0,) * len(action.players)
-    return Game(action.rules, action.players, Phase.DEAL, scores, totals), (MatchStarted(action.players),)
 
 
 def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
@@ -186,31 +190,106 @@ def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
         claims=(kept_deal(rules),) * seats,
         held=(0,) * seats,
         holdings=(None,) * seats,
-        course=NO_COURSE,
     )
-    return changed(game, phase=Phase.LEAD, hand=hand, winner=None), (HandStarted(number, boneyard),)
+    return changed(game, phase=Phase.LEAD, hand=hand, winner=None), (out.HandStarted(number, boneyard),)
 
 
 def _lead(game: Game) -> tuple[Seat | None, LeadTile]:
     """Return the leader of the next hand, or None if unknown, and the kind of tile to lead."""
-    winner = game.hand_winner
-    rule = game.rules.lead_first if winner is None else game.rules.lead_next
-    return _leader(game, rule, winner), _lead_tile(game.rules, rule)
-
-
-def _leader(game: Game, rule: LeadRule, winner: Seat | None) -> Seat | None:
-    """Return the seat that leads according to *rule*, or None if unknown."""
-    if winner is None:
-        return None
-    if rule is LeadRule.WINNER_ANY:
-        return winner
-    return Seat((winner + 1) % len(game.players)) if rule is LeadRule.LEFT_OF_WINNER else None
-
-
-def _lead_tile(rules: Rules, rule: LeadRule) -> LeadTile:
-    """Return the kind of tile that leads according to *rule*. A six-arm starter is always a double."""
+    rules, winner = game.rules, game.hand_winner
+    rule = rules.lead_first if winner is None else rules.lead_next
     tile = _LEAD_TILES[rule]
-    return LeadTile.ANY_DOUBLE if rules.spinner is Spinner.STARTER_SIX and tile is LeadTile.ANY else tile
+    if rules.spinner is Spinner.STARTER_SIX and tile is LeadTile.ANY:
+        tile = LeadTile.ANY_DOUBLE  # A six-arm starter is always a double.
+    if winner is not None and rule is LeadRule.LEFT_OF_WINNER:
+        return Seat((winner + 1) % len(game.players)), tile
+    return winner if rule is LeadRule.WINNER_ANY else None, tile
+
+
+def _play(game: Game, hand: Hand, seq: Seq, action: Play) -> GameUpdate:
+    """Return the match after a play. Scores the count, and ends the hand if it was the player's last tile."""
+    rules, seat, node = game.rules, action.seat, NodeId(seq)
+    layout = lay(hand.layout, action.tile, action.at, node, rules, action.inner)
+    placed = out.Placed(seat, action.tile, node)
+    if not rules.refereed:
+        return changed(game, phase=Phase.PLAY, hand=changed(hand, layout=layout)), (placed,)
+    game, lost = _laid(game, hand, seat, action.tile, layout)
+    winner = closing.winning_leader(game) if rules.match_end is MatchEnd.AFTER_NEXT_PLAY else None
+    after, outcomes = game, [*lost, placed]
+    if rules.unit is not None:
+        counted = count(layout, rules.spinner_count)
+        points = points_for(counted.total, rules)
+        outcomes.append(out.Counted(counted))
+        if points:
+            after, scored = _score(game, Chance(seat, points, points, counted, called=False))
+            outcomes += scored
+    after, then = _after_tile(after, seat)
+    if winner is not None:
+        return prepend((*lost, placed), closing.win(game, winner, goes_on=after))
+    return after, (*outcomes, *then)
+
+
+def _stack(game: Game, hand: Hand, action: Stack) -> GameUpdate:
+    """Return the match after a stack: the count scores again, at the previous player's cost.
+
+    See docs/reference/rules.md 3.6.
+    """
+    rules, seat, chance = game.rules, action.seat, hand.chance
+    layout = stack_on(hand.layout, action.tile, action.on)
+    game, lost = _laid(game, hand, seat, action.tile, layout)
+    counted = count(layout, rules.spinner_count)
+    points = points_for(counted.total, rules)
+    worth = points * 2 if action.tile.is_double else points
+    gain = worth * 2 if rules.steal_gain is StealGain.SCORE_PLUS_STOLEN else worth
+    # Players may accept a stack that has nothing to steal. It then scores like a play.
+    victim = None if chance is None or not chance.called else chance.seat
+    taking = Chance(seat, points, gain, counted, called=False, victim=victim, loss=worth)
+    game, scored = _score(game, taking)
+    outcomes = (*lost, out.Stacked(seat, action.tile, action.on), out.Counted(counted), *scored)
+    return prepend(outcomes, _after_tile(game, seat))
+
+
+def _laid(game: Game, hand: Hand, seat: Seat, tile: Tile, layout: Layout) -> GameUpdate:
+    """Return the match after *seat* laid *tile*, and `Forfeited` if the previous points were not called in time.
+
+    The effects of the tile are not applied here, so the turn simply passes to the left.
+    """
+    hand, lost = closing.forfeit(hand)
+    claims, held = after_play(hand.claims, seat, tile), hand.held
+    if not hand.layout.nodes:
+        claims = after_lead(claims, hand.lead, tile, game.rules)
+    if any(held):
+        gone = layout.gone(game.rules)
+        held = tuple(bits & ~gone & ~(tile.bit if at == seat else 0) for at, bits in enumerate(held))
+    hand = Hand(  # Done at every play, so it avoids the slower `changed`.
+        hand.number,
+        layout,
+        replaced_at(hand.sizes, seat, hand.sizes[seat] - 1 if hand.sizes[seat] else 0),
+        hand.boneyard,
+        Seat((seat + 1) % len(hand.sizes)),
+        hand.lead,
+        hand.scores_before,
+        claims,
+        held,
+        hand.holdings,
+        locked=is_locked(layout, game.rules),
+        course=hand.course,
+        lapsed=hand.lapsed if lost else None,
+    )
+    game = Game(game.rules, game.players, Phase.PLAY, game.scores, game.totals, hand, game.hand_winner, game.winner)
+    return game, lost
+
+
+def _score(game: Game, chance: Chance) -> GameUpdate:
+    """Return the match after a tile with the points of *chance*, which are scored or wait to be called."""
+    if not chance.worth:
+        return game, ()
+    if game.rules.call_required:
+        claimable = out.Claimable(chance.seat, chance.points, sum_of(chance, game.rules), chance.victim)
+        return changed(game, hand=changed(game.hand, chance=chance)), (claimable,)
+    if game.rules.cutthroat:  # The points can be stolen from now on.
+        game = changed(game, hand=changed(game.hand, chance=changed(chance, called=True)))
+    return _grant(game, chance)
 
 
 def _call(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
@@ -218,9 +297,109 @@ def _call(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
 
     These are the points of its last play, or forfeited points if the players accepted the late call.
     """
-    chance = hand.chance
+    chance, lapsed = hand.chance, hand.lapsed
     if chance is not None and not chance.called and chance.seat == seat:
-        return credit(game, hand, chance)
-    lapsed = hand.lapsed
+        return _grant(changed(game, hand=changed(hand, chance=changed(chance, called=True))), chance)
     assert lapsed is not None  # the judge rejects a call without points
-    return grant(changed(game, hand=changed(hand, lapsed=None)), lapsed)
+    return _grant(changed(game, hand=changed(hand, lapsed=None)), lapsed)
+
+
+def _grant(game: Game, chance: Chance) -> GameUpdate:
+    """Return the match after the points of *chance* are scored and, if stolen, subtracted from the victim."""
+    if chance.victim is None:
+        return pay(game, chance.seat, chance.points, Reason.PLAY, sum_of(chance, game.rules))
+    thief, victim = game.players[chance.seat], game.players[chance.victim]
+    game, taken = pay(game, chance.victim, -chance.loss, Reason.STEAL, phrase("stolen by {name}", name=thief))
+    because = phrase("stolen from {name}, {sum}", name=victim, sum=sum_of(chance, game.rules))
+    return prepend(taken, pay(game, chance.seat, chance.points, Reason.STEAL, because))
+
+
+def _after_tile(game: Game, seat: Seat) -> GameUpdate:
+    """Return the match after a scored tile takes effect. Ends the hand if it is over, else passes the turn.
+
+    If no tile fits but some can be drawn, the rules end the hand, report `Blocked` or let play go on.
+    """
+    rules, hand, effects = game.rules, game.hand, game.rules.effects
+    assert hand is not None  # a tile was laid
+    outcomes: tuple[Outcome, ...] = ()
+    if hand.sizes[seat] == 0:
+        if effects is not None and effects.last_tile and hand.layout.nodes[-1].outer == effects.draw_on:
+            hand, outcomes = force_draws(hand, seat, rules)
+        return prepend(outcomes, close_hand(game, hand, Ending.DOMINO, seat))
+    if effects is not None:
+        hand, outcomes = take_effect(hand, seat, rules, effects)
+    if hand.course.extra:
+        hand = changed(hand, turn=seat)
+    elif hand.course is not NO_COURSE:
+        hand, skipped = pass_turn(hand, seat)
+        outcomes = (*outcomes, *skipped)
+    if hand is not game.hand:
+        game = changed(game, hand=hand)
+    if hand.locked and (drawable(rules, hand) == 0 or rules.on_provable_block is ProvableBlock.END_NOW):
+        return prepend(outcomes, close_hand(game, hand, Ending.BLOCKED_BY_PROOF, None))
+    if hand.locked and rules.on_provable_block is ProvableBlock.ANNOUNCE:
+        outcomes = (*outcomes, out.Blocked(hand.boneyard))
+    return game, outcomes
+
+
+def _draw(game: Game, hand: Hand, action: Draw) -> GameUpdate:
+    """Return the match after a draw. Unless draws are voluntary, drawing claims that the player could not play.
+
+    A forced draw has already been counted, so it only settles what the seat owes. If no tile fits and none is left to
+    draw, the hand ends.
+    """
+    seat, left = action.seat, max(0, hand.boneyard - action.tiles)
+    claims, held, course = hand.claims, hand.held, hand.course
+    if action.faces:
+        held = replaced_at(held, seat, held[seat] | bits_of(action.faces))
+    if owes(hand, action):
+        course = changed(course, owed=replaced_at(course.owed, seat, course.owed[seat] - action.tiles))
+        return changed(game, hand=changed(hand, held=held, course=course)), ()
+    claim = claim_of(game, hand, action)
+    if claim is not None:
+        claims = add_claim(claims, seat, claim)
+    claims = after_draw(claims, seat, action.tiles, action.faces)
+    if hand.turn == seat and (game.rules.draw is Drawing.TWO or game.phase is Phase.LEAD):
+        course = changed(course, drawn=course.drawn + action.tiles)
+    sizes = replaced_at(hand.sizes, seat, hand.sizes[seat] + action.tiles)
+    hand = changed(hand, sizes=sizes, boneyard=left, claims=claims, held=held, course=course)
+    game, outcomes = changed(game, hand=hand), (out.Drew(seat, action.tiles, left),)
+    if hand.locked and left <= game.rules.boneyard_reserve and game.phase is Phase.PLAY:
+        return prepend(outcomes, close_hand(game, hand, Ending.BLOCKED_BY_PROOF, None))
+    return game, outcomes
+
+
+def _knock(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
+    """Return the match after a knock. If all players have knocked in succession, the hand ends or a spell lapses.
+
+    Before the lead, a knock declares that the player has no double. See docs/reference/rules.md 3.5.
+    """
+    rules, claim = game.rules, claim_of(game, hand, Knock(seat))
+    if claim is not None:
+        hand = changed(hand, claims=add_claim(hand.claims, seat, claim))
+    if game.phase is Phase.LEAD:
+        without = hand.course.without_double + (0 if hand.course.drawn else 1)
+        hand, _ = pass_turn(hand, seat)
+        hand = changed(hand, course=changed(hand.course, without_double=without))
+        return changed(game, hand=hand), (out.Passed(seat, without, instead_of_leading=True),)
+    hand = changed(hand, passes=hand.passes + 1, turn=Seat((seat + 1) % len(game.players)))
+    outcomes: tuple[Outcome, ...] = (out.Passed(seat, hand.passes),)
+    if hand.course is not NO_COURSE:
+        hand, skipped = pass_turn(hand, seat)
+        outcomes = (*outcomes, *skipped)
+    game = changed(game, hand=hand)
+    # If all have passed but tiles can be drawn (the caster of a spell may pass without drawing), the hand goes on.
+    if hand.passes < len(game.players) or (rules.draw is Drawing.TWO and drawable(rules, hand)):
+        return game, outcomes
+    spell, effects = hand.course.spell, rules.effects
+    if spell is None or effects is None or effects.spell_deadlock is not SpellDeadlock.LAPSES:
+        return prepend(outcomes, close_hand(game, hand, Ending.BLOCKED_BY_KNOCKS, None))
+    hand = changed(hand, passes=0, course=changed(hand.course, spell=None))  # See docs/reference/rules.md A2-6.
+    return changed(game, hand=hand), (*outcomes, out.Spelled(spell.caster, spell.arm, is_on=False))
+
+
+def _decline(game: Game, hand: Hand) -> GameUpdate:
+    """Return the match after an extra turn is declined."""
+    assert hand.turn is not None  # an extra turn belongs to a seat
+    after, skipped = pass_turn(hand, hand.turn)
+    return changed(game, hand=after), (out.Declined(hand.turn), *skipped)

@@ -20,6 +20,9 @@ class LeadTile(StrEnum):
     SET_DOUBLE = "set_double"
 
 
+ROLL_CALLS = (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE)
+
+
 class ClaimKind(StrEnum):
     """Way in which a player claims something about their hand. The letters are those of a position's text."""
 
@@ -112,6 +115,10 @@ class Chance:
     loss: int = 0
 
 
+Claims = tuple[tuple[Claim, ...], ...]
+"""Claims by seat."""
+
+
 @value
 class Hand:
     """One hand, from the deal to the count.
@@ -143,7 +150,7 @@ class Hand:
     turn: Seat | None
     lead: LeadTile
     scores_before: tuple[tuple[int, ...], ...]
-    claims: tuple[tuple[Claim, ...], ...]
+    claims: Claims
     held: tuple[int, ...]
     holdings: tuple[Holding | None, ...]
     passes: int = 0

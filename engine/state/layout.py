@@ -6,6 +6,7 @@ free side is E. Addresses are relative to the host and stay valid when an earlie
 docs/reference/rules.md 2.1.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from typing import NewType
@@ -261,11 +262,16 @@ def is_locked(layout: Layout, rules: Rules) -> bool:
 
     See docs/reference/rules.md 2.3 b.
     """
-    fits = 0
-    for end in layout.ends:
-        if end.playable:
-            fits |= end.fits
+    fits = fitting([end for end in layout.ends if end.playable])
     return not fits & set_bits(rules.max_pips) & ~layout.gone(rules)
+
+
+def fitting(ends: Iterable[OpenEnd]) -> int:
+    """Return the bit mask of the tiles that fit at least one of *ends*."""
+    fits = 0
+    for end in ends:
+        fits |= end.fits
+    return fits
 
 
 def _lay_off_the_ends(
