@@ -26,12 +26,10 @@ from engine.library.chances import NumberChance, Outlook, SeatChance, chances
 from engine.library.moves import LegalMove, legal_moves
 from engine.library.suggest import Suggestion, best_plays
 from engine.library.table import IllegalMove, SeatView, Table, perft
-from engine.record.log import record_of
-from engine.record.moves import format_move, parse_move
+from engine.record.conversion import format_move, parse_move, record_of
 from engine.record.play import Line, PlayedRecord, RecordResult, play_record
 from engine.record.position import format_position, format_view, parse_position, parse_view
-from engine.record.text import format_record, parse_record
-from engine.record.values import Record, RecordError
+from engine.record.text import Record, RecordError, format_record, parse_record
 from engine.rules import profiles
 from engine.rules import rules as _rules
 from engine.rules.options import changed_options, parse_options, with_options

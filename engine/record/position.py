@@ -9,9 +9,8 @@ from typing import TypeVar
 
 from engine.errors import EngineError
 from engine.library.table import SeatView, Table
-from engine.record.opening import opening_of, tags_of
-from engine.record.text import format_record, parse_record
-from engine.record.values import SEATS, Record
+from engine.record.conversion import opening_of, tags_of
+from engine.record.text import SEATS, Record, format_record, parse_record
 from engine.rules.rules import Rules
 from engine.state.counting import count, points_for
 from engine.state.events import MatchStart, Seat
@@ -28,16 +27,10 @@ _TAGS = re.compile(r'(?:\[[A-Za-z]\w*+ "(?:[^"\\\n]|\\["\\])*+"\] )+')
 _WORD = re.compile(r"[A-Za-z]+<[^<>]*>|[^ <>]+")
 _NAME = re.compile(r"[A-P](?=[+|-]|\Z)|[A-P]<|[a-z]+[<=]|#|[a-z_]+\Z")
 _NUMBER = "[0-9]{1,6}"
-_SIZE = re.compile("[1-9][0-9]{0,2}")
-_NUMBERS = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*")
-_ONE_NUMBER = re.compile(_NUMBER)
-_PAYMENT = re.compile(rf"[+-]{_NUMBER}")
-_PAID = re.compile(rf"(?:[+-]{_NUMBER})*(?:\|(?:[+-]{_NUMBER})*)?")
-_LAID = re.compile(rf"\^({_NUMBER})|({_NUMBER})-({_NUMBER})(?:@({_NUMBER}):([WENS1-8]))?")
-_CLAIM = re.compile(rf"([A-P])/([dkoln])/({_NUMBER}(?:,{_NUMBER})*)?/({_NUMBER})/([0-9a-f]{{1,60}})")
-_KNOWN = re.compile(r"[0-9a-f]{1,60}(?:,[0-9a-f]{1,60})*")
-_SPELL = re.compile(rf"([A-P])([WENS1-8])?/({_NUMBER})")
-_CHANCE = re.compile(rf"([A-P])({_NUMBER})(?:x([A-P])({_NUMBER}))?")
+_BITS = "[0-9a-f]{1,60}"
+_PAYMENT = f"[+-]{_NUMBER}"
+_LAID = rf"\^({_NUMBER})|({_NUMBER})-({_NUMBER})(?:@({_NUMBER}):([WENS1-8]))?"
+_CLAIM = f"([A-P])/([dkoln])/({_NUMBER}(?:,{_NUMBER})*)?/({_NUMBER})/({_BITS})"
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -57,19 +50,23 @@ def format_position(table: Table) -> str:
 
 def format_view(view: SeatView) -> str:
     """Return *view* as one line of text, without hidden tiles. `parse_view` restores it without its log."""
-    game = view.game
-    hands: list[Held] = [()] * len(game.players)
-    if game.hand is not None:
-        shown = (None if holding is None else holding.tiles for holding in game.hand.holdings)
-        hands = [size if tiles is None else tiles for size, tiles in zip(game.hand.sizes, shown, strict=True)]
+    hand, hands = view.game.hand, list[Held]([()] * len(view.game.players))
+    if hand is not None:
+        known = zip(hand.holdings, hand.sizes, strict=True)
+        hands = [size if holding is None or holding.tiles is None else holding.tiles for holding, size in known]
         hands[view.seat] = view.tiles
-    boneyard = 0 if game.hand is None else game.hand.boneyard
-    return f"{_position_text(game, hands, boneyard)} sees={SEATS[view.seat]}"
+    return f"{_position_text(view.game, hands, 0 if hand is None else hand.boneyard)} sees={SEATS[view.seat]}"
 
 
 def _position_text(game: Game, hands: Sequence[Held], boneyard: Held) -> str:
     tags = format_record(Record(tags_of(MatchStart(game.rules, game.players)))).replace("\n", " ")
-    words = [str(game.phase), *_paid(game)]
+    words = [str(game.phase)]
+    for seat, scores in enumerate(game.scores):
+        before = () if game.hand is None else game.hand.scores_before[seat]
+        if scores[: len(before)] != before:
+            raise EngineError("a position cannot contain points added by hand during a hand")
+        since = "".join(f"{points:+}" for points in scores[len(before) :])
+        words.append(SEATS[seat] + "".join(f"{points:+}" for points in before) + ("|" + since if since else ""))
     words += _named({"won=": _letter(game.hand_winner), "wins=": _letter(game.winner)})
     if game.hand is not None:
         words += _hand_words(hands, boneyard, game.hand)
@@ -86,16 +83,6 @@ def _named(values: dict[str, str | int | tuple[str | int, ...] | None]) -> Itera
 
 def _letter(seat: Seat | None) -> str:
     return "" if seat is None else SEATS[seat]
-
-
-def _paid(game: Game) -> Iterator[str]:
-    """Yield the scores of each seat in order, with a bar at the start of the current hand."""
-    for seat, scores in enumerate(game.scores):
-        before = () if game.hand is None else game.hand.scores_before[seat]
-        if scores[: len(before)] != before:
-            raise EngineError("a position cannot contain points added by hand during a hand")
-        since = "".join(f"{points:+}" for points in scores[len(before) :])
-        yield SEATS[seat] + "".join(f"{points:+}" for points in before) + ("|" + since if since else "")
 
 
 def _hand_words(hands: Sequence[Held], boneyard: Held, hand: Hand) -> Iterator[str]:
@@ -125,32 +112,20 @@ def _hand_words(hands: Sequence[Held], boneyard: Held, hand: Hand) -> Iterator[s
             "open": hand.ending is not None and all(shown),
         }
     )
-    for seat, held in enumerate(hands):
-        yield f"{SEATS[seat]}<{_tiles_text(held)}>"
-    yield f"yard<{_tiles_text(boneyard)}>"
-    yield f"laid<{' '.join(_laid_words(hand.layout))}>"
-    yield f"said<{' '.join(_claim_words(hand))}>"
-
-
-def _laid_words(layout: Layout) -> Iterator[str]:
-    """Yield the tiles on the table in order of play, then the stacked ones."""
-    places = {node.id: place for place, node in enumerate(layout.nodes, start=1)}
-    for node in layout.nodes:
-        at = "" if node.joins is None else f"@{places[node.joins.host]}:{node.joins.port}"
-        yield f"{node.inner}-{node.outer}{at}"
-    for below in layout.stacked:
-        yield f"^{places[below]}"
-
-
-def _claim_words(hand: Hand) -> Iterator[str]:
-    for seat, claims in enumerate(hand.claims):
-        for claim in claims:
-            numbers = ",".join(map(str, claim.numbers))
-            yield f"{SEATS[seat]}/{claim.kind}/{numbers}/{claim.allowed}/{claim.denied:x}"
-
-
-def _tiles_text(held: Held) -> str:
-    return str(held or "") if isinstance(held, int) else " ".join(map(str, held))
+    for name, held in zip((*SEATS[: len(hands)], "yard"), (*hands, boneyard), strict=True):
+        yield f"{name}<{held or '' if isinstance(held, int) else ' '.join(map(str, held))}>"
+    places = {node.id: place for place, node in enumerate(hand.layout.nodes, start=1)}
+    laid = [
+        f"{node.inner}-{node.outer}" + ("" if node.joins is None else f"@{places[node.joins.host]}:{node.joins.port}")
+        for node in hand.layout.nodes
+    ]
+    yield f"laid<{' '.join((*laid, *(f'^{places[below]}' for below in hand.layout.stacked)))}>"
+    claims = (
+        f"{letter}/{claim.kind}/{','.join(map(str, claim.numbers))}/{claim.allowed}/{claim.denied:x}"
+        for letter, claimed in zip(SEATS, hand.claims, strict=False)
+        for claim in claimed
+    )
+    yield f"said<{' '.join(claims)}>"
 
 
 def _size(held: Held) -> int:
@@ -186,7 +161,7 @@ def parse_view(text: str) -> SeatView:
 
 
 def _reader(text: str) -> "_PositionReader":
-    """Return a parser for the words after the tags."""
+    """Return a parser for the words after the tags: the rest of each by its name, such as "turn=", "yard<" or "#"."""
     if len(text) > MOST_CHARACTERS:
         raise EngineError(f"expected a position of at most {MOST_CHARACTERS} characters, got {len(text)}")
     tags = _TAGS.match(text)
@@ -194,21 +169,16 @@ def _reader(text: str) -> "_PositionReader":
         raise EngineError('expected a position that begins with tags such as [DGR "1"] [Rules "bones"] [Seats "A B"]')
     opening = opening_of(parse_record(tags[0]), strict=False)
     start = Table.start(opening.rules, opening.players).game
-    return _PositionReader(start.rules, start.players, _words(text[tags.end() :].rstrip("\n")))
-
-
-def _words(text: str) -> dict[str, str]:
-    """Return the rest of each word of *text* by the word's name, such as "turn=", "yard<", "#", "A" or "again"."""
+    text = text[tags.end() :].rstrip("\n")
     found = _WORD.findall(text)
-    if " ".join(found) != text:
-        raise EngineError("expected words with one blank between them after the tags")
+    _require(" ".join(found) == text, "words with one blank between them after the tags")
     words: dict[str, str] = {}
     for word in found:
         name = _NAME.match(word)
         if name is None or name[0] in words:
             raise EngineError(f'expected a word of a position, each once, got "{word[:_SHOWN]}"')
         words[name[0]] = word[name.end() :].removesuffix(">")
-    return words
+    return _PositionReader(start.rules, start.players, words)
 
 
 @dataclass(slots=True)
@@ -221,41 +191,46 @@ class _PositionReader:
 
     def read(self) -> tuple[State, tuple[Held, ...], Held]:
         """Return the state, the hands and the boneyard."""
-        phase = self._phase()
-        seats = range(len(self.players))
-        paid = [self._paid(SEATS[seat]) for seat in seats]
-        hands = tuple(self._tiles(f"{SEATS[seat]}<") for seat in seats)
+        phases = [phase for phase in Phase if str(phase) in self.words and phase is not Phase.REVEAL]
+        _require(len(phases) == 1, "one of deal, lead, play, match_over")
+        (phase,) = phases
+        del self.words[str(phase)]
+        letters = SEATS[: len(self.players)]
+        paid = [self._paid(letter) for letter in letters]
+        hands = tuple(self._tiles(f"{letter}<") for letter in letters)
         boneyard = self._tiles("yard<")
         hand = self._hand(phase, hands, _size(boneyard), tuple(before for before, _ in paid))
         scores = tuple((*before, *since) for before, since in paid)
         totals, hand_winner = tuple(map(sum, scores)), self.seat("won=")
         game = Game(self.rules, self.players, phase, scores, totals, hand, hand_winner, self.seat("wins="))
-        if self.words:
-            raise EngineError(f"expected nothing more here, got {', '.join(name[:_SHOWN] for name in self.words)}")
-        if hand is None and (boneyard or any(hands)):
-            raise EngineError("expected the number of a hand, such as #1, with its tiles")
-        laid = () if hand is None else hand.layout.tiles
-        _require_tiles(self.rules, (laid, boneyard, *hands))
+        _require(not self.words, f"nothing more here, got {', '.join(name[:_SHOWN] for name in self.words)}")
+        _require(hand is not None or not any((boneyard, *hands)), "the number of a hand, such as #1, with its tiles")
+        parts = (() if hand is None else hand.layout.tiles, boneyard, *hands)
+        total = sum(map(_size, parts))
+        _require(total <= self.rules.tiles, f"at most {self.rules.tiles} tiles, got {total}")
+        highest, copies = self.rules.max_pips, self.rules.copies
+        for tile, number in Counter(tile for part in parts if not isinstance(part, int) for tile in part).items():
+            _require(tile.high <= highest, f"tiles up to {highest}-{highest}, got {tile}")
+            _require(number <= copies, f"{tile} at most {copies} times, got {number}")
         return State(game=game, start=game), hands, boneyard
 
     def _hand(
         self, phase: Phase, hands: tuple[Held, ...], boneyard: int, scores_before: tuple[tuple[int, ...], ...]
     ) -> Hand | None:
         """Return the hand; None before the first."""
-        number = self._number("#")
+        number, is_played = self._number("#"), phase in (Phase.LEAD, Phase.PLAY)
         if not number:
-            _require(phase not in (Phase.LEAD, Phase.PLAY), "the number of a hand, such as #1")
+            _require(not is_played, "the number of a hand, such as #1")
             return None
         layout, turn = self._layout(), self.seat("turn=")
         ending, out = self._choice("end=", Ending), self.seat("out=")
-        is_played = phase in (Phase.LEAD, Phase.PLAY)
         _require((turn is not None) == is_played, "turn= while a hand is played, and only then")
         _require(bool(layout.nodes) or phase is not Phase.PLAY, "tiles in laid<> while a hand is played")
         _require(not layout.nodes or phase is not Phase.LEAD, "no tile in laid<> before the lead")
         is_open = self._flag("open")
         _require(ending is not None or not (is_open or out is not None), "end= with open and out=")
-        held = self._by_seat("known=", _KNOWN, 16) or (0,) * len(self.players)
-        _require(max(held) <= set_bits(self.rules.max_pips), "tiles of the set in known=")
+        known = self._by_seat("known=", _BITS, 16) or (0,) * len(self.players)
+        _require(max(known) <= set_bits(self.rules.max_pips), "tiles of the set in known=")
         return Hand(
             number=number,
             layout=layout,
@@ -265,7 +240,7 @@ class _PositionReader:
             lead=self._choice("lead=", LeadTile) or LeadTile.ANY,
             scores_before=scores_before,
             claims=self._claims(layout),
-            held=held,
+            held=known,
             holdings=tuple(
                 Holding.of(held) if not isinstance(held, int) and (is_open or seat == out) else None
                 for seat, held in enumerate(hands)
@@ -278,18 +253,12 @@ class _PositionReader:
             out=out,
         )
 
-    def _phase(self) -> Phase:
-        phases = [phase for phase in Phase if str(phase) in self.words and phase is not Phase.REVEAL]
-        _require(len(phases) == 1, "one of deal, lead, play, match_over")
-        del self.words[str(phases[0])]
-        return phases[0]
-
     def _paid(self, letter: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the scores of a seat before the current hand, and since."""
         text = self.words.pop(letter, None)
         _require(text is not None, f"the points that {letter} got, such as {letter}+10-5, or {letter} alone")
-        before, _, since = _matched(_PAID, text or "")[0].partition("|")
-        return tuple(map(int, _PAYMENT.findall(before))), tuple(map(int, _PAYMENT.findall(since)))
+        before, _, since = _matched(rf"(?:{_PAYMENT})*(?:\|(?:{_PAYMENT})*)?", text or "")[0].partition("|")
+        return tuple(map(int, re.findall(_PAYMENT, before))), tuple(map(int, re.findall(_PAYMENT, since)))
 
     def _layout(self) -> Layout:
         """Return the layout. Its tiles have negative ids, which no play in a log has."""
@@ -312,38 +281,38 @@ class _PositionReader:
     def _claims(self, layout: Layout) -> tuple[tuple[Claim, ...], ...]:
         """Return the claims of each seat."""
         claims: list[list[Claim]] = [[] for _ in self.players]
+        is_asked = self.rules.redeal_if_doubles_over is not None
         for word in self._list("said<"):
             letter, kind, numbers, allowed, denied = _matched(_CLAIM, word).groups()
-            bits = int(denied, 16)
-            _require(bits <= set_bits(self.rules.max_pips), f'tiles of the set in "{word}"')
-            on = tuple(map(int, numbers.split(","))) if numbers else ()
-            is_asked = self.rules.redeal_if_doubles_over is not None
+            on = tuple(map(int, re.findall(_NUMBER, numbers or "")))
+            claim = Claim(ClaimKind(kind), int(denied, 16), int(allowed), on)
+            _require(claim.denied <= set_bits(self.rules.max_pips), f'tiles of the set in "{word}"')
             _require(is_asked or kind != ClaimKind.KEPT_DEAL, "/o/ only in a game with redeal_if_doubles_over")
             _require(bool(layout.nodes) or kind != ClaimKind.LET_ANOTHER_LEAD, "/l/ only after the lead")
-            claims[self._index(letter)].append(Claim(ClaimKind(kind), bits, int(allowed), on))
+            claims[self._index(letter)].append(claim)
         return tuple(map(tuple, claims))
 
     def _course(self, layout: Layout) -> Course:
         """Return the turn state of the six-arm game."""
-        spell, cast = None, self._match("spell=", _SPELL)
+        spell, cast = None, self._match("spell=", rf"([A-P])([WENS1-8])?/({_NUMBER})")
         if cast is not None:
             letter, arm, returns = cast.groups()
             _require(bool(layout.nodes) and self.rules.effects is not None, "a spell only in a game with effects")
             spell = Spell(self._index(letter), None if arm is None else Port(arm), int(returns))
         course = Course(
-            -1 if self._flag("right") else 1,
-            spell,
-            self._flag("again"),
-            self._flag("skip"),
-            self._number("drawn="),
-            self._number("without="),
-            self._by_seat("owed=", _NUMBERS, 10),
+            direction=-1 if self._flag("right") else 1,
+            spell=spell,
+            extra=self._flag("again"),
+            skip=self._flag("skip"),
+            drawn=self._number("drawn="),
+            without_double=self._number("without="),
+            owed=self._by_seat("owed=", _NUMBER, 10),
         )
         return NO_COURSE if course == NO_COURSE else course  # Other code compares with `is NO_COURSE`.
 
     def _chance(self, layout: Layout) -> Chance | None:
         """Return the points of the last play, which were called and may be stolen, or None."""
-        found = self._match("chance=", _CHANCE)
+        found = self._match("chance=", f"([A-P])({_NUMBER})(?:x([A-P])({_NUMBER}))?")
         if found is None:
             return None
         letter, points, victim, loss = found.groups()
@@ -354,9 +323,12 @@ class _PositionReader:
             return Chance(seat, worth, int(points), counted, called=True)
         return Chance(seat, worth, int(points), counted, called=True, victim=self._index(victim), loss=int(loss))
 
+    # Each returns the rest of the word *name*. If the word is missing, it is None, empty, 0 or False.
+
     def _tiles(self, name: str) -> Held:
         words = self._list(name)
-        return int(words[0]) if len(words) == 1 and _SIZE.fullmatch(words[0]) else tuple(map(Tile.parse, words))
+        is_number = len(words) == 1 and re.fullmatch("[1-9][0-9]{0,2}", words[0]) is not None
+        return int(words[0]) if is_number else tuple(map(Tile.parse, words))
 
     def _list(self, name: str) -> tuple[str, ...]:
         return tuple(self.words.pop(name, "").split())
@@ -365,35 +337,32 @@ class _PositionReader:
         return self.words.pop(name, None) is not None
 
     def _number(self, name: str) -> int:
-        found = self._match(name, _ONE_NUMBER)
+        found = self._match(name, _NUMBER)
         return 0 if found is None else int(found[0])
 
-    def _by_seat(self, name: str, form: re.Pattern[str], base: int) -> tuple[int, ...]:
-        """Return the numbers after *name*, one for each seat. Empty if the word is missing."""
-        found = self._match(name, form)
+    def _by_seat(self, name: str, form: str, base: int) -> tuple[int, ...]:
+        found = self._match(name, f"{form}(?:,{form})*")
         numbers = () if found is None else tuple(int(number, base) for number in found[0].split(","))
         _require(len(numbers) in (0, len(self.players)), f"{name} with a number for each seat")
         return numbers
 
-    def _match(self, name: str, form: re.Pattern[str]) -> re.Match[str] | None:
-        """Return the match of *form* with all text after *name*, or None if the word is missing."""
+    def _match(self, name: str, form: str) -> re.Match[str] | None:
         text = self.words.pop(name, "")
         return _matched(form, text) if text else None
 
     def seat(self, name: str) -> Seat | None:
-        """Return the seat after *name*, or None if the word is missing."""
         letter = self.words.pop(name, None)
         return None if letter is None else self._index(letter)
-
-    def _index(self, letter: str) -> Seat:
-        letters = SEATS[: len(self.players)]
-        _require(len(letter) == 1 and letter in letters, f"one of the seats {', '.join(letters)}")
-        return Seat(letters.index(letter))
 
     def _choice(self, name: str, choices: type[_Choice]) -> _Choice | None:
         text = self.words.pop(name, None)
         _require(text is None or text in list(choices), f"{name} with one of {', '.join(choices)}")
         return None if text is None else choices(text)
+
+    def _index(self, letter: str) -> Seat:
+        letters = SEATS[: len(self.players)]
+        _require(len(letter) == 1 and letter in letters, f"one of the seats {', '.join(letters)}")
+        return Seat(letters.index(letter))
 
 
 def _require(holds: bool, expected: str) -> None:  # noqa: FBT001 - reads as an assertion
@@ -401,17 +370,8 @@ def _require(holds: bool, expected: str) -> None:  # noqa: FBT001 - reads as an 
         raise EngineError(f"expected {expected}")
 
 
-def _matched(form: re.Pattern[str], text: str) -> re.Match[str]:
-    found = form.fullmatch(text)
+def _matched(form: str, text: str) -> re.Match[str]:
+    found = re.fullmatch(form, text)
     if found is None:
         raise EngineError(f'expected a word as docs/reference/positions.md has it, got "{text[:_SHOWN]}"')
     return found
-
-
-def _require_tiles(rules: Rules, parts: tuple[Held, ...]) -> None:
-    """Raise EngineError if the set does not have the tiles of all *parts*."""
-    total = sum(map(_size, parts))
-    _require(total <= rules.tiles, f"at most {rules.tiles} tiles, got {total}")
-    for tile, number in Counter(tile for part in parts if not isinstance(part, int) for tile in part).items():
-        _require(tile.high <= rules.max_pips, f"tiles up to {rules.max_pips}-{rules.max_pips}, got {tile}")
-        _require(number <= rules.copies, f"{tile} at most {rules.copies} times, got {number}")

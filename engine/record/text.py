@@ -1,37 +1,322 @@
-"""Parse and format game records (DGR)."""
+"""Game records (DGR): their values, parser and formatter. See docs/reference/game_record.md.
+
+The values represent the text of a record. Its moves may be illegal. Constructors reject values that cannot be written,
+or would change when they are parsed.
+"""
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
+from functools import cache, partial
 from typing import Any
 
 from engine.errors import EngineError
-from engine.record import values as dgr
-from engine.record.values import Place, Record, RecordError, RecordHand, RecordTile, RecordTurn, Tag
+from engine.tiles import HIGHEST_PIPS, Tile
 
+VERSION = "1"  # Version of the format, the value of the tag DGR.
 # Thirty hands with a note at every tile have 50,000 characters. Parsing takes 10 us per move, so at most 1.5 s.
 MAX_CHARACTERS = 300_000
+MAX_NUMBER = 999_999  # Six digits: far above the scores of any domino match.
 LINE_WIDTH = 100
 EXCERPT_WIDTH = 20
+TAG_ORDER = ("DGR", "Rules", "Options", "Seats", "Set", "Date", "Event", "Source", "Result")
+SEATS = "ABCDEFGHIJKLMNOP"
 
-# One expression per token. All repetitions are possessive or bounded, so parsing is linear in the length of the text.
-_GAP = re.compile(r"(?:[ \t\n]++|;[^\n]*+)*+")
-_WORD = re.compile(rf"\t|[^ \t\n]{{1,{EXCERPT_WIDTH + 1}}}")
-_QUOTED = re.compile(rf'(?:[^"\\{dgr.UNPRINTABLE}]++|\\["\\])*+')
-_ESCAPED = re.compile(r'\\(["\\])')
-_HAND = re.compile(r"#(?!end)")
-_NEXT_MATCH = re.compile(r"\[DGR\b")
-_KEY = re.compile(rf"({dgr.NAME.pattern})=({dgr.KEY_VALUE.pattern})")
-_SEAT = re.compile(r"([A-P]):")
-_SEAT_LETTER = re.compile(r"[A-P]")
-_TURN_STOP = re.compile(r"[A-P]:|#|\[DGR\b|\Z")
-_END = re.compile(r"#end(?=[ \t\n;]|\Z)")
-_MOVE_START = re.compile(r"(?=[0-9])|redeal(?![a-z])|[dknuhx](?![a-z])|H(?=<)|[=~+(]")
-_DIGIT_NEXT = re.compile(r"(?=[0-9])")
-_NUMBER = re.compile(r"[0-9]{1,6}(?![0-9])")
-_COUNT = re.compile(r"(?!0{1,6}(?![0-9]))[0-9]{1,6}(?![0-9])")
-_TILE = re.compile(rf"({dgr.PIPS})-({dgr.PIPS})(?![0-9])('?)")
-_AT = re.compile("[@^]")
+# Parts of the grammar. All repetitions are possessive or bounded, so parsing is linear in the length of the text.
+UNPRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"  # For [...]: control characters, line ends, surrogates.
+BIDI_MARKS = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # They turn the text around them.
+_PIPS = "(?:1[0-8]|[0-9])"  # up to HIGHEST_PIPS
+_NAME = "[A-Za-z][A-Za-z0-9_]*+"
+_KEY_VALUE = rf"[^\s;#{UNPRINTABLE}]++"
+_END_TEXT = rf"[^;#{UNPRINTABLE}]*+"
+_NOTE_TEXT = rf"[^(){UNPRINTABLE}]*+"
+_PORT = rf"(?:[WENS*]|{_PIPS}-{_PIPS}'?:[WENS]|[1-6])"
+_TILE = rf"({_PIPS})-({_PIPS})(?![0-9])('?)"
+_GAP = r"(?:[ \t\n]++|;[^\n]*+)*+"
+_QUOTED = rf'(?:[^"\\{UNPRINTABLE}]++|\\["\\])*+'
+_KEY = f"({_NAME})=({_KEY_VALUE})"
+_SEAT = "([A-P]):"
+_COUNT = "(?!0{1,6}(?![0-9]))[0-9]{1,6}(?![0-9])"
+_TURN_STOP = r"[A-P]:|#|\[DGR\b|\Z"
+_MOVE_START = r"(?=[0-9])|redeal(?![a-z])|[dknuhx](?![a-z])|H(?=<)|[=~+(]"
+
+_compiled = cache(re.compile)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a text. Lines and columns count from 1. Columns are in characters."""
+
+    line: int
+    column: int
+
+
+NOWHERE = Place(0, 0)
+"""Place of a value that was not parsed from a text."""
+
+
+class RecordError(EngineError):
+    """A text is not a game record, or the record is inconsistent.
+
+    Attributes:
+        line: Line of the text, from 1.
+        column: Column in characters, from 1.
+    """
+
+    def __init__(self, place: Place, problem: str) -> None:
+        super().__init__(f"line {place.line}, column {place.column}: {problem}")
+        self.line = place.line
+        self.column = place.column
+
+
+# ---- values ----
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Placed:
+    """A part of a record with its place in the text. Comparisons ignore the place."""
+
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        names: tuple[str, ...] = self.__match_args__
+        for name in names:
+            if name in _CHECKS:
+                _CHECKS[name](getattr(self, name))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTile(_Placed):
+    """A tile as written, *inner* number against the layout, if any. *second* is the mark ' for the second copy."""
+
+    inner: int
+    outer: int
+    second: bool = field(default=False, kw_only=True)
+
+    @property
+    def tile(self) -> Tile:
+        """The tile, regardless of its orientation and copy."""
+        return Tile.of(self.inner, self.outer)
+
+    @property
+    def tile_text(self) -> str:
+        """Text of the tile, inner number first."""
+        return f"{self.inner}-{self.outer}" + ("'" if self.second else "")
+
+
+@dataclass(frozen=True, slots=True)
+class TileMove(RecordTile):
+    """`6-3@W`: a tile laid at *port*, which is None for the first tile of the hand or if no port is written."""
+
+    port: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StackMove(RecordTile):
+    """`2-4'^E`: a tile stacked on its copy at *port*."""
+
+    port: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrawMove(_Placed):
+    """`d`, `d2!`, `d<2-0>`: tiles drawn. *forced* means that another tile forced it. *tiles* are those known."""
+
+    count: int = 1
+    forced: bool = field(default=False, kw_only=True)
+    tiles: tuple[RecordTile, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _Placed.__post_init__(self)
+        if self.tiles is not None and not 1 <= len(self.tiles) <= self.count:
+            raise EngineError(f"expected 1 to {self.count} tiles in a draw of {self.count}, found {len(self.tiles)}")
+
+
+@dataclass(frozen=True, slots=True)
+class KnockMove(_Placed):
+    """`k`: a knock."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclineMove(_Placed):
+    """`n`: an extra turn declined."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalledMove(_Placed):
+    """`=10`: points called or scored."""
+
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class ForfeitedMove(_Placed):
+    """`~5`: points forfeited because they were not called."""
+
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class BonusMove(_Placed):
+    """`+20`: points for the hand."""
+
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class TakenMove(_Placed):
+    """`xC10`: points taken from the player at *seat*."""
+
+    seat: str
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShowMove(_Placed):
+    """`H<4-4 6-6>`: a hand that was shown."""
+
+    tiles: tuple[RecordTile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShowPipsMove(_Placed):
+    """`h12`: a hand with only its pip total known."""
+
+    pips: int
+
+
+@dataclass(frozen=True, slots=True)
+class RedealMove(_Placed):
+    """`redeal`: the hand is dealt again."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoMove(_Placed):
+    """`u`, `u2`: the last *count* moves are undone."""
+
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class NoteMove(_Placed):
+    """`(t=3.1 c=.99)`: a note. Programs write t (seconds), c (confidence) and s (source)."""
+
+    text: str
+
+
+PlayerMove = TileMove | StackMove | DrawMove | KnockMove | DeclineMove
+"""A move that a player chooses in their turn."""
+
+_PointsMove = CalledMove | ForfeitedMove | TakenMove | BonusMove
+Move = PlayerMove | _PointsMove | ShowMove | ShowPipsMove | RedealMove | UndoMove | NoteMove
+
+
+@dataclass(frozen=True, slots=True)
+class Tag(_Placed):
+    """`[Rules "bones"]`: a tag for the whole record."""
+
+    name: str
+    text: str
+
+    def __post_init__(self) -> None:
+        _require_match(_NAME, self.name, "the name of a tag")
+        _require_match(rf"[^{UNPRINTABLE}]*+", self.text, "a text without controls")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTurn(_Placed):
+    """Consecutive moves of one seat. *seat* is a letter from A to P."""
+
+    seat: str
+    moves: tuple[Move, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordHand(_Placed):
+    """A hand.
+
+    Attributes:
+        number: Number of the hand. Numbers in a record may be out of order.
+        keys: Names and values in the first line, in the order given.
+        turns: Turns in order.
+        closed: Whether the hand has `#end`.
+        end: Text after `#end`.
+    """
+
+    number: int
+    keys: tuple[tuple[str, str], ...] = ()
+    turns: tuple[RecordTurn, ...] = ()
+    closed: bool = field(default=False, kw_only=True)
+    end: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        _require_number(self.number, "number")
+        _require_match(rf"(?! ){_END_TEXT}(?<! )", self.end, 'a text without "#", ";", controls and blanks around it')
+        if self.end and not self.closed:
+            raise EngineError(f'a hand that is not closed has no end, got "{self.end}"')
+        for name, value in self.keys:
+            _require_match(_NAME, name, "the name of a key")
+            _require_match(_KEY_VALUE, value, "a value without blanks")
+        _require_once([name for name, _ in self.keys], "key")
+
+    def key(self, name: str) -> str | None:
+        """Return the value of the key *name*, or None if it is missing."""
+        return dict(self.keys).get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A game record.
+
+    Attributes:
+        tags: Tags with unique names, including `DGR`. Sorted by TAG_ORDER, with others last in the order given.
+        hands: Hands in the order given.
+    """
+
+    tags: tuple[Tag, ...]
+    hands: tuple[RecordHand, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require_once([tag.name for tag in self.tags], "tag")
+        if self.tag("DGR") != VERSION:
+            raise EngineError(f'a record needs the tag [DGR "{VERSION}"], got {self.tag("DGR")!r}')
+        in_order = sorted(self.tags, key=lambda tag: (*TAG_ORDER, tag.name).index(tag.name))
+        object.__setattr__(self, "tags", tuple(in_order))
+
+    def tag(self, name: str) -> str | None:
+        """Return the text of the tag *name*, or None if it is missing."""
+        return next((tag.text for tag in self.tags if tag.name == name), None)
+
+
+def _require_number(value: int, name: str, *, least: int = 0, most: int = MAX_NUMBER) -> None:
+    if not least <= value <= most:
+        raise EngineError(f"{name} must be {least} to {most}, got {value}")
+
+
+def _require_match(pattern: str, text: str, expected: str) -> None:
+    if _compiled(pattern).fullmatch(text) is None:
+        raise EngineError(f"expected {expected}, got {text!r}")
+
+
+def _require_once(names: list[str], kind: str) -> None:
+    if len(set(names)) != len(names):
+        raise EngineError(f"expected each {kind} once, got {', '.join(names)}")
+
+
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "count": partial(_require_number, name="count", least=1),
+    "inner": partial(_require_number, name="the first number of a tile", most=HIGHEST_PIPS),
+    "outer": partial(_require_number, name="the second number of a tile", most=HIGHEST_PIPS),
+    "pips": partial(_require_number, name="pips"),
+    "points": partial(_require_number, name="points"),
+    "port": lambda port: None if port is None else _require_match(_PORT, port, "a port"),
+    "seat": lambda seat: _require_match("[A-P]", seat, "a seat from A to P"),
+    "text": lambda text: _require_match(rf"(?! ){_NOTE_TEXT}(?<! )", text, "a note without parentheses and controls"),
+}
+"""Checks of the fields of a move or turn by name."""
+
+
+# ---- parser ----
 
 
 class _Cursor:
@@ -45,63 +330,48 @@ class _Cursor:
 
     @property
     def place(self) -> Place:
-        """Place of the next token."""
         return Place(self._line, self._at - self._line_start + 1)
 
     @property
     def at_end(self) -> bool:
-        """True at the end of the text."""
         return self._at == len(self._text)
 
-    def sees(self, token: re.Pattern[str]) -> bool:
-        """Return True if *token* is next."""
-        return token.match(self._text, self._at) is not None
+    def sees(self, token: str) -> bool:
+        """Return True if *token*, a regular expression, is next."""
+        return _compiled(token).match(self._text, self._at) is not None
 
-    def take(self, token: re.Pattern[str]) -> re.Match[str] | None:
+    def take(self, token: str) -> re.Match[str] | None:
         """Consume *token* if it is next. Returns its match, or None."""
-        found = token.match(self._text, self._at)
+        found = _compiled(token).match(self._text, self._at)
         if found is not None:
             self._at = found.end()
         return found
 
-    def expect(self, token: re.Pattern[str], expected: str) -> re.Match[str]:
+    def expect(self, token: str, expected: str) -> re.Match[str]:
         """Consume *token* and return its match, or raise RecordError with what was *expected*."""
         found = self.take(token)
         if found is None:
             raise self.failure(expected)
         return found
 
-    def take_sign(self, sign: str) -> bool:
-        """Consume *sign* if it is next. Return True if it was consumed."""
-        taken = self._text.startswith(sign, self._at)
-        self._at += len(sign) if taken else 0
-        return taken
-
-    def expect_sign(self, sign: str, expected: str) -> None:
-        """Consume *sign*, or raise RecordError with what was *expected*."""
-        if not self.take_sign(sign):
-            raise self.failure(expected)
-
-    def skip_gap(self) -> None:
-        """Skip blanks, line ends and comments."""
+    def skip_gap(self) -> bool:
+        """Skip blanks, line ends and comments. Returns True if there are any."""
         start = self._at
-        if self.take(_GAP) is None or start == self._at:
-            return
+        self.take(_GAP)
         lines = self._text.count("\n", start, self._at)
         if lines:
             self._line += lines
             self._line_start = self._text.rindex("\n", start, self._at) + 1
+        return self._at > start
 
     def end_word(self) -> None:
         """Skip the gap after a word, or raise RecordError if the word continues."""
-        start = self._at
-        self.skip_gap()
-        if start == self._at and not self.at_end:
+        if not self.skip_gap() and not self.at_end:
             raise self.failure("a blank")
 
     def failure(self, expected: str) -> RecordError:
         """Return an error with what was *expected* here and what was found."""
-        word = _WORD.match(self._text, self._at)
+        word = re.compile(rf"\t|[^ \t\n]{{1,{EXCERPT_WIDTH + 1}}}").match(self._text, self._at)
         if word is not None:
             found = _excerpt(word[0])
         elif self.at_end:
@@ -142,7 +412,7 @@ def parse_records(text: str) -> tuple[Record, ...]:
     while not records or not cursor.at_end:
         tags = _parse_tags(cursor)
         hands: list[RecordHand] = []
-        while not cursor.at_end and not (hands and cursor.sees(_NEXT_MATCH)):
+        while not cursor.at_end and not (hands and cursor.sees(r"\[DGR\b")):
             hands.append(_parse_hand(cursor))
         records.append(Record(tags, tuple(hands)))
     return tuple(records)
@@ -150,61 +420,54 @@ def parse_records(text: str) -> tuple[Record, ...]:
 
 def _parse_tags(cursor: _Cursor) -> tuple[Tag, ...]:
     tags: dict[str, Tag] = {}
-    while cursor.take_sign("["):
+    while cursor.take(r"\["):
         cursor.skip_gap()
         place = cursor.place
-        name = cursor.expect(dgr.NAME, "the name of a tag")[0]
+        name = cursor.expect(_NAME, "the name of a tag")[0]
         if name in tags:
             raise RecordError(place, f"expected each tag once, found {_excerpt(name)} again")
         cursor.skip_gap()
         text_place = cursor.place
-        cursor.expect_sign('"', "a text in double quotes")
-        text = _ESCAPED.sub(r"\1", cursor.expect(_QUOTED, "a text")[0])
-        cursor.expect_sign('"', r'a closing ", or \" or \\')
-        if name == "DGR" and text != dgr.VERSION:
-            raise RecordError(text_place, f'expected version "{dgr.VERSION}" of DGR, found {_excerpt(text)}')
+        cursor.expect('"', "a text in double quotes")
+        text = re.sub(r'\\(["\\])', r"\1", cursor.expect(_QUOTED, "a text")[0])
+        cursor.expect('"', r'a closing ", or \" or \\')
+        if name == "DGR" and text != VERSION:
+            raise RecordError(text_place, f'expected version "{VERSION}" of DGR, found {_excerpt(text)}')
         cursor.skip_gap()
-        cursor.expect_sign("]", '"]"')
+        cursor.expect("]", '"]"')
         tags[name] = Tag(name, text, place=place)
         cursor.skip_gap()
     if "DGR" not in tags:
-        raise cursor.failure(f'the tag [DGR "{dgr.VERSION}"]')
+        raise cursor.failure(f'the tag [DGR "{VERSION}"]')
     return tuple(tags.values())
 
 
 def _parse_hand(cursor: _Cursor) -> RecordHand:
     place = cursor.place
-    cursor.expect(_HAND, 'a hand such as "#1"')
+    cursor.expect("#(?!end)", 'a hand such as "#1"')
     number = _parse_number(cursor)
     cursor.end_word()
-    keys = _parse_keys(cursor)
+    keys: dict[str, str] = {}
+    while not cursor.sees(_TURN_STOP):
+        key_place = cursor.place
+        key = cursor.expect(_KEY, 'a key such as "lead=A" or a seat such as "A:"')
+        if key[1] in keys:
+            raise RecordError(key_place, f"expected each key once, found {_excerpt(key[1])} again")
+        keys[key[1]] = key[2]
+        cursor.end_word()
     turns: list[RecordTurn] = []
     while cursor.sees(_SEAT):  # The keys and each turn end only at a seat or at the end of the hand.
         turns.append(_parse_turn(cursor))
-    closed = cursor.take(_END) is not None
-    end = ""
-    if closed:
-        end = cursor.expect(dgr.END_TEXT, "a text")[0].strip(" ")
-        cursor.skip_gap()
-    return RecordHand(number, keys, tuple(turns), closed=closed, end=end, place=place)
-
-
-def _parse_keys(cursor: _Cursor) -> tuple[tuple[str, str], ...]:
-    keys: dict[str, str] = {}
-    while not cursor.sees(_TURN_STOP):
-        place = cursor.place
-        key = cursor.expect(_KEY, 'a key such as "lead=A" or a seat such as "A:"')
-        if key[1] in keys:
-            raise RecordError(place, f"expected each key once, found {_excerpt(key[1])} again")
-        keys[key[1]] = key[2]
-        cursor.end_word()
-    return tuple(keys.items())
+    closed = cursor.take(r"#end(?=[ \t\n;]|\Z)") is not None
+    end = cursor.expect(_END_TEXT, "a text")[0].strip(" ") if closed else ""
+    cursor.skip_gap()
+    return RecordHand(number, tuple(keys.items()), tuple(turns), closed=closed, end=end, place=place)
 
 
 def _parse_turn(cursor: _Cursor) -> RecordTurn:
     place = cursor.place
     seat = cursor.expect(_SEAT, 'a seat such as "A:"')[1]
-    moves: list[dgr.Move] = []
+    moves: list[Move] = []
     cursor.skip_gap()
     while not cursor.sees(_TURN_STOP):
         moves.append(_parse_move(cursor))
@@ -212,7 +475,7 @@ def _parse_turn(cursor: _Cursor) -> RecordTurn:
     return RecordTurn(seat, tuple(moves), place=place)
 
 
-def parse_single_move(text: str) -> dgr.Move:
+def parse_single_move(text: str) -> Move:
     """Parse the text of one move."""
     cursor = _Cursor(text.strip(" "))
     move = _parse_move(cursor)
@@ -221,14 +484,16 @@ def parse_single_move(text: str) -> dgr.Move:
     return move
 
 
-def _parse_move(cursor: _Cursor) -> dgr.Move:
+def _parse_move(cursor: _Cursor) -> Move:
     place = cursor.place
     start = cursor.expect(_MOVE_START, 'a move such as "5-3@W" or a seat such as "A:"')[0]
     if start == "":
-        return _parse_tile_move(cursor, place)
-    kind = _KINDS[start]
-    values: dict[str, Any] = {}
-    at = place
+        values = _parse_tile(cursor)
+        joint = cursor.take("[@^]")
+        if joint is not None:
+            values["port"] = cursor.expect(_PORT, 'a port such as "E", "2", "*" or "5-5:N"')[0]
+        return StackMove(**values) if joint and joint[0] == "^" else TileMove(**values)
+    kind, at, values = _KINDS[start], place, {}
     for name in _NAMES[kind]:
         at = cursor.place
         values[name] = _FIELDS[name][0](cursor)
@@ -238,82 +503,85 @@ def _parse_move(cursor: _Cursor) -> dgr.Move:
         raise RecordError(at, str(wrong)) from None
 
 
-def _parse_tile_move(cursor: _Cursor, place: Place) -> dgr.TileMove | dgr.StackMove:
-    tile = _parse_tile(cursor)
-    joint = cursor.take(_AT)
-    if joint is None:
-        return dgr.TileMove(tile.inner, tile.outer, second=tile.second, place=place)
-    port = cursor.expect(dgr.PORT, 'a port such as "E", "2", "*" or "5-5:N"')[0]
-    kind = dgr.TileMove if joint[0] == "@" else dgr.StackMove
-    return kind(tile.inner, tile.outer, port, second=tile.second, place=place)
-
-
-def _parse_tile(cursor: _Cursor) -> RecordTile:
-    place = cursor.place
-    tile = cursor.expect(_TILE, 'a tile from "0-0" to "18-18"')
-    return RecordTile(int(tile[1]), int(tile[2]), second=tile[3] != "", place=place)
+def _parse_tile(cursor: _Cursor) -> dict[str, Any]:
+    """Return the fields of a `RecordTile`."""
+    place, found = cursor.place, cursor.expect(_TILE, 'a tile from "0-0" to "18-18"')
+    return {"inner": int(found[1]), "outer": int(found[2]), "second": found[3] != "", "place": place}
 
 
 def _parse_tiles(cursor: _Cursor) -> tuple[RecordTile, ...] | None:
-    if not cursor.take_sign("<"):
+    if not cursor.take("<"):
         return None
     cursor.skip_gap()
     tiles: list[RecordTile] = []
-    while not cursor.take_sign(">"):
-        tiles.append(_parse_tile(cursor))
+    while not cursor.take(">"):
+        tiles.append(RecordTile(**_parse_tile(cursor)))
         cursor.skip_gap()
     return tuple(tiles)
 
 
-def _format_tiles(tiles: tuple[RecordTile, ...] | None) -> str:
-    return "" if tiles is None else "<" + " ".join(tile.tile_text for tile in tiles) + ">"
-
-
 def _parse_note(cursor: _Cursor) -> str:
-    text = cursor.expect(dgr.NOTE_TEXT, "a note")[0].strip(" ")
-    cursor.expect_sign(")", '")" on the same line')
+    text = cursor.expect(_NOTE_TEXT, "a note")[0].strip(" ")
+    cursor.expect(r"\)", '")" on the same line')
     return text
 
 
 def _parse_number(cursor: _Cursor) -> int:
-    return int(cursor.expect(_NUMBER, "a number of at most 6 digits")[0])
+    return int(cursor.expect("[0-9]{1,6}(?![0-9])", "a number of at most 6 digits")[0])
 
 
 def _parse_count(cursor: _Cursor) -> int:
-    if not cursor.sees(_DIGIT_NEXT):
-        return 1
-    return int(cursor.expect(_COUNT, f"a number from 1 to {dgr.MAX_NUMBER}")[0])
+    expected = f"a number from 1 to {MAX_NUMBER}"
+    return int(cursor.expect(_COUNT, expected)[0]) if cursor.sees("[0-9]") else 1
 
+
+# ---- formatter ----
 
 _FIELDS: dict[str, tuple[Callable[[_Cursor], Any], Callable[[Any], str]]] = {
     "count": (_parse_count, lambda count: "" if count == 1 else str(count)),
-    "forced": (lambda cursor: cursor.take_sign("!"), lambda forced: "!" if forced else ""),
+    "forced": (lambda cursor: cursor.take("!") is not None, lambda forced: "!" if forced else ""),
     "pips": (_parse_number, str),
     "points": (_parse_number, str),
-    "seat": (lambda cursor: cursor.expect(_SEAT_LETTER, "a seat from A to P")[0], str),
+    "seat": (lambda cursor: cursor.expect("[A-P]", "a seat from A to P")[0], str),
     "text": (_parse_note, "{})".format),
-    "tiles": (_parse_tiles, _format_tiles),
+    "tiles": (
+        _parse_tiles,
+        lambda tiles: "" if tiles is None else "<" + " ".join(tile.tile_text for tile in tiles) + ">",
+    ),
 }
 """Parser and formatter of each field of a move."""
 
-_KINDS: dict[str, type[dgr.Move]] = {
-    "(": dgr.NoteMove,
-    "+": dgr.BonusMove,
-    "=": dgr.CalledMove,
-    "H": dgr.ShowMove,
-    "d": dgr.DrawMove,
-    "h": dgr.ShowPipsMove,
-    "k": dgr.KnockMove,
-    "n": dgr.DeclineMove,
-    "redeal": dgr.RedealMove,
-    "u": dgr.UndoMove,
-    "x": dgr.TakenMove,
-    "~": dgr.ForfeitedMove,
+_KINDS: dict[str, type[Move]] = {
+    "(": NoteMove,
+    "+": BonusMove,
+    "=": CalledMove,
+    "H": ShowMove,
+    "d": DrawMove,
+    "h": ShowPipsMove,
+    "k": KnockMove,
+    "n": DeclineMove,
+    "redeal": RedealMove,
+    "u": UndoMove,
+    "x": TakenMove,
+    "~": ForfeitedMove,
 }
 """Moves by the sign that they begin with. Their fields follow in order."""
 
 _SIGNS = {kind: sign for sign, kind in _KINDS.items()}
 _NAMES = {kind: [each.name for each in fields(kind) if each.name in _FIELDS] for kind in _SIGNS}
+
+
+def move_text(move: Move) -> str:
+    """Return the text of a move.
+
+    >>> move_text(TileMove(6, 3, "W"))
+    '6-3@W'
+    """
+    if isinstance(move, TileMove | StackMove):
+        joint = "^" if isinstance(move, StackMove) else "@"
+        return move.tile_text if move.port is None else f"{move.tile_text}{joint}{move.port}"
+    written = (_FIELDS[name][1](getattr(move, name)) for name in _NAMES[type(move)])
+    return _SIGNS[type(move)] + "".join(written)
 
 
 def format_record(record: Record) -> str:
@@ -326,23 +594,25 @@ def format_record(record: Record) -> str:
     >>> format_record(parse_record('[Rules "bones"] [DGR "1"] #1 lead=A A: 5-3 B: d1! 3-3@E'))
     '[DGR "1"]\n[Rules "bones"]\n#1 lead=A\nA: 5-3  B: d! 3-3@E\n'
     """
-    lines = [f'[{tag.name} "{_escaped(tag.text)}"]' for tag in record.tags]
+    lines: list[str] = []
+    for tag in record.tags:
+        escaped = tag.text.replace("\\", "\\\\").replace('"', '\\"')
+        lines.append(f'[{tag.name} "{escaped}"]')
     for hand in record.hands:
         lines.append(" ".join([f"#{hand.number}", *(f"{name}={value}" for name, value in hand.keys)]))
-        lines.extend(_wrap([_turn_words(turn) for turn in hand.turns]))
+        lines.extend(_wrapped(hand.turns))
         if hand.closed:
             lines.append(f"#end {hand.end}".rstrip(" "))
     return "\n".join(lines) + "\n"
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _wrap(turns: list[list[str]]) -> Iterator[str]:
-    """Yield the lines of *turns*. Each turn is a list of words, between which it may be broken."""
+def _wrapped(turns: tuple[RecordTurn, ...]) -> Iterator[str]:
+    """Yield the lines of *turns*. A turn may be broken between moves and between tiles."""
     line = ""
-    for words in turns:
+    for turn in turns:
+        words = [f"{turn.seat}:"]
+        for move in turn.moves:
+            words += [move_text(move)] if isinstance(move, NoteMove) else move_text(move).split(" ")
         whole = " ".join(words)
         if line and len(line) + 2 + len(whole) <= LINE_WIDTH:
             line += "  " + whole
@@ -358,24 +628,3 @@ def _wrap(turns: list[list[str]]) -> Iterator[str]:
                 line += " " + word
     if line:
         yield line
-
-
-def _turn_words(turn: RecordTurn) -> list[str]:
-    words = [f"{turn.seat}:"]
-    for move in turn.moves:
-        written = move_text(move)
-        words += [written] if isinstance(move, dgr.NoteMove) else written.split(" ")
-    return words
-
-
-def move_text(move: dgr.Move) -> str:
-    """Return the text of a move.
-
-    >>> move_text(dgr.TileMove(6, 3, "W"))
-    '6-3@W'
-    """
-    if isinstance(move, dgr.TileMove | dgr.StackMove):
-        joint = "^" if isinstance(move, dgr.StackMove) else "@"
-        return move.tile_text if move.port is None else f"{move.tile_text}{joint}{move.port}"
-    written = (_FIELDS[name][1](getattr(move, name)) for name in _NAMES[type(move)])
-    return _SIGNS[type(move)] + "".join(written)

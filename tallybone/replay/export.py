@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import engine
-from engine.record.values import Tag
+from engine.record.text import Tag
 from tallybone.choices import OptionError
 from tallybone.files import ExportError, require_free, whole_file
 from tallybone.json_values import to_json

@@ -39,7 +39,7 @@ from engine import (
     Tile,
     replay,
 )
-from engine.record.log import record_of
+from engine.record.conversion import record_of
 from engine.record.play import PlayedRecord, play_record
 from engine.record.text import format_record, parse_record
 from engine.rules.options import with_options

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from engine import ItStands, Phase, replay
 from engine.record.play import MAX_GIVEN, MAX_MOVES, Line, PlayedRecord, play_record
-from engine.record.text import parse_record
-from engine.record.values import RecordError
+from engine.record.text import RecordError, parse_record
 from tests.engine import test_record_text as written
 from tests.engine.worked_examples import Example, each, is_accepted, leader_of, setup_of
 

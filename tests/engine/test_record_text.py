@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import EngineError
-from engine.record.text import MAX_CHARACTERS, format_record, parse_record, parse_records
-from engine.record.values import (
+from engine.record.text import (
+    MAX_CHARACTERS,
     NOWHERE,
     BonusMove,
     CalledMove,
@@ -35,6 +35,9 @@ from engine.record.values import (
     TakenMove,
     TileMove,
     UndoMove,
+    format_record,
+    parse_record,
+    parse_records,
 )
 
 ALLFIVES = """\

@@ -46,7 +46,7 @@ from engine import (
     replay,
 )
 from engine.game.seating import same_name
-from engine.record.log import record_of
+from engine.record.conversion import record_of
 from engine.record.play import play_record
 from engine.record.text import format_record, parse_record
 from engine.rules.options import with_options

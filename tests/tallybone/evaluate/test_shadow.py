@@ -32,7 +32,7 @@ from engine import (
     profile,
     replay,
 )
-from engine.record.log import record_of
+from engine.record.conversion import record_of
 from engine.record.text import format_record
 from tallybone.evaluate.shadow import compare_with_sheet
 from tallybone.json_values import to_json
