@@ -118,7 +118,7 @@ def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
 # Product lines that a package or room may have; its parent counts the rest. A change that needs more room lowers
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
-    "engine": 9_182,
+    "engine": 8_985,
     "vision": 6_364,
     "hardware": 9_630,
     "calibration": 3_887,
@@ -134,12 +134,12 @@ MAX_LINES = {
     "tallybone/replay": 2_470,
     "tallybone/serve": 3_140,
     "tallybone/session": 5_514,
-    "tallybone/show": 1_945,
+    "tallybone/show": 1_946,
     "tallybone/simulate": 2_268,
-    "tallybone/web": 6_025,
+    "tallybone/web": 6_018,
     "tallybone": 5_638,
 }
-MAX_LINES_IN_SUM = 87_211
+MAX_LINES_IN_SUM = 87_008
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 

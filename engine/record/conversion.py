@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 
 from engine.errors import EngineError
@@ -36,23 +36,19 @@ _FITS = 2  # Best rank of an open end: the tile fits, and the end is playable.
 _NO_NODE = NodeId(-1)  # Never on the table, so the judge rejects a play there with a reason.
 _SHOWS = (dgr.ShowMove, dgr.ShowPipsMove)
 
+Outcomes = tuple[Outcome, ...]
+
 
 # ---- tags and deals ----
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Rules and players of a record.
+    """Rules and players of a record."""
 
-    Attributes:
-        rules: Rules, with the options of the record.
-        letters: Letters of the seats, clockwise.
-        players: Names of the players. The letter of the seat for a player without a name.
-    """
-
-    rules: Rules
-    letters: str
-    players: tuple[str, ...]
+    rules: Rules  # with the options of the record
+    letters: str  # of the seats, clockwise
+    players: tuple[str, ...]  # names, or the letters of the seats of players without a name
 
     def seat(self, letter: str, place: Place) -> Seat:
         """Return the seat of *letter*, or raise RecordError at *place* if it has no player."""
@@ -67,9 +63,21 @@ def opening_of(record: Record, *, strict: bool) -> Opening:
     Raises:
         RecordError: If a tag is missing or invalid. The error gives its place.
     """
-    rules = _rules(record)
+    rules, text = _rules(record), record.tag("Seats")
     with _in_tag(record, "Seats"):
-        letters, players = _seats(record, rules)
+        if text is None:
+            letters = SEATS[: max([rules.seats_min, *_seats_used(record)])]
+            players = tuple(letters)
+        else:
+            found = list((_SEAT_NAME if _SEAT_NAME.search(text) else _SEAT_ALONE).finditer(text))
+            if not found or text[: found[0].start()].strip():
+                raise EngineError(f'expected seats such as "A:Brian B:Tom" or "A B C D", found {_quoted(text)}')
+            letters = "".join(seat[1] for seat in found)
+            if len(set(letters)) != len(letters):
+                raise EngineError(f"expected each seat once, found {_quoted(text)}")
+            ends = [*(seat.start() for seat in found[1:]), len(text)]
+            names = (text[seat.end() : end].strip() for seat, end in zip(found, ends, strict=True))
+            players = tuple(name or letter for name, letter in zip(names, letters, strict=True))
         for problem in (*deal_problems(rules, len(players)), *name_problems(players)):
             raise EngineError(problem)
     return Opening(replace(rules, policy=Policy.STRICT) if strict else rules, letters, players)
@@ -151,23 +159,6 @@ def _rules(record: Record) -> Rules:
     return chosen
 
 
-def _seats(record: Record, rules: Rules) -> tuple[str, tuple[str, ...]]:
-    """Return the letters of the seats and the names of the players, clockwise."""
-    text = record.tag("Seats")
-    if text is None:
-        letters = SEATS[: max([rules.seats_min, *_seats_used(record)])]
-        return letters, tuple(letters)
-    found = list((_SEAT_NAME if _SEAT_NAME.search(text) else _SEAT_ALONE).finditer(text))
-    if not found or text[: found[0].start()].strip():
-        raise EngineError(f'expected seats such as "A:Brian B:Tom" or "A B C D", found {_quoted(text)}')
-    letters = "".join(seat[1] for seat in found)
-    ends = [*(seat.start() for seat in found[1:]), len(text)]
-    names = [text[seat.end() : end].strip() for seat, end in zip(found, ends, strict=True)]
-    if len(set(letters)) != len(letters):
-        raise EngineError(f"expected each seat once, found {_quoted(text)}")
-    return letters, tuple(name or letter for name, letter in zip(names, letters, strict=True))
-
-
 def _seats_used(record: Record) -> Iterator[int]:
     """Yield the minimum number of seats that each deal, lead and move implies."""
     for hand in record.hands:
@@ -187,17 +178,13 @@ def _quoted(text: str) -> str:
 
 # ---- notes with an effect ----
 
-STANDS = NoteMove("stands")
-"""The note that accepts the previous move despite its problems."""
+STANDS = NoteMove("stands")  # accepts the previous move despite its problems
 
 
 def action_of(note: NoteMove, seat: Seat, letters: str = SEATS) -> Action | None:
     """Return the action that a note in a turn of *seat* stands for, or None for a note without an effect.
 
-    *letters* are those of the seats, in order.
-
-    Some actions have no move of their own and are written as notes. Other notes, such as `(t=3.1 c=.99)`, have no
-    effect on the game.
+    Actions without a move of their own are written as notes. *letters* are those of the seats, in order.
 
     >>> action_of(NoteMove("points=-5 peeked"), Seat(1))
     Adjust(seat=1, points=-5, why='peeked')
@@ -343,9 +330,8 @@ def parse_move(state: State, text: str, seat: Seat | None = None) -> LegalMove |
     move, remark = move_from(layout, rules, written, who)
     if isinstance(written, dgr.TileMove) and isinstance(move, Play):
         if written.port is None and layout.nodes and move.at is None:
-            raise EngineError(
-                f'expected the place of the {move.tile}, such as "{text}@W", because it does not fit one end'
-            )
+            place = f'the place of the {move.tile}, such as "{text}@W"'
+            raise EngineError(f"expected {place}, because it does not fit one end")
         if written.port is not None and remark is not None:
             raise EngineError(f"{text}: {remark}")
     return move
@@ -386,11 +372,10 @@ def _find_spot(layout: Layout, rules: Rules, move: dgr.TileMove) -> tuple[Spot |
         return Spot(host.id, arm), None
     highest = max(rank for rank, _ in ranks)
     best = [end for rank, end in ranks if rank == highest]
-    remark = None
-    if len(best) > 1 and highest == _FITS:
-        on = layout.find(best[0].spot.host)
-        remark = f"{len(best)} ends are called {move.port}, taken for that of {'' if on is None else on.tile}"
-    return best[0].spot, remark
+    if len(best) == 1 or highest < _FITS:
+        return best[0].spot, None
+    on = layout.find(best[0].spot.host)
+    return best[0].spot, f"{len(best)} ends are called {move.port}, taken for that of {'' if on is None else on.tile}"
 
 
 def _find_stacked(layout: Layout, move: dgr.StackMove) -> NodeId:
@@ -398,12 +383,9 @@ def _find_stacked(layout: Layout, move: dgr.StackMove) -> NodeId:
     named, colon, port = move.port.partition(":")
     if colon:
         return _beside(layout, named, Port(port)).host
-    hosts = [layout.find(end.spot.host) for end in layout.ends if end.arm.value == move.port]
-    nodes = [host for host in hosts if host is not None] or layout.nodes
-    equal = [node.id for node in nodes if node.tile == move.tile]
-    if equal or nodes is layout.nodes:
-        return equal[0] if equal else _NO_NODE
-    return nodes[0].id
+    hosts = [host for end in layout.ends if end.arm.value == move.port and (host := layout.find(end.spot.host))]
+    equal = [node for node in hosts or layout.nodes if node.tile == move.tile]
+    return next((node.id for node in (*equal, *hosts)), _NO_NODE)
 
 
 def _rank(end: OpenEnd, tile: Tile, inner: int) -> int:
@@ -423,15 +405,11 @@ def _beside(layout: Layout, named: str, port: Port) -> Spot:
         nodes = nodes[-1:]
     if not nodes:
         return Spot(_NO_NODE, port)
-    ports = (port, _OPPOSITE[port])
-    for side in ports:
-        hosts = {end.spot.host for end in layout.ends if end.spot.port is side}
-        for node in nodes:
-            if node.id in hosts:
-                return Spot(node.id, side)
-    taken = layout.covered(nodes[0])
-    free = [side for side in ports if side in nodes[0].ports and side not in taken]
-    return Spot(nodes[0].id, free[0] if free else port)
+    first, ports = nodes[0], (port, _OPPOSITE[port])
+    hosts = {side: {end.spot.host for end in layout.ends if end.spot.port is side} for side in ports}
+    open_spots = (Spot(node.id, side) for side in ports for node in nodes if node.id in hosts[side])
+    free = (Spot(first.id, side) for side in ports if side in first.ports and side not in layout.covered(first))
+    return next(chain(open_spots, free), Spot(first.id, port))
 
 
 def _names(layout: Layout, spot: Spot) -> list[str]:
@@ -494,9 +472,7 @@ class _Hand:
     after_tile: int = 0  # index in *moves* after the last tile and the note that accepts it
     end: str | None = None  # text after `#end`; None until the hand is counted
 
-    def write(
-        self, before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ...], *, is_accepted: bool
-    ) -> None:
+    def write(self, before: Game, game: Game, action: Action, outcomes: Outcomes, *, is_accepted: bool) -> None:
         """Add an action that counts and changed the match from *before* to *game*."""
         if isinstance(action, events.Lead):
             self.name_lead(action.seat, is_accepted=is_accepted)
@@ -512,7 +488,9 @@ class _Hand:
         called = [dgr.CalledMove(gain.points) for gain in paid if gain.points > 0]
         is_call = isinstance(action, events.Call)
         moves = called if is_call else list(_moves(before, game, action, outcomes))
-        seat = _seat_of(before, action, outcomes)
+        drew = [each.seat for each in outcomes if isinstance(each, Drew) and isinstance(action, events.Boneyard)]
+        turn = None if before.hand is None else before.hand.turn
+        seat = drew[0] if drew else getattr(action, "seat", turn) or Seat(0)
         self.moves += ((seat, move) for move in (*moves, *((STANDS,) if is_accepted and moves else ())))
         if isinstance(action, Play | Stack):
             self.after_tile = len(self.moves)
@@ -569,15 +547,7 @@ class _Hand:
         return hidden == {seat} if move.text == "out" else len(hidden) != 1
 
 
-def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Seat:
-    """Return the seat of an action. If it belongs to no seat, return the seat to move, or 0 if there is none."""
-    drew = [outcome.seat for outcome in outcomes if isinstance(outcome, Drew) and isinstance(action, events.Boneyard)]
-    turn = None if before.hand is None else before.hand.turn
-    seat: Seat | None = drew[0] if drew else getattr(action, "seat", turn)
-    return Seat(0) if seat is None else seat
-
-
-def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ...]) -> tuple[dgr.Move, ...]:
+def _moves(before: Game, game: Game, action: Action, outcomes: Outcomes) -> tuple[dgr.Move, ...]:
     """Return the moves that represent an action. Empty if the tags or the first line of a hand imply it."""
     match action:
         case Play() | Stack() | Draw() | Knock() | Decline():

@@ -9,13 +9,13 @@ from typing import assert_never
 
 from engine.game.fold import apply, apply_trusting
 from engine.record import text as dgr
-from engine.record.conversion import STANDS, Opening, action_of, deal_of, move_from, opening_of
+from engine.record.conversion import STANDS, Opening, Outcomes, action_of, deal_of, move_from, opening_of
 from engine.record.text import NoteMove, Record, RecordError, RecordHand
 from engine.state import events
 from engine.state.counting import Count
 from engine.state.events import Action, Adjust, Event, Seat, Swap
 from engine.state.match import Game, Phase, State
-from engine.state.outcomes import Forfeited, HandOver, Irregular, MatchOver, Outcome, Reason, Scored, Swapped
+from engine.state.outcomes import Forfeited, HandOver, Irregular, MatchOver, Reason, Scored, Swapped
 from engine.state.problems import Weight
 from engine.state.words import describe
 
@@ -29,37 +29,21 @@ MAX_GIVEN = 2_000  # Bonuses and adjustments. Each later `Game` holds all earlie
 _TIE = ": its tie is decided by tiles of which only the pips are known"
 _SHOWN = (Weight.DOUBTFUL, Weight.ILLEGAL)  # Tolerated for the end of a hand, because players have shown their tiles.
 
-_Outcomes = tuple[Outcome, ...]
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A move of a record and its result.
+    """A move of a record and its result. The totals, the count and the match are those after the move."""
 
-    Attributes:
-        hand: Number of the hand, as in the record.
-        seat: Letter of the seat.
-        seat_at: Index of the seat.
-        place: Place of the move in the record. Line 0 if it was not parsed from a text.
-        action: The move in canonical form.
-        summed: Count after the move. None before the first tile.
-        points: Points that the seat scored by the move, negative for a loss.
-        totals: Points of each seat after the move.
-        problem: All problems with the move, as text for players. None if there are none.
-        outcomes: Outcomes of the move.
-        game: Match after the move.
-    """
-
-    hand: int
-    seat: str
+    hand: int  # number of the hand, as in the record
+    seat: str  # letter
     seat_at: Seat
-    place: dgr.Place
-    action: str
-    summed: Count | None
-    points: int
+    place: dgr.Place  # in the record; line 0 if it was not parsed from a text
+    action: str  # the move in canonical form
+    summed: Count | None  # None before the first tile
+    points: int  # that the seat scored by the move, negative for a loss
     totals: tuple[int, ...]
-    problem: str | None
-    outcomes: tuple[Outcome, ...]
+    problem: str | None  # all problems with the move, as text for players
+    outcomes: Outcomes
     game: Game
 
     @property
@@ -70,40 +54,24 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class RecordResult:
-    """State of the match at the end of a record.
+    """State of the match at the end of a record."""
 
-    Attributes:
-        hands: Number of hands in the record.
-        totals: Points of each seat.
-        winner: Letter of the winner. None if there is none.
-        over: Whether the match is over.
-        problems: Number of moves with a problem, plus 1 if a problem was found after the last move.
-        reason: Description of the state of the match.
-    """
-
-    hands: int
+    hands: int  # number of hands in the record
     totals: tuple[int, ...]
-    winner: str | None
+    winner: str | None  # letter
     over: bool
-    problems: int
-    reason: str
+    problems: int  # moves with a problem, plus 1 if a problem was found after the last move
+    reason: str  # description of the state of the match
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedRecord:
-    """A played record.
-
-    Attributes:
-        opening: Rules and players.
-        lines: A line for each move, in order. Notes without an effect have no line.
-        result: State of the match at the end.
-        log: Events of the match, for `engine.game.fold.replay`.
-    """
+    """A played record, with a line for each move, except for notes without an effect."""
 
     opening: Opening
     lines: tuple[Line, ...]
     result: RecordResult
-    log: tuple[Event, ...]
+    log: tuple[Event, ...]  # for `engine.game.fold.replay`
 
 
 def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
@@ -112,7 +80,6 @@ def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
     Mistakes of players are reported in the lines and raise no exception.
 
     Args:
-        record: The record.
         strict: Whether to reject illegal moves. Otherwise they count and are reported.
 
     Raises:
@@ -190,7 +157,6 @@ class _Playing:
         return self.game.phase is Phase.REVEAL and self.game.hand is not None and None not in self.game.hand.holdings
 
     def play_hand(self, hand: RecordHand, *, is_last: bool) -> None:
-        """Play a hand."""
         dealt, lead = deal_of(self.opening, hand), hand.key("lead")
         self.lead = None if lead is None else self.opening.seat(lead, hand.place)
         self._read_moves(hand)
@@ -236,7 +202,6 @@ class _Playing:
             raise RecordError(hand.place, f"expected points to be given at most {MAX_GIVEN} times, found more")
 
     def result(self, hands: int) -> PlayedRecord:
-        """Return the played record."""
         game = self.game
         winner = None if game.winner is None else self.opening.letters[game.winner]
         problems = sum(line.problem is not None for line in self.lines) + bool(self.pending)
@@ -272,7 +237,7 @@ class _Playing:
         )
         self.pending.clear()
 
-    def _update_facts(self, made: _Made, outcomes: _Outcomes) -> None:
+    def _update_facts(self, made: _Made, outcomes: Outcomes) -> None:
         """Update the latest results after a move."""
         for outcome in outcomes:
             facts = self.facts
@@ -291,7 +256,7 @@ class _Playing:
                 case _:
                     pass
 
-    def _move(self, made: _Made) -> _Outcomes:
+    def _move(self, made: _Made) -> Outcomes:
         """Play a move, and return its outcomes. Its problems are added to those of the next line."""
         seat, move, rules = made.seat, made.move, self.game.rules
         match move:
@@ -326,22 +291,21 @@ class _Playing:
             case _:
                 assert_never(move)
 
-    def _take(self, made: _Made, action: Action) -> _Outcomes:
+    def _take(self, made: _Made, action: Action) -> Outcomes:
         return self._apply(action, is_accepted=made.is_accepted)
 
-    def _apply(self, action: Action, *, is_accepted: bool = False, trusted: tuple[Weight, ...] = ()) -> _Outcomes:
+    def _apply(self, action: Action, *, is_accepted: bool = False, trusted: tuple[Weight, ...] = ()) -> Outcomes:
         """Report the problems of an action and return its other outcomes. Takes the arguments of `apply_trusting`."""
         self.state, outcomes = apply_trusting(self.state, action, is_accepted=is_accepted, trusted=trusted)
         self.pending += (outcome.problem.words for outcome in outcomes if isinstance(outcome, Irregular))
         return tuple(outcome for outcome in outcomes if not isinstance(outcome, Irregular))
 
-    def _report(self, problem: str | None, *, unless: bool = False) -> _Outcomes:
+    def _report(self, problem: str | None, *, unless: bool = False) -> Outcomes:
         """Report the *problem*, if any, of a move that only repeats a result. Such a move has no outcomes."""
         self.pending += () if problem is None or unless else (problem,)
         return ()
 
-    def _lay(self, made: _Made, move: dgr.TileMove | dgr.StackMove) -> _Outcomes:
-        """Lay or stack a tile."""
+    def _lay(self, made: _Made, move: dgr.TileMove | dgr.StackMove) -> Outcomes:
         rules, layout = self.game.rules, self.game.layout
         self.ends += len(layout.ends)
         if len(layout.nodes) >= MAX_ON_TABLE:
@@ -355,7 +319,7 @@ class _Playing:
         self.facts = replace(self.facts, player=made.seat, paid=(), lost=None)
         return self._take(made, action)
 
-    def _check_forfeit(self, seat: Seat, points: int) -> _Outcomes:
+    def _check_forfeit(self, seat: Seat, points: int) -> Outcomes:
         """Check `~points`, which a record may have before or after the tile that ends the time to call."""
         game, written = self.game, f"~{points} is written, but"
         if not game.rules.call_required:
@@ -368,7 +332,7 @@ class _Playing:
             return self._report(f"{written} {game.players[seat]} forfeits nothing")
         return self._report(f"{written} {lost[1]} are forfeited", unless=points == lost[1])
 
-    def _check_taken(self, seat: Seat, move: dgr.TakenMove) -> _Outcomes:
+    def _check_taken(self, seat: Seat, move: dgr.TakenMove) -> Outcomes:
         """Check `xC10`, points that *seat* took."""
         game, victim = self.game, self.opening.seat(move.seat, move.place)
         loss = max(0, -self.facts.paid_to(victim)) if self.facts.player == seat else 0
@@ -387,7 +351,7 @@ class _Playing:
             return None if points == paid else f"+{points} is written, but the hand pays {paid}"
         return f"+{points} is written, but {'nobody' if winner is None else self.game.players[winner]} wins the hand"
 
-    def _lay_open(self, made: _Made, action: events.Reveal | events.RevealPips) -> _Outcomes:
+    def _lay_open(self, made: _Made, action: events.Reveal | events.RevealPips) -> Outcomes:
         """Show a player's tiles.
 
         Showing tiles ends a hand that is still in play. If exactly one player shows nothing in this or a later move,
@@ -395,7 +359,7 @@ class _Playing:
         """
         game, hand = self.game, self.game.hand
         shown = action.pips if isinstance(action, events.RevealPips) else action.tiles
-        ended: _Outcomes = ()
+        ended: Outcomes = ()
         if hand is not None and game.phase is Phase.PLAY:
             seats = map(Seat, range(len(game.players)))
             hidden = [seat for seat in seats if self.last_shows.get(seat, -1) < made.at]
@@ -404,14 +368,14 @@ class _Playing:
             return ()  # A player who is out may show an empty hand.
         return (*ended, *self._take(made, action))
 
-    def _take_bonus(self, made: _Made, points: int) -> _Outcomes:
+    def _take_bonus(self, made: _Made, points: int) -> Outcomes:
         """Compare `+20` with the points for the hand. If the hand cannot be counted, score the points as written.
 
         If tiles are shown later in the record, the comparison is made when the hand is counted.
         """
         seat = made.seat
         shows_follow = max(self.last_shows.values(), default=-1) > made.at
-        outcomes: _Outcomes = ()
+        outcomes: Outcomes = ()
         if self.facts.bonus is None and not shows_follow:
             outcomes = self._lay_open_empty_hands()
             self._update_facts(made, outcomes)
@@ -430,10 +394,10 @@ class _Playing:
         self._report(f"+{points} is taken as written: the hand cannot be counted from what is shown")
         return (*outcomes, *self._apply(events.Adjust(seat, points, "points of the hand, as written")))
 
-    def _lay_open_empty_hands(self) -> _Outcomes:
+    def _lay_open_empty_hands(self) -> Outcomes:
         """Show the empty hands once a hand is over. Returns the outcomes of the last one."""
         hand = self.game.hand
-        outcomes: _Outcomes = ()
+        outcomes: Outcomes = ()
         if hand is None or self.game.phase is not Phase.REVEAL:
             return outcomes
         for seat, (holding, size) in enumerate(zip(hand.holdings, hand.sizes, strict=True)):
@@ -446,8 +410,7 @@ class _Playing:
         if self.lead is not None:
             self._apply(events.Lead(self.lead), is_accepted=self.lead_stands)
 
-    def _undo(self, count: int) -> _Outcomes:
-        """Undo the last *count* moves of the hand."""
+    def _undo(self, count: int) -> Outcomes:
         made = len(self.undoable)
         undone = min(count, made)
         if undone:

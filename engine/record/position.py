@@ -32,10 +32,10 @@ _PAYMENT = f"[+-]{_NUMBER}"
 _LAID = rf"\^({_NUMBER})|({_NUMBER})-({_NUMBER})(?:@({_NUMBER}):([WENS1-8]))?"
 _CLAIM = f"([A-P])/([dkoln])/({_NUMBER}(?:,{_NUMBER})*)?/({_NUMBER})/({_BITS})"
 
+_Scores = tuple[tuple[int, ...], ...]
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
-Held = tuple[Tile, ...] | int
-"""The tiles of a hand or boneyard, or only their number."""
+Held = tuple[Tile, ...] | int  # the tiles of a hand or boneyard, or only their number
 
 
 def format_position(table: Table) -> str:
@@ -214,9 +214,7 @@ class _PositionReader:
             _require(number <= copies, f"{tile} at most {copies} times, got {number}")
         return State(game=game, start=game), hands, boneyard
 
-    def _hand(
-        self, phase: Phase, hands: tuple[Held, ...], boneyard: int, scores_before: tuple[tuple[int, ...], ...]
-    ) -> Hand | None:
+    def _hand(self, phase: Phase, hands: tuple[Held, ...], boneyard: int, scores_before: _Scores) -> Hand | None:
         """Return the hand; None before the first."""
         number, is_played = self._number("#"), phase in (Phase.LEAD, Phase.PLAY)
         if not number:
@@ -319,9 +317,8 @@ class _PositionReader:
         _require(bool(layout.stacked if victim else layout.nodes), "chance= only after a play, with x after a stack")
         counted = count(layout, self.rules.spinner_count)
         seat, worth = self._index(letter), points_for(counted.total, self.rules)
-        if victim is None:
-            return Chance(seat, worth, int(points), counted, called=True)
-        return Chance(seat, worth, int(points), counted, called=True, victim=self._index(victim), loss=int(loss))
+        loser = None if victim is None else self._index(victim)
+        return Chance(seat, worth, int(points), counted, called=True, victim=loser, loss=int(loss or 0))
 
     # Each returns the rest of the word *name*. If the word is missing, it is None, empty, 0 or False.
 

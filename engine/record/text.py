@@ -5,10 +5,10 @@ or would change when they are parsed.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from functools import cache, partial
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from engine.errors import EngineError
 from engine.tiles import HIGHEST_PIPS, Tile
@@ -43,33 +43,22 @@ _MOVE_START = r"(?=[0-9])|redeal(?![a-z])|[dknuhx](?![a-z])|H(?=<)|[=~+(]"
 _compiled = cache(re.compile)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A position in a text. Lines and columns count from 1. Columns are in characters."""
 
     line: int
     column: int
 
 
-NOWHERE = Place(0, 0)
-"""Place of a value that was not parsed from a text."""
+NOWHERE = Place(0, 0)  # of a value that was not parsed from a text
 
 
 class RecordError(EngineError):
-    """A text is not a game record, or the record is inconsistent.
-
-    Attributes:
-        line: Line of the text, from 1.
-        column: Column in characters, from 1.
-    """
+    """A text is not a game record, or the record is inconsistent. *line* and *column* count from 1, in characters."""
 
     def __init__(self, place: Place, problem: str) -> None:
         super().__init__(f"line {place.line}, column {place.column}: {problem}")
-        self.line = place.line
-        self.column = place.column
-
-
-# ---- values ----
+        self.line, self.column = place.line, place.column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +70,12 @@ class _Placed:
     def __post_init__(self) -> None:
         names: tuple[str, ...] = self.__match_args__
         for name in names:
-            if name in _CHECKS:
-                _CHECKS[name](getattr(self, name))
+            value = getattr(self, name)
+            least, most = _LIMITS.get(name, (0, 0))
+            if most and not least <= value <= most:
+                raise EngineError(f"{name} must be {least} to {most}, got {value}")
+            if name in _FORMS and value is not None:
+                _require_match(*_FORMS[name], value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +212,8 @@ class Tag(_Placed):
     text: str
 
     def __post_init__(self) -> None:
-        _require_match(_NAME, self.name, "the name of a tag")
-        _require_match(rf"[^{UNPRINTABLE}]*+", self.text, "a text without controls")
+        _require_match(_NAME, "the name of a tag", self.name)
+        _require_match(rf"[^{UNPRINTABLE}]*+", "a text without controls", self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,30 +226,22 @@ class RecordTurn(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class RecordHand(_Placed):
-    """A hand.
+    """A hand, with its turns in order."""
 
-    Attributes:
-        number: Number of the hand. Numbers in a record may be out of order.
-        keys: Names and values in the first line, in the order given.
-        turns: Turns in order.
-        closed: Whether the hand has `#end`.
-        end: Text after `#end`.
-    """
-
-    number: int
-    keys: tuple[tuple[str, str], ...] = ()
+    number: int  # Numbers in a record may be out of order.
+    keys: tuple[tuple[str, str], ...] = ()  # names and values in the first line, in the order given
     turns: tuple[RecordTurn, ...] = ()
-    closed: bool = field(default=False, kw_only=True)
-    end: str = field(default="", kw_only=True)
+    closed: bool = field(default=False, kw_only=True)  # whether the hand has `#end`
+    end: str = field(default="", kw_only=True)  # text after `#end`
 
     def __post_init__(self) -> None:
-        _require_number(self.number, "number")
-        _require_match(rf"(?! ){_END_TEXT}(?<! )", self.end, 'a text without "#", ";", controls and blanks around it')
+        _Placed.__post_init__(self)
+        _require_match(rf"(?! ){_END_TEXT}(?<! )", 'a text without "#", ";", controls and blanks around it', self.end)
         if self.end and not self.closed:
             raise EngineError(f'a hand that is not closed has no end, got "{self.end}"')
         for name, value in self.keys:
-            _require_match(_NAME, name, "the name of a key")
-            _require_match(_KEY_VALUE, value, "a value without blanks")
+            _require_match(_NAME, "the name of a key", name)
+            _require_match(_KEY_VALUE, "a value without blanks", value)
         _require_once([name for name, _ in self.keys], "key")
 
     def key(self, name: str) -> str | None:
@@ -266,12 +251,7 @@ class RecordHand(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A game record.
-
-    Attributes:
-        tags: Tags with unique names, including `DGR`. Sorted by TAG_ORDER, with others last in the order given.
-        hands: Hands in the order given.
-    """
+    """A game record. Its tags, one of which is `DGR`, are sorted by TAG_ORDER, with others last in the order given."""
 
     tags: tuple[Tag, ...]
     hands: tuple[RecordHand, ...] = ()
@@ -288,12 +268,19 @@ class Record:
         return next((tag.text for tag in self.tags if tag.name == name), None)
 
 
-def _require_number(value: int, name: str, *, least: int = 0, most: int = MAX_NUMBER) -> None:
-    if not least <= value <= most:
-        raise EngineError(f"{name} must be {least} to {most}, got {value}")
+_LIMITS = {"count": (1, MAX_NUMBER), **dict.fromkeys(("number", "pips", "points"), (0, MAX_NUMBER))}
+_LIMITS |= dict.fromkeys(("inner", "outer"), (0, HIGHEST_PIPS))
+"""Smallest and largest value of a number, by the name of its field."""
+
+_FORMS = {
+    "port": (_PORT, "a port"),
+    "seat": ("[A-P]", "a seat from A to P"),
+    "text": (rf"(?! ){_NOTE_TEXT}(?<! )", "a note without parentheses, controls and blanks around it"),
+}
+"""Regular expression of a text and its description, by the name of its field."""
 
 
-def _require_match(pattern: str, text: str, expected: str) -> None:
+def _require_match(pattern: str, expected: str, text: str) -> None:
     if _compiled(pattern).fullmatch(text) is None:
         raise EngineError(f"expected {expected}, got {text!r}")
 
@@ -303,30 +290,12 @@ def _require_once(names: list[str], kind: str) -> None:
         raise EngineError(f"expected each {kind} once, got {', '.join(names)}")
 
 
-_CHECKS: dict[str, Callable[[Any], None]] = {
-    "count": partial(_require_number, name="count", least=1),
-    "inner": partial(_require_number, name="the first number of a tile", most=HIGHEST_PIPS),
-    "outer": partial(_require_number, name="the second number of a tile", most=HIGHEST_PIPS),
-    "pips": partial(_require_number, name="pips"),
-    "points": partial(_require_number, name="points"),
-    "port": lambda port: None if port is None else _require_match(_PORT, port, "a port"),
-    "seat": lambda seat: _require_match("[A-P]", seat, "a seat from A to P"),
-    "text": lambda text: _require_match(rf"(?! ){_NOTE_TEXT}(?<! )", text, "a note without parentheses and controls"),
-}
-"""Checks of the fields of a move or turn by name."""
-
-
-# ---- parser ----
-
-
 class _Cursor:
-    """A position in a text, advanced by tokens. Line ends occur only in gaps, so only gaps count lines."""
+    """A position in a text, advanced by tokens, which are regular expressions. Only gaps contain line ends."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._at = 0
-        self._line = 1
-        self._line_start = 0
+        self._text, self._at = text, 0
+        self._line, self._line_start = 1, 0
 
     @property
     def place(self) -> Place:
@@ -337,7 +306,6 @@ class _Cursor:
         return self._at == len(self._text)
 
     def sees(self, token: str) -> bool:
-        """Return True if *token*, a regular expression, is next."""
         return _compiled(token).match(self._text, self._at) is not None
 
     def take(self, token: str) -> re.Match[str] | None:
@@ -371,13 +339,10 @@ class _Cursor:
 
     def failure(self, expected: str) -> RecordError:
         """Return an error with what was *expected* here and what was found."""
-        word = re.compile(rf"\t|[^ \t\n]{{1,{EXCERPT_WIDTH + 1}}}").match(self._text, self._at)
-        if word is not None:
-            found = _excerpt(word[0])
-        elif self.at_end:
-            found = "the end of the text"
-        else:
-            found = "the end of the line" if self._text[self._at] == "\n" else "a blank"
+        rest = self._text[self._at : self._at + EXCERPT_WIDTH + 1]
+        word = re.match(r"\t|[^ \t\n]+", rest)
+        ends = {"": "the end of the text", "\n": "the end of the line", " ": "a blank"}
+        found = ends[rest[:1]] if word is None else _excerpt(word[0])
         return RecordError(self.place, f"expected {expected}, found {found}")
 
 
@@ -457,22 +422,17 @@ def _parse_hand(cursor: _Cursor) -> RecordHand:
         cursor.end_word()
     turns: list[RecordTurn] = []
     while cursor.sees(_SEAT):  # The keys and each turn end only at a seat or at the end of the hand.
-        turns.append(_parse_turn(cursor))
+        turn_place, moves = cursor.place, list[Move]()
+        seat = cursor.expect(_SEAT, 'a seat such as "A:"')[1]
+        cursor.skip_gap()
+        while not cursor.sees(_TURN_STOP):
+            moves.append(_parse_move(cursor))
+            cursor.end_word()
+        turns.append(RecordTurn(seat, tuple(moves), place=turn_place))
     closed = cursor.take(r"#end(?=[ \t\n;]|\Z)") is not None
     end = cursor.expect(_END_TEXT, "a text")[0].strip(" ") if closed else ""
     cursor.skip_gap()
     return RecordHand(number, tuple(keys.items()), tuple(turns), closed=closed, end=end, place=place)
-
-
-def _parse_turn(cursor: _Cursor) -> RecordTurn:
-    place = cursor.place
-    seat = cursor.expect(_SEAT, 'a seat such as "A:"')[1]
-    moves: list[Move] = []
-    cursor.skip_gap()
-    while not cursor.sees(_TURN_STOP):
-        moves.append(_parse_move(cursor))
-        cursor.end_word()
-    return RecordTurn(seat, tuple(moves), place=place)
 
 
 def parse_single_move(text: str) -> Move:
@@ -534,8 +494,6 @@ def _parse_count(cursor: _Cursor) -> int:
     expected = f"a number from 1 to {MAX_NUMBER}"
     return int(cursor.expect(_COUNT, expected)[0]) if cursor.sees("[0-9]") else 1
 
-
-# ---- formatter ----
 
 _FIELDS: dict[str, tuple[Callable[[_Cursor], Any], Callable[[Any], str]]] = {
     "count": (_parse_count, lambda count: "" if count == 1 else str(count)),
@@ -600,31 +558,27 @@ def format_record(record: Record) -> str:
         lines.append(f'[{tag.name} "{escaped}"]')
     for hand in record.hands:
         lines.append(" ".join([f"#{hand.number}", *(f"{name}={value}" for name, value in hand.keys)]))
-        lines.extend(_wrapped(hand.turns))
+        lines += _wrapped(hand.turns)
         if hand.closed:
             lines.append(f"#end {hand.end}".rstrip(" "))
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(turns: tuple[RecordTurn, ...]) -> Iterator[str]:
-    """Yield the lines of *turns*. A turn may be broken between moves and between tiles."""
-    line = ""
+def _wrapped(turns: tuple[RecordTurn, ...]) -> list[str]:
+    """Return the lines of *turns*. A turn may be broken between moves and between tiles."""
+    lines: list[str] = []
     for turn in turns:
         words = [f"{turn.seat}:"]
         for move in turn.moves:
             words += [move_text(move)] if isinstance(move, NoteMove) else move_text(move).split(" ")
         whole = " ".join(words)
-        if line and len(line) + 2 + len(whole) <= LINE_WIDTH:
-            line += "  " + whole
+        if lines and len(lines[-1]) + 2 + len(whole) <= LINE_WIDTH:
+            lines[-1] += "  " + whole
             continue
-        if line:
-            yield line
-        line = words[0]
+        lines.append(words[0])
         for word in words[1:]:
-            if len(line) + 1 + len(word) > LINE_WIDTH:
-                yield line
-                line = "  " + word
+            if len(lines[-1]) + 1 + len(word) <= LINE_WIDTH:
+                lines[-1] += " " + word
             else:
-                line += " " + word
-    if line:
-        yield line
+                lines.append("  " + word)
+    return lines

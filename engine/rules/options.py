@@ -9,40 +9,28 @@ from typing import Any, assert_never
 
 from engine.errors import EngineError, OptionsError
 from engine.phrases import Phrase, either, fault_of, phrase
-from engine.rules import option_values
-from engine.rules.option_values import MOST_SEATS, SMALLEST_SET, Choice, Deal, Number, Option, Players, SetSize, YesNo
+from engine.rules.option_values import MOST_SEATS, SMALLEST_SET, Choice, Number, Option, ValueKind, range_text
 from engine.rules.profiles import profile
 from engine.rules.rules import OPTIONS, Rules, TallyStyle, seats_that_can_play
 from engine.tiles import HIGHEST_PIPS, set_name
 
-_YES = frozenset({"1", "true", "yes", "on"})
-_NO = frozenset({"0", "false", "no", "off"})
-_NOTHING = frozenset({"none", "null"})
+_SYNONYMS = {"1": "yes", "true": "yes", "on": "yes", "0": "no", "false": "no", "off": "no", "null": "none"}
 _NUMBER = re.compile(r"[0-9]{1,6}")
 _SEATS = re.compile(r"([0-9]{1,2})(?:[-–]([0-9]{1,2})|(\+))?")
 _DEALT = re.compile(r"([0-9]{1,2}):([0-9]{1,3})")
 _SHOWN_CHARACTERS = 40  # Values quoted in a message are cut to this length.
 _MIN_RESEMBLANCE = 0.7  # of a word to the value suggested instead: "none" is not meant for "no", at 0.67.
-_FREE_PLAY_OPTIONS = ("set", "copies")
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Options that *key*=*value* sets by default: a shorthand, or a consequence of another option.
-
-    Attributes:
-        key: Text before the "=".
-        value: Text after the "=".
-        meaning: Explanation of a shorthand for players.
-        options: Keys and values of the options that it sets. Explicit options take precedence.
-        games: Games in which it is available. Empty for all.
-    """
+    """Options that *key*=*value* sets by default: a shorthand, or a consequence of another option."""
 
     key: str
     value: str
-    meaning: str = ""
-    options: tuple[tuple[str, str], ...] = ()
-    games: tuple[str, ...] = ()
+    meaning: str = ""  # explanation of a shorthand for players
+    options: tuple[tuple[str, str], ...] = ()  # keys and values that it sets; explicit options take precedence
+    games: tuple[str, ...] = ()  # games in which it is available; empty for all
 
 
 def parse_options(text: str) -> dict[str, str]:
@@ -143,8 +131,7 @@ def with_options(rules: Rules, values: Mapping[str, str] | str) -> Rules:
         elif fields := _read_value(option, text, rules):
             changes |= fields
         else:
-            allowed, words = option_values.allowed_text(option), option_values.allowed_words(option)
-            faults.append(fault_of(written, _unexpected(allowed, text, words)))
+            faults.append(fault_of(written, _unexpected(allowed_text(option), text, allowed_words(option))))
     try:
         changed = _changed(rules, changes)
     except OptionsError as refused:
@@ -173,17 +160,53 @@ def changed_options(rules: Rules) -> dict[str, str]:
     return {option.key: _written(rules, option) for option in OPTIONS if option.key in changed}
 
 
+def allowed_text(option: Option) -> Phrase:
+    """Return the allowed values of an option as text for an error message.
+
+    >>> allowed_text(option_named("copies"))
+    '1 to 2'
+    """
+    match option.values:
+        case Choice() | ValueKind.YES_NO:
+            return either(allowed_words(option))
+        case Number(least, most, none):
+            numbers = range_text(least, most)
+            return numbers if none is None else phrase("{numbers}, or none", numbers=numbers)
+        case ValueKind.SET:
+            numbers = range_text(SMALLEST_SET, HIGHEST_PIPS)
+            return phrase("{numbers}, or a name such as double-nine", numbers=numbers)
+        case ValueKind.PLAYERS:
+            return Phrase(f'2 to {MOST_SEATS}, a range such as "2-4", or "2+" for as many as the set allows')
+        case ValueKind.DEAL:
+            return Phrase('1 or more, or by the number of players, such as "2:7,3:5,4:5"')
+        case _:
+            assert_never(option.values)
+
+
+def allowed_words(option: Option) -> dict[str, object]:
+    """Return the allowed values of an option that are words instead of numbers, by word."""
+    match option.values:
+        case Choice(meanings):
+            return {choice.value: choice for choice, _ in meanings}
+        case ValueKind.YES_NO:
+            return {"yes": True, "no": False}
+        case ValueKind.SET:
+            return {set_name(pips): pips for pips in range(SMALLEST_SET, HIGHEST_PIPS + 1)}
+        case Number(none=str()):
+            return {"none": None}
+        case _:
+            return {}
+
+
 def value_text(rules: Rules, option: Option) -> str:
     """Return the effective value of an option in *rules*, as text. "-" if it does not apply.
 
     Numbers of players and deals are limited to those for which there are enough tiles.
     """
-    if not isinstance(option.values, Players | Deal):
-        return _written(rules, option)
-    seats = seats_that_can_play(rules)
+    seats = seats_that_can_play(rules) if option.values in (ValueKind.PLAYERS, ValueKind.DEAL) else ()
     if not seats:
         return _written(rules, option)
-    if isinstance(option.values, Players):
+    if option.values is ValueKind.PLAYERS:
         return str(seats[0]) if len(seats) == 1 else f"{seats[0]}-{seats[-1]}"
     dealt = [rules.dealt(count) for count in seats]
     if len(set(dealt)) == 1:
@@ -199,7 +222,7 @@ def value_meaning(rules: Rules, option: Option) -> str:
             return next((meaning for choice, meaning in meanings if choice is value), option.meaning)
         case Number(none=str(none)) if value is None:
             return none
-        case Deal() if ":" in value_text(rules, option):
+        case ValueKind.DEAL if ":" in value_text(rules, option):
             return f"{option.meaning}; 3:5 is 5 for 3 players"
         case _:
             return option.meaning
@@ -210,13 +233,13 @@ def _written(rules: Rules, option: Option) -> str:
     if _lacks_effects(rules, option):
         return "-"
     match option.values:
-        case Players():
+        case ValueKind.PLAYERS:
             if rules.seats_max is None:
                 return f"{rules.seats_min}+"
             return f"{rules.seats_min}" + (f"-{rules.seats_max}" if rules.seats_max != rules.seats_min else "")
-        case Deal():
+        case ValueKind.DEAL:
             return ",".join((str(rules.hand), *(f"{seats}:{tiles}" for seats, tiles in rules.hand_for)))
-        case YesNo():
+        case ValueKind.YES_NO:
             return "yes" if option.value_in(rules) else "no"
         case _:
             value = option.value_in(rules)
@@ -229,18 +252,14 @@ def _lacks_effects(rules: Rules, option: Option) -> bool:
 
 
 def _normalized(text: str) -> str:
-    """Normalize a word: lower case, without surrounding blanks, and with underscores for hyphens.
-
-    >>> _normalized(" Double-Six ")
-    'double_six'
-    """
+    """Return a word in lower case, without surrounding blanks, and with underscores for hyphens."""
     return text.strip().lower().replace("-", "_")
 
 
 def matters(rules: Rules, option: Option) -> bool:
     """Return True if an option has an effect in *rules*. For example, `spinner_count` has none without spinners."""
     if not rules.refereed:
-        return option.key in _FREE_PLAY_OPTIONS
+        return option.key in ("set", "copies")
     if _lacks_effects(rules, option):
         return False
     needed = ([option_named(key) for key in need.split("|")] for need in option.needs)
@@ -307,9 +326,7 @@ def _preset_options(rules: Rules, name: str, text: str, faults: list[str]) -> tu
     """Return the keys and values that the preset *name*=*text* sets. Adds messages to *faults* if it is invalid."""
     value = _normalized(text)
     known = {preset.value: preset for preset in PRESETS if preset.key == name}
-    if "yes" in known:
-        value = "yes" if value in _YES else "no" if value in _NO else value
-    chosen = known.get(value)
+    chosen = known.get(_SYNONYMS.get(value, value))
     if chosen is None:
         faults.append(fault_of(name, _unexpected(either(known), text, known)))
     elif chosen.games and rules.name not in chosen.games:
@@ -328,33 +345,24 @@ def _applies(consequence: Preset, rules: Rules, text: str) -> bool:
 
 def _read_value(option: Option, text: str, rules: Rules) -> dict[str, Any]:
     """Return the fields of `Rules` that the value *text* of an option sets. Empty if it is not allowed."""
-    value = _normalized(text)
+    value, words = _normalized(text), {_normalized(word): value for word, value in allowed_words(option).items()}
+    word = _SYNONYMS.get(value, value)
+    if word in words:
+        return {option.field: words[word]}
     match option.values:
-        case Choice(meanings):
-            for choice, _ in meanings:
-                if value == choice.value or (value in _NOTHING and choice.value in _NOTHING):
-                    return {option.field: choice}
-        case Number(least, most, none):
-            if none is not None and value in _NOTHING:
-                return {option.field: None}
-            if _NUMBER.fullmatch(value) and least <= int(value) and (most is None or int(value) <= most):
+        case Number(least, most) if _NUMBER.fullmatch(value):
+            if least <= int(value) and (most is None or int(value) <= most):
                 return {option.field: int(value)}
-        case YesNo():
-            if value in _YES | _NO:
-                return {option.field: value in _YES}
-        case SetSize():
-            for pips in range(SMALLEST_SET, HIGHEST_PIPS + 1):
-                if value in (str(pips), f"double_{pips}", _normalized(set_name(pips))):
-                    return {option.field: pips}
-        case Players():
-            if found := _SEATS.fullmatch(text.strip()):
-                fewest, most = int(found[1]), None if found[3] else int(found[2] or found[1])
-                if 1 <= fewest <= (most or MOST_SEATS) <= MOST_SEATS:
-                    return {"seats_min": fewest, "seats_max": most}
-        case Deal():
+        case ValueKind.SET if value.removeprefix("double_") in map(str, range(SMALLEST_SET, HIGHEST_PIPS + 1)):
+            return {option.field: int(value.removeprefix("double_"))}
+        case ValueKind.PLAYERS if found := _SEATS.fullmatch(text.strip()):
+            fewest, most = int(found[1]), None if found[3] else int(found[2] or found[1])
+            if 1 <= fewest <= (most or MOST_SEATS) <= MOST_SEATS:
+                return {"seats_min": fewest, "seats_max": most}
+        case ValueKind.DEAL:
             return _read_deal(text, rules)
         case _:
-            assert_never(option.values)
+            pass
     return {}
 
 
@@ -386,10 +394,9 @@ def _changed(rules: Rules, changes: Mapping[str, Any]) -> Rules:
     try:
         return replace(rules, **fields)
     except OptionsError as refused:
-        faults = refused.faults
-    if "tally" not in fields and any(fault.startswith("tally: ") for fault in faults):
-        return _changed(rules, {**changes, "tally": TallyStyle.NUMBERS})
-    raise OptionsError(faults)
+        if "tally" in fields or not any(fault.startswith("tally: ") for fault in refused.faults):
+            raise OptionsError(refused.faults) from None
+    return _changed(rules, {**changes, "tally": TallyStyle.NUMBERS})
 
 
 def _unknown(key: str) -> str:

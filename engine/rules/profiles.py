@@ -1,7 +1,8 @@
 """Rules of the known games, by name. See docs/reference/rules.md 2.7, and section 3 for the reason of each value."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from engine.errors import EngineError
 from engine.rules import rules as values
@@ -10,8 +11,7 @@ from engine.rules.rules import Effects, HandPoints, Rules
 __all__ = ["ALLFIVES", "BLOCK", "BONES", "CUTTHROAT", "DRAW", "FREE", "PROFILES", "SUPER", "TWOSET", "profile"]
 
 
-@dataclass(frozen=True, slots=True)
-class GameWords:
+class GameWords(NamedTuple):
     """Description of a game: its other names (*elsewhere*) and a summary (*what*)."""
 
     elsewhere: str
@@ -97,24 +97,21 @@ FREE = Rules(
 
 PROFILES: tuple[Rules, ...] = (BONES, DRAW, ALLFIVES, BLOCK, SUPER, TWOSET, CUTTHROAT, FREE)
 
-WORDS = {
-    "bones": GameWords(
-        "Fives", "Score when the open ends add up to a multiple of five. A spinner opens its sides first."
+_WORDS = (
+    ("bones", "Fives", "Score when the open ends add up to a multiple of five. A spinner opens its sides first."),
+    ("draw", "Block with buying", "Players who cannot play draw until they can. Only the end of a hand scores."),
+    ("allfives", "Sniff", "Fives with a spinner that is open on all four sides and keeps counting."),
+    ("block", "Block dominoes", "No drawing: players who cannot play knock. Only the end of a hand scores."),
+    ("super", "Super Dominoes", "Six arms grow from a double; 15, 14, 13, 3 and doubles have special effects."),
+    ("twoset", "4 man, 2 box", "Fives with two sets. Points count only when called."),
+    (
+        "cutthroat",
+        "4 man, 2 box with stealing",
+        "Two-set fives in which the next player may stack a tile to steal the points.",
     ),
-    "draw": GameWords(
-        "Block with buying", "Players who cannot play draw until they can. Only the end of a hand scores."
-    ),
-    "allfives": GameWords("Sniff", "Fives with a spinner that is open on all four sides and keeps counting."),
-    "block": GameWords("Block dominoes", "No drawing: players who cannot play knock. Only the end of a hand scores."),
-    "super": GameWords(
-        "Super Dominoes", "Six arms grow from a double; 15, 14, 13, 3 and doubles have special effects."
-    ),
-    "twoset": GameWords("4 man, 2 box", "Fives with two sets. Points count only when called."),
-    "cutthroat": GameWords(
-        "4 man, 2 box with stealing", "Two-set fives in which the next player may stack a tile to steal the points."
-    ),
-    "free": GameWords("no game", "Every tile is reported as it is placed, moved or removed."),
-}
+    ("free", "no game", "Every tile is reported as it is placed, moved or removed."),
+)
+WORDS = {name: GameWords(elsewhere, what) for name, elsewhere, what in _WORDS}
 """Description of each game in `PROFILES`, by name."""
 
 
@@ -153,8 +150,5 @@ def profile(name: str) -> Rules:
         return game
     close = get_close_matches(key, (*known, *_OTHER_NAMES, *_VARIATIONS), n=1)
     hint = f", did you mean {_OTHER_NAMES.get(close[0], close[0])}? The" if close else "; the"
-    raise EngineError(f'no game is called "{_short(name)}"{hint} games are {", ".join(known)}')
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 40 else f"{name[:40]}…"
+    shown = name if len(name) <= 40 else f"{name[:40]}…"
+    raise EngineError(f'no game is called "{shown}"{hint} games are {", ".join(known)}')

@@ -10,7 +10,7 @@ from typing import Any
 from engine.errors import OptionsError
 from engine.phrases import Phrase, fault_of, phrase
 from engine.rules import option_values
-from engine.rules.option_values import MOST_SEATS, Choice, Deal, Explained, Group, Number, Players, SetSize, option
+from engine.rules.option_values import MOST_SEATS, Choice, Explained, Group, Number, Option, ValueKind, option
 from engine.tiles import HIGHEST_PIPS, full_set, set_name
 
 MOST_COPIES = 2  # The game with the most tiles uses two sets: docs/reference/rules.md 3.6.
@@ -181,6 +181,7 @@ class Policy(Explained):
 _TILES, _LEAD, _LAYOUT, _PLAY, _DRAW, _HAND, _EFFECTS, _MATCH = Group
 _PIPS = Number(0, HIGHEST_PIPS)
 _AFTER_A_HAND = (LeadRule.WINNER_ANY, LeadRule.LEFT_OF_WINNER)
+_FIRST_LEAD = Choice(tuple((rule, rule.meaning) for rule in LeadRule if rule not in _AFTER_A_HAND))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,35 +192,27 @@ class HandPoints:
     With *round_each*, the total is rounded too. Divisions round down.
     """
 
-    subtract_own: bool = option(False, _HAND, "subtract the winner's own pips", place=2)
+    subtract_own: bool = option(False, _HAND, "subtract the winner's own pips")
     round_to: int | None = option(
         None,
         _HAND,
         "the total is rounded to the nearest multiple of this number",
         Number(1, None, "the total is not rounded"),
-        place=3,
     )
-    bonus_divisor: int = option(
-        1, _HAND, "the points of a hand are the total divided by this number", Number(1), place=5
-    )
+    bonus_divisor: int = option(1, _HAND, "the points of a hand are the total divided by this number", Number(1))
     tie: TieBreak = option(
         TieBreak.LIGHTEST_TILE,
         _HAND,
         "winner of a block if the best hands are equal",
         aliases=("tie_break",),
         off=(TieBreak.NONE, TieBreak.FEWEST_PIPS),
-        place=7,
     )
-    tie_order: TieOrder = option(TieOrder.PIPS, _HAND, "lighter of two tiles", needs=("tie",), place=8)
+    tie_order: TieOrder = option(TieOrder.PIPS, _HAND, "lighter of two tiles", needs="tie")
     mode: HandMode = option(
-        HandMode.PIPS, _HAND, "points for the winner of a hand", off=(HandMode.PIPS, HandMode.SIMPLE), place=1
+        HandMode.PIPS, _HAND, "points for the winner of a hand", off=(HandMode.PIPS, HandMode.SIMPLE)
     )
-    signed: bool = option(
-        False, _HAND, "a player with fewer pips than the winner reduces the points", needs=("mode",), place=6
-    )
-    round_each: bool = option(
-        False, _HAND, "round each opponent's pips before adding them", needs=("round_to",), place=4
-    )
+    signed: bool = option(False, _HAND, "a player with fewer pips than the winner reduces the points", needs="mode")
+    round_each: bool = option(False, _HAND, "round each opponent's pips before adding them", needs="round_to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,75 +237,55 @@ class Effects:
 class Rules:
     """Rules of a match. docs/reference/rules.md 2.7 gives the values for each game.
 
-    Fields that are not options by themselves:
-
-    Attributes:
-        name: Name of the profile.
-        seats_max: Maximum number of players. None if only the number of tiles limits it.
-        hand_for: Exceptions to *hand*, as pairs of a number of players and the tiles dealt to each.
-        hand_points: Points for winning a hand.
-        effects: Numbers with an effect. None if there are none.
-        refereed: False for free play, in which tiles are only recorded.
+    The meaning of each option is in its declaration. *name* is that of the profile.
     """
 
     name: str
-    max_pips: int = option(6, _TILES, "highest number on a tile: 6 for a double-six set", SetSize(), key="set")
+    max_pips: int = option(6, _TILES, "highest number on a tile: 6 for a double-six set", ValueKind.SET, key="set")
     copies: int = option(1, _TILES, "copies of each tile: 2 for two sets", Number(1, MOST_COPIES), off=(1,))
-    seats_min: int = option(2, _TILES, "number of players", Players(), key="players")
-    seats_max: int | None = None
-    hand: int = option(7, _TILES, "tiles dealt to each player", Deal())
-    hand_for: tuple[tuple[int, int], ...] = ()
+    seats_min: int = option(2, _TILES, "number of players", ValueKind.PLAYERS, key="players")
+    seats_max: int | None = None  # maximum number of players; None if only the number of tiles limits it
+    hand: int = option(7, _TILES, "tiles dealt to each player", ValueKind.DEAL)
+    hand_for: tuple[tuple[int, int], ...] = ()  # exceptions to *hand*: numbers of players, and tiles dealt to each
     redeal_if_doubles_over: int | None = option(
-        None, _TILES, "redeal if a hand has more doubles than this", Number(0, None, "no redeal"), place=1
+        None, _TILES, "redeal if a hand has more doubles than this", Number(0, None, "no redeal")
     )
     lead_first: LeadRule = option(
-        LeadRule.HIGHEST_DOUBLE,
-        _LEAD,
-        "who leads the first hand",
-        Choice.of(rule for rule in LeadRule if rule not in _AFTER_A_HAND),
-        off=(LeadRule.LOT_ANY,),
+        LeadRule.HIGHEST_DOUBLE, _LEAD, "who leads the first hand", _FIRST_LEAD, off=(LeadRule.LOT_ANY,)
     )
     lead_next: LeadRule = option(LeadRule.WINNER_ANY, _LEAD, "who leads later hands", off=_AFTER_A_HAND)
     no_double: NoDouble = option(
-        NoDouble.REDEAL, _LEAD, "if a double must lead and nobody has one", needs=("lead_first|lead_next",)
+        NoDouble.REDEAL, _LEAD, "if a double must lead and nobody has one", needs="lead_first|lead_next"
     )
     spinner: Spinner = option(Spinner.NONE, _LAYOUT, "doubles that branch", off=(Spinner.NONE, Spinner.STARTER_SIX))
-    branch_order: BranchOrder = option(
-        BranchOrder.SIDES_FIRST, _LAYOUT, "when a spinner's tips open", needs=("spinner",)
-    )
-    spinner_count: SpinnerCount = option(
-        SpinnerCount.UNTIL_CAPPED, _LAYOUT, "count of a spinner", needs=("spinner", "unit")
-    )
+    branch_order: BranchOrder = option(BranchOrder.SIDES_FIRST, _LAYOUT, "when a spinner's tips open", needs="spinner")
+    spinner_count: SpinnerCount = option(SpinnerCount.UNTIL_CAPPED, _LAYOUT, "count of a spinner", needs="spinner unit")
     unit: int | None = option(
         None, _PLAY, "a play scores if its count is a multiple of this number", Number(1, None, "plays do not score")
     )
     play_divisor: int = option(
-        1, _PLAY, "the points of a play are its count divided by this number", Number(1), needs=("unit",)
+        1, _PLAY, "the points of a play are its count divided by this number", Number(1), needs="unit"
     )
     draw: Drawing = option(Drawing.UNTIL_PLAYABLE, _DRAW, "if a player cannot play")
     must_play: bool = option(True, _DRAW, "a player who can play must play")
-    voluntary_draw: bool = option(False, _DRAW, "a player who can play may draw instead", needs=("draw",))
-    boneyard_reserve: int = option(0, _DRAW, "tiles that stay in the boneyard", Number(0), needs=("draw",))
+    voluntary_draw: bool = option(False, _DRAW, "a player who can play may draw instead", needs="draw")
+    boneyard_reserve: int = option(0, _DRAW, "tiles that stay in the boneyard", Number(0), needs="draw")
     on_provable_block: ProvableBlock = option(
-        ProvableBlock.ANNOUNCE, _DRAW, "if no tile fits but tiles are left to draw", needs=("draw",)
+        ProvableBlock.ANNOUNCE, _DRAW, "if no tile fits but tiles are left to draw", needs="draw"
     )
-    call_required: bool = option(False, _PLAY, "points count only if called before the next play", needs=("unit",))
-    cutthroat: bool = option(False, _PLAY, "the next player may stack a tile to steal points", needs=("unit", "copies"))
-    steal_gain: StealGain = option(
-        StealGain.SCORE, _PLAY, "points for a stack", needs=("cutthroat",), aliases=("gain",)
-    )
+    call_required: bool = option(False, _PLAY, "points count only if called before the next play", needs="unit")
+    cutthroat: bool = option(False, _PLAY, "the next player may stack a tile to steal points", needs="unit copies")
+    steal_gain: StealGain = option(StealGain.SCORE, _PLAY, "points for a stack", needs="cutthroat", aliases=("gain",))
     partners: bool = option(False, _TILES, "four play as two pairs, with partners opposite each other")
-    partners_mode: PartnersMode = option(
-        PartnersMode.INDIVIDUAL, _HAND, "block in a pairs game", needs=("partners",), place=9
-    )
+    partners_mode: PartnersMode = option(PartnersMode.INDIVIDUAL, _HAND, "block in a pairs game", needs="partners")
     hand_points: HandPoints = HandPoints()
-    effects: Effects | None = None
+    effects: Effects | None = None  # None if no number has an effect
     target: int | None = option(100, _MATCH, "points that end the match", Number(1, None, "play a single hand"))
-    target_test: TargetTest = option(TargetTest.REACH, _MATCH, "winning total", needs=("target",))
-    match_end: MatchEnd = option(MatchEnd.IMMEDIATE, _MATCH, "end of the match", needs=("target",))
+    target_test: TargetTest = option(TargetTest.REACH, _MATCH, "winning total", needs="target")
+    match_end: MatchEnd = option(MatchEnd.IMMEDIATE, _MATCH, "end of the match", needs="target")
     tally: TallyStyle = option(TallyStyle.NUMBERS, _MATCH, "drawing of the score")
     policy: Policy = option(Policy.WARN, _MATCH, "plays against the rules")
-    refereed: bool = True
+    refereed: bool = True  # False for free play, in which tiles are only recorded
 
     def __post_init__(self) -> None:
         """Reject invalid rules. The error lists every fault."""
@@ -330,15 +303,24 @@ class Rules:
         return dict(self.hand_for).get(seats, self.hand)
 
 
-def _declared() -> Iterator[option_values.Option]:
+# These options follow the others of their groups, in this order.
+_ORDER = ["mode", "subtract_own", "round_to", "round_each", "bonus_divisor", "signed", "tie", "tie_order"]
+_ORDER += ["partners_mode", "redeal_if_doubles_over"]
+
+
+def _declared() -> Iterator[Option]:
     """Yield the options that fields declare, in the order of the fields."""
     for owner, declaring in (("", Rules), ("hand_points.", HandPoints), ("effects.", Effects)):
-        for field in fields(declaring):
-            if known := field.metadata.get("option"):
-                yield replace(known, key=known.key or field.name, field=owner + field.name)
+        for each in fields(declaring):
+            if known := each.metadata.get("option"):
+                yield replace(known, key=known.key or each.name, field=owner + each.name)
 
 
-OPTIONS = tuple(sorted(_declared(), key=lambda each: (tuple(Group).index(each.group), each.place)))
+def _place(declared: Option) -> tuple[int, int]:
+    return list(Group).index(declared.group), _ORDER.index(declared.key) if declared.key in _ORDER else -1
+
+
+OPTIONS = tuple(sorted(_declared(), key=_place))
 """All options, in the order in which a game is explained."""
 
 
@@ -376,15 +358,15 @@ def _range_faults(rules: Rules) -> Iterator[tuple[str, Phrase]]:
         match each.values:
             case Number(least, most):
                 checks.append((each.key, each.value_in(rules), least, most))
-            case SetSize():
+            case ValueKind.SET:
                 checks.append((each.key, rules.max_pips, option_values.SMALLEST_SET, HIGHEST_PIPS))
-            case Players():
+            case ValueKind.PLAYERS:
                 checks.append(("players, fewest", rules.seats_min, 2 if rules.refereed else 1, MOST_SEATS))
                 checks.append(("players, most", rules.seats_max, rules.seats_min, MOST_SEATS))
-            case Deal():
+            case ValueKind.DEAL:
                 checks.append((each.key, rules.hand, 1, None))
                 checks += [(f"hand of {seats}", tiles, 1, None) for seats, tiles in rules.hand_for]
-            case Choice() | option_values.YesNo():
+            case Choice() | ValueKind.YES_NO:
                 pass
     for key, value, least, most in checks:
         if value is not None and not (least <= value and (most is None or value <= most)):

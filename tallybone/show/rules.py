@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.errors import EngineError, OptionsError
-from engine.rules.option_values import Choice, Group, Number, Option, SetSize, YesNo, allowed_text
+from engine.rules.option_values import Choice, Group, Number, Option, ValueKind
 from engine.rules.options import (
     PRESETS,
+    allowed_text,
     changed_options,
     matters,
     option_named,
@@ -247,6 +248,6 @@ def _values(rules: Rules) -> dict[str, object]:
     values: dict[str, object] = {}
     for option in OPTIONS:
         if matters(rules, option):
-            plain = isinstance(option.values, Number | YesNo | SetSize)
+            plain = isinstance(option.values, Number) or option.values in (ValueKind.YES_NO, ValueKind.SET)
             values[option.key] = option.value_in(rules) if plain else value_text(rules, option)
     return values

@@ -8,19 +8,11 @@ from functools import cache
 
 from engine.errors import EngineError, OptionsError
 from engine.phrases import Phrase, listed
-from engine.rules.option_values import Choice, Deal, Number, Option, Players, SetSize, YesNo, allowed_text
-from engine.rules.options import PRESETS, changed_options, matters, option_named, value_text, with_options
+from engine.rules.option_values import Choice, Number, Option
+from engine.rules.options import PRESETS, allowed_text, changed_options, matters, option_named, value_text, with_options
 from engine.rules.profiles import PROFILES, WORDS, profile
 from engine.rules.rules import OPTIONS, Rules, deal_problems, seats_that_can_play
 
-_KINDS: dict[type, str] = {
-    Choice: "choice",
-    Number: "number",
-    YesNo: "yes_no",
-    SetSize: "set",
-    Players: "players",
-    Deal: "deal",
-}
 PLAYERS = "players"
 """Name of the field for problems with the number of players."""
 
@@ -203,6 +195,7 @@ def _values(rules: Rules) -> tuple[ValueShown, ...]:
 
 def _option(option: Option) -> OptionShown:
     values = option.values
+    kind = "choice" if isinstance(values, Choice) else "number" if isinstance(values, Number) else values.value
     meanings = values.meanings if isinstance(values, Choice) else ()
     choices = tuple(OptionChoiceShown(str(value), meaning) for value, meaning in meanings)
     least, most, none = (values.least, values.most, values.none) if isinstance(values, Number) else (None, None, None)
@@ -210,7 +203,7 @@ def _option(option: Option) -> OptionShown:
         option.key,
         option.group.value,
         option.meaning,
-        _KINDS[type(values)],
+        kind,
         allowed_text(option),
         choices,
         least,

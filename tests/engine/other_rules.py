@@ -19,7 +19,7 @@ import engine
 from engine.errors import OptionsError
 from engine.record import text as record_text
 from engine.rules import options, profiles
-from engine.rules.option_values import Choice, Deal, Number, Players, SetSize, YesNo
+from engine.rules.option_values import Choice, Number, ValueKind
 from engine.rules.options import PRESETS, option_named, parse_options, with_options
 from engine.rules.profiles import profile
 from engine.rules.rules import OPTIONS, Rules
@@ -96,13 +96,13 @@ def _candidates(key: str, value: str) -> list[str]:
     match option_named(key).values:
         case Choice(meanings):
             return [word.value for word, _ in meanings]
-        case YesNo():
+        case ValueKind.YES_NO:
             return ["yes", "no"]
-        case SetSize():
+        case ValueKind.SET:
             return ["6", "9"]
-        case Players():
+        case ValueKind.PLAYERS:
             return ["3+", "2-3", "5-6"]
-        case Deal():
+        case ValueKind.DEAL:
             return ["6", "5", "7,3:6,4:5"]
         case Number():
             numbers = [] if value == "none" else [str(int(value) + 1), str(int(value) - 1), "none"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from engine import PROFILES, OptionsError, Rules, deal_problems
-from engine.rules.option_values import Choice, Deal, Number, Option, Players, SetSize, YesNo
+from engine.rules.option_values import Choice, Number, Option, ValueKind
 from engine.rules.options import PRESETS, with_options
 from engine.rules.rules import OPTIONS
 
@@ -52,11 +52,11 @@ def random_text(option: Option, rng: random.Random) -> str:
             if none is not None and rng.random() < 0.3:
                 return "none"
             return str(rng.choice(SMALL.get(option.key, range(least, min(most or 6, 15) + 1))))
-        case YesNo():
+        case ValueKind.YES_NO:
             return rng.choice(("yes", "no"))
-        case SetSize():
+        case ValueKind.SET:
             return rng.choice(SETS)
-        case Players():
+        case ValueKind.PLAYERS:
             return rng.choice(("2", "2-4", "3-4", "2+", "1-6"))
-        case Deal():
+        case ValueKind.DEAL:
             return rng.choice(DEALS)

@@ -9,8 +9,7 @@ from contextlib import suppress
 import pytest
 
 from engine import OptionsError, Rules, with_options
-from engine.rules.option_values import allowed_words
-from engine.rules.options import matters
+from engine.rules.options import allowed_words, matters
 from engine.rules.rules import OPTIONS
 from tests.engine.test_board import GAMES, play_match
 

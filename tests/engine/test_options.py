@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 import engine.rules.rules
 from engine.errors import EngineError, OptionsError
-from engine.rules.option_values import Choice, Number, Option, allowed_text
+from engine.rules.option_values import Choice, Number, Option
 from engine.rules.options import (
     CONSEQUENCES,
     PRESETS,
     Preset,
+    allowed_text,
     changed_options,
     matters,
     option_named,
