@@ -211,6 +211,14 @@ def test_a_known_hand_that_contradicts_a_claim_is_inconsistent() -> None:
     assert chances(table.state, known=tiles("5-1 6-2 6-3"), seat=B).seats[B] == SeatChance(1.0, False)
 
 
+def test_a_known_hand_that_agrees_with_all_claims_is_consistent() -> None:
+    table = Table(THREE).play("5-5").feed(Knock(B))
+    assert chances(table.state, known=tiles("6-1 6-2 6-3"), seat=B).seats[B] == SeatChance(0.0, True)
+    table.play("5-1@W").feed(Draw(B))  # he had no 5 and no 1, and drew one tile since
+    assert chances(table.state, known=tiles("6-3 6-2 4-1"), seat=B).seats[B] == SeatChance(1.0, True)
+    assert chances(table.state, known=tiles("6-3 5-2 4-1"), seat=B).seats[B] == SeatChance(1.0, False)
+
+
 def test_revealed_hands_are_known() -> None:
     table = Table(THREE).play("5-5").feed(HandEnd(), Reveal(A, tiles("6-1 6-2")))
     assert table.game.phase is Phase.REVEAL

@@ -140,6 +140,7 @@ def test_an_event_rejects_each_field_of_a_wrong_type(kind: type) -> None:
         (lambda: Tile.parse(5), "text must be str, but got 5"),  # type: ignore[arg-type]
         (lambda: Play(0, "6-6"), "Play: tile must be Tile, but got '6-6'"),  # type: ignore[arg-type]
         (lambda: NewHand(dealt=5), r"dealt must be tuple\[int, \.\.\.\] \| None, but got 5"),  # type: ignore[arg-type]
+        (lambda: NewHand(("a",)), r"dealt must be tuple\[int, \.\.\.\] \| None, but got \('a',\)"),  # type: ignore[arg-type]
         (lambda: Reveal(Seat(0), "5-5"), r"tiles must be tuple\[Tile, \.\.\.\], but got '5-5'"),  # type: ignore[arg-type]
         (lambda: best_plays(VIEW, VIEW.tiles), r"state must be State, but got SeatView\(seat=0"),  # type: ignore[arg-type]
         (lambda: best_plays(TABLE.state, "6-6"), r"tiles must be Iterable\[Tile\], but got '6-6'"),  # type: ignore[arg-type]
