@@ -1,11 +1,13 @@
 """Measure plays per second of the rules on random hands of each game, compared with the `dominoes` package.
 
-    python benchmarks/bench_engine.py [--seconds 2]
+    python benchmarks/bench_engine.py [--seconds 2] [--events 12000]
 
 A play is a query for the legal plays of the hand and a call of `apply`. Its time includes draws, knocks and the deal.
 The second figures are for a `HandBoard`: a hand is played by `push` and taken back by `pop`, over and over.
 The package `dominoes` (extra `oracles`) plays its own game alternately with ours in the same run, to measure both under
 the same load. It modifies a game in place, while `apply` keeps every earlier state and returns outcomes.
+
+Last, a match of thousands of events: the time of a step and of an undo at its end, against a step at its start.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from functools import partial
 
 from engine import (
     BLOCK,
+    BONES,
     PROFILES,
     Call,
     Claimable,
@@ -40,6 +43,7 @@ from engine import (
     Table,
     Tile,
     Turn,
+    Undo,
     apply,
     full_set,
     legal_plays,
@@ -58,6 +62,7 @@ def main() -> None:
     """Print the plays per second of each game, and the ratio to `dominoes`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=2.0, help="time for each game")
+    parser.add_argument("--events", type=int, default=12_000, help="length of the long match")
     options = parser.parse_args()
     rng = random.Random(1)
     games: dict[str, Callable[[], int]] = {rules.name: partial(play_hand, rules, rng) for rules in GAMES}
@@ -71,6 +76,8 @@ def main() -> None:
         print(f"{name:26} {rate:9.0f} plays/s, {1e6 / rate:6.1f} us each{ratio}")
     if theirs is None:
         print("dominoes is not installed (pip install -e .[oracles]), so there is nothing to compare with")
+    first, last, undo = long_match(options.events, rng)
+    print(f"a step at {options.events} events: {last:.1f} us, {last / first:.2f} of the first; undo {undo:.0f} us")
 
 
 def plays_per_second(games: dict[str, Callable[[], int]], seconds: float) -> dict[str, float]:
@@ -83,6 +90,26 @@ def plays_per_second(games: dict[str, Callable[[], int]], seconds: float) -> dic
                 plays += game()
             best[name] = max(best[name], plays / took)
     return best
+
+
+def long_match(events: int, rng: random.Random) -> tuple[float, float, float]:
+    """Return the microseconds of a step at the start and at the end of a long match, and of an undo at its end."""
+    table = Table.start(replace(BONES, target=10**9), tuple("AB"))
+    while len(table.state.log) < events:
+        table = table.deal(rng) if table.awaits_deal else table.after(rng.choice(table.moves))
+    actions = [step.entry.action for step in table.state.steps]
+    best = [float("inf")] * 3
+    for _ in range(5):
+        state, times = State(), [time.perf_counter()]
+        for action in actions:
+            state, _ = apply(state, action)
+            times.append(time.perf_counter())
+        apply(state, Undo(state.steps[-1].entry.seq))
+        undo = time.perf_counter() - times[-1]
+        spans = (times[1000] - times[0]) / 1000, (times[-1] - times[-1001]) / 1000, undo
+        best = list(map(min, best, spans))
+    first, last, undo = (1e6 * least for least in best)
+    return first, last, undo
 
 
 def dominoes_game(rng: random.Random) -> Callable[[], int] | None:

@@ -24,7 +24,7 @@ from engine.game.turns import turn
 from engine.library.board import HandBoard
 from engine.library.chances import NumberChance, Outlook, SeatChance, chances
 from engine.library.moves import LegalMove, legal_moves
-from engine.library.suggest import Suggestion, best_plays
+from engine.library.players import Suggestion, TreeSearch, best_plays, greedy
 from engine.library.table import IllegalMove, SeatView, Table, perft
 from engine.record.conversion import format_move, parse_move, record_of
 from engine.record.play import Line, PlayedRecord, RecordResult, play_record
@@ -57,7 +57,7 @@ __all__ += _rules.__all__
 __all__ += ["OptionsError", "changed_options", "parse_options", "with_options"]
 # A table with all hands known: whole matches, computer players, searches
 __all__ += ["IllegalMove", "SeatView", "Table", "HandBoard", "perft", "LegalMove", "legal_moves"]
-__all__ += ["Suggestion", "best_plays", "NumberChance", "Outlook", "SeatChance", "chances"]
+__all__ += ["Suggestion", "best_plays", "NumberChance", "Outlook", "SeatChance", "chances", "TreeSearch", "greedy"]
 # Refereeing: a match as a fold over events
 __all__ += ["ActionResult", "Entry", "apply", "entries", "history", "last_seats", "problem_with", "replay", "replayed"]
 __all__ += ["Game", "Phase", "State", "Chance", "Claim", "Course", "Hand", "LeadTile", "Spell"]

@@ -350,17 +350,18 @@ class Table:
 
     def _holders_of_a_lead(self) -> tuple[Seat, ...]:
         """Return the seats that hold a tile that may lead."""
-        rules, lead = self.game.rules, self._hand.lead
-        best = highest_leader(rules, (tile for held in self.hands for tile in held))
-        if lead is LeadTile.SET_DOUBLE:
-            best = Tile(rules.max_pips, rules.max_pips)
-        return tuple(
-            Seat(at)
-            for at, held in enumerate(self.hands)
-            if lead is LeadTile.ANY
-            or (lead is LeadTile.ANY_DOUBLE and any(tile.is_double for tile in held))
-            or (lead is not LeadTile.ANY_DOUBLE and best in held)
-        )
+        rules, every = self.game.rules, [tile for held in self.hands for tile in held]
+        match self._hand.lead:
+            case LeadTile.ANY:
+                leaders = every
+            case LeadTile.ANY_DOUBLE:
+                leaders = [tile for tile in every if tile.is_double]
+            case LeadTile.SET_DOUBLE:
+                leaders = [Tile(rules.max_pips, rules.max_pips)]
+            case _:
+                best = highest_leader(rules, every)
+                leaders = [] if best is None else [best]
+        return tuple(Seat(at) for at, held in enumerate(self.hands) if any(tile in leaders for tile in held))
 
     def _with(self, event: Action) -> "Table":
         """Return the table after *event* and the draws that it forces."""

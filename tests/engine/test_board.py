@@ -1,8 +1,12 @@
-"""Tests of the board that is changed in place: random moves against `apply`, and perft against a table."""
+"""Tests of the board that is changed in place: random moves against `apply`, and perft against a table.
+
+`python -m tests.engine.test_board 2000000` compares that many moves of random rules.
+"""
 
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from dataclasses import replace
 
@@ -98,14 +102,17 @@ def test_whole_matches_are_those_of_the_engine(rules: Rules, seed: int) -> None:
     assert play_match(rules, max(rules.seats_min, 2 + seed), random.Random(seed), 4) > 10
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_random_rules_are_those_of_the_engine(seed: int) -> None:
-    rng = random.Random(seed)
+def play_random_rules(rng: random.Random) -> int:
+    """Play three hands of random rules. Returns the number of moves."""
     while True:
         rules, seats = random_rules(rng)
         if rules.refereed and seats > 1 and not (rules.cutthroat and rules.effects):
-            break
-    play_match(rules, seats, rng, 3)
+            return play_match(rules, seats, rng, 3)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_rules_are_those_of_the_engine(seed: int) -> None:
+    play_random_rules(random.Random(seed))
 
 
 @pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.name)
@@ -137,3 +144,10 @@ def test_what_a_board_does_not_play_is_refused() -> None:
     assert board.turn in map(Seat, range(4))
     with pytest.raises(IndexError):
         board.pop()
+
+
+if __name__ == "__main__":
+    dice, compared = random.Random(2026), 0
+    while compared < int(sys.argv[1]):
+        compared += play_random_rules(dice)
+    sys.stdout.write(f"{compared} moves, all equal\n")

@@ -1,6 +1,6 @@
-"""Tests of perft: the number of action sequences from a fixed deal, in the engine, the naive game and a fixed table.
+"""Tests of perft: the number of action sequences from a deal, in the engine, on its board, and in the naive game.
 
-The table prevents both implementations from drifting together. A sequence counts every choice of a player: plays,
+The table prevents the implementations from drifting together. A sequence counts every choice of a player: plays,
 stacks, draws, knocks and declined extra turns. Points are called at once. `python -m tests.engine.test_perft 700`
 prints the table again, with about 700 positions per line.
 """
@@ -21,10 +21,13 @@ from engine import (
     BONES,
     CUTTHROAT,
     DRAW,
+    PROFILES,
     SUPER,
     TWOSET,
     BranchOrder,
     Effects,
+    EngineError,
+    HandBoard,
     PartnersMode,
     Rules,
     SkipOn,
@@ -193,6 +196,19 @@ def perfts(table: Table, depth: int) -> tuple[int, ...]:
     return tuple(perft(table, moves) for moves in range(1, depth + 1))
 
 
+def board_perft(board: HandBoard, depth: int) -> tuple[int, ...]:
+    """Return the same numbers from a board that is changed in place."""
+    moves = board.moves()
+    if depth == 1:
+        return (len(moves),)
+    totals = [0] * (depth - 1)
+    for move in moves:
+        board.push(move)
+        totals = [sum(pair) for pair in zip(totals, board_perft(board, depth - 1), strict=True)]
+        board.pop()
+    return (len(moves), *totals)
+
+
 def naive_perft(now: Position, depth: int, seen: Counter[str]) -> tuple[int, ...]:
     """Return the same numbers from the naive game. Add the rare facts of the tree to *seen*."""
     found = actions(now)
@@ -222,12 +238,35 @@ def facts(now: Position, found: list[Action]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", DEALS)
-def test_both_implementations_match_the_table(name: str) -> None:
+def test_all_implementations_match_the_table(name: str) -> None:
     deal, expected = DEALS[name], tuple(int(number) for number in PERFT[name].split())
     seen: Counter[str] = Counter()
-    assert perfts(deal.engine(), len(expected)) == expected
+    table = deal.engine()
+    assert perfts(table, len(expected)) == expected
+    assert board_perft(HandBoard(table.game, table.hands, table.boneyard), len(expected)) == expected
     assert naive_perft(deal.naive(), len(expected), seen) == expected
     assert set(seen) >= set(deal.reaches.split(", ")) - {""}, seen
+
+
+@pytest.mark.parametrize("rules", [rules for rules in PROFILES if rules.refereed], ids=lambda rules: rules.name)
+def test_ten_deals_of_every_game_are_equal(rules: Rules) -> None:
+    compared = 0
+    for seed in range(60):
+        deal = Deal(rules, max(rules.seats_min, 2 + seed % 3), 2 + seed % 6, seed)
+        try:
+            table = deal.engine()
+        except EngineError:  # Nobody can lead.
+            continue
+        if compared == 10:
+            return
+        compared += 1
+        counted: tuple[int, ...] = (1,)
+        board = HandBoard(table.game, table.hands, table.boneyard)
+        while sum(counted) < 150 and counted[-1] and len(counted) < 30:
+            counted = board_perft(board, len(counted) + 1)
+        assert perfts(table, len(counted)) == counted
+        assert naive_perft(deal.naive(), len(counted), Counter()) == counted
+    pytest.fail(f"only {compared} of the deals can be led")
 
 
 def test_the_trees_cover_rare_cases() -> None:

@@ -46,7 +46,7 @@ from engine import (
     legal_stacks,
     replay,
 )
-from engine.library.suggest import Suggestion, best_plays
+from engine.library.players import Suggestion, best_plays
 from tests.engine.table import Table, tiles
 
 A, B, C, D = (Seat(at) for at in range(4))
