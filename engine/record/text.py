@@ -70,11 +70,10 @@ class _Placed:
     def __post_init__(self) -> None:
         names: tuple[str, ...] = self.__match_args__
         for name in names:
-            value = getattr(self, name)
-            least, most = _LIMITS.get(name, (0, 0))
-            if most and not least <= value <= most:
-                raise EngineError(f"{name} must be {least} to {most}, got {value}")
-            if name in _FORMS and value is not None:
+            value, limits = getattr(self, name), _LIMITS.get(name)
+            if limits is not None and value not in limits:
+                raise EngineError(f"{name} must be {limits[0]} to {limits[-1]}, got {value}")
+            if value is not None and name in _FORMS:
                 _require_match(*_FORMS[name], value)
 
 
@@ -268,9 +267,9 @@ class Record:
         return next((tag.text for tag in self.tags if tag.name == name), None)
 
 
-_LIMITS = {"count": (1, MAX_NUMBER), **dict.fromkeys(("number", "pips", "points"), (0, MAX_NUMBER))}
-_LIMITS |= dict.fromkeys(("inner", "outer"), (0, HIGHEST_PIPS))
-"""Smallest and largest value of a number, by the name of its field."""
+_LIMITS = {"count": range(1, MAX_NUMBER + 1), "inner": range(HIGHEST_PIPS + 1), "outer": range(HIGHEST_PIPS + 1)}
+_LIMITS |= dict.fromkeys(("number", "pips", "points"), range(MAX_NUMBER + 1))
+"""Allowed values of a number, by the name of its field."""
 
 _FORMS = {
     "port": (_PORT, "a port"),
@@ -326,8 +325,7 @@ class _Cursor:
         """Skip blanks, line ends and comments. Returns True if there are any."""
         start = self._at
         self.take(_GAP)
-        lines = self._text.count("\n", start, self._at)
-        if lines:
+        if lines := self._text.count("\n", start, self._at):
             self._line += lines
             self._line_start = self._text.rindex("\n", start, self._at) + 1
         return self._at > start
