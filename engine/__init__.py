@@ -38,9 +38,8 @@ from engine.rules.rules import *
 from engine.state import events, outcomes
 from engine.state.counting import Count, Term, count, points_for
 from engine.state.events import *
-from engine.state.hand import Chance, Claim, Course, Hand, LeadTile, Spell
 from engine.state.layout import ARMS, Layout, Node, NodeId, OpenEnd, Port, Spot, attach, obstacle
-from engine.state.match import Entry, Game, Phase, State
+from engine.state.match import Chance, Claim, Course, Entry, Game, Hand, LeadTile, Phase, Spell, State
 from engine.state.outcomes import *
 from engine.state.problems import Problem, ProblemKind, Weight
 from engine.state.settle import HandResult, Holding, round_nearest, settle

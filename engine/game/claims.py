@@ -11,9 +11,7 @@ from engine.game.turns import is_exempt
 from engine.phrases import both, phrase, plural
 from engine.rules.rules import Rules
 from engine.state.events import Draw, Knock
-from engine.state.hand import ROLL_CALLS, Claim, ClaimKind, Claims, Hand, LeadTile
-from engine.state.layout import fitting
-from engine.state.match import Game, Phase
+from engine.state.match import ROLL_CALLS, Claim, ClaimKind, Claims, Game, Hand, LeadTile, Phase
 from engine.state.problems import Problem, ProblemKind, noted
 from engine.tiles import Tile, bits_of, double_bits, full_set, set_bits, tiles_of
 from engine.value import changed, replaced_at
@@ -34,7 +32,7 @@ _DID = {
 
 
 def claim_of(game: Game, hand: Hand, action: Draw | Knock) -> Claim | None:
-    """Return the claim that a player makes by drawing or knocking now, or None.
+    """Return the claim that a player makes by drawing or knocking now, or None. Before the lead: to have no double.
 
     A player who may draw or pass at will claims nothing. The second of two tiles is mandatory, so it is no claim that
     the first did not fit. Of several tiles drawn, only the last can be playable, but each draw renews the claim.
@@ -43,11 +41,13 @@ def claim_of(game: Game, hand: Hand, action: Draw | Knock) -> Claim | None:
     if is_draw and (hand.turn != action.seat or rules.voluntary_draw):
         return None
     if game.phase is Phase.LEAD:
-        return no_double(rules)
+        return Claim(ClaimKind.NO_DOUBLE, double_bits() & set_bits(rules.max_pips))
     if hand.course.drawn if is_draw else (not rules.must_play or is_exempt(rules, hand)):
         return None
-    ends, kind = ends_now(hand), ClaimKind.DREW if is_draw else ClaimKind.KNOCKED
-    return Claim(kind, fitting(ends) & set_bits(rules.max_pips), 0, tuple(end.number for end in ends))
+    ends, kind, fits = ends_now(hand), ClaimKind.DREW if is_draw else ClaimKind.KNOCKED, 0
+    for end in ends:
+        fits |= end.fits
+    return Claim(kind, fits & set_bits(rules.max_pips), 0, tuple(end.number for end in ends))
 
 
 def kept_deal(rules: Rules) -> tuple[Claim, ...]:
@@ -57,11 +57,6 @@ def kept_deal(rules: Rules) -> tuple[Claim, ...]:
     """
     most = rules.redeal_if_doubles_over
     return () if most is None else (Claim(ClaimKind.KEPT_DEAL, double_bits() & set_bits(rules.max_pips), most),)
-
-
-def no_double(rules: Rules) -> Claim:
-    """Return the claim made by not leading when any double may lead: the player has no double."""
-    return Claim(ClaimKind.NO_DOUBLE, double_bits() & set_bits(rules.max_pips))
 
 
 def after_lead(claims: Claims, lead: LeadTile, led: Tile, rules: Rules) -> Claims:
@@ -105,8 +100,8 @@ def after_play(claims: Claims, seat: int, tile: Tile) -> Claims:
     If the player had denied holding *tile*, it may have been drawn since. The draw then came after the last claim that
     denies *tile* and allows a drawn one. That claim and all earlier ones allow one tile less.
     """
-    mine = claims[seat]
-    explained = [at for at, claim in enumerate(mine, 1) if claim.denied & tile.bit and claim.allowed]
+    mine, bit = claims[seat], tile.bit
+    explained = [at for at, claim in enumerate(mine, 1) if claim.denied & bit and claim.allowed]
     if not explained:
         return claims
     earlier = (changed(claim, allowed=max(0, claim.allowed - 1)) for claim in mine[: explained[-1]])

@@ -2,8 +2,7 @@
 
 from engine.rules.rules import MatchEnd, PartnersMode, TargetTest, TieBreak
 from engine.state.events import Seat
-from engine.state.hand import Hand
-from engine.state.match import Game, Phase
+from engine.state.match import Game, Hand, Phase
 from engine.state.outcomes import Abandoned, Ending, Forfeited, HandOver, MatchOver, Outcome, Reason, Scored, ShowHands
 from engine.state.settle import Holding, settle, winners
 from engine.value import changed, replaced_at

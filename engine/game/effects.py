@@ -3,8 +3,8 @@
 from engine.game.claims import after_draw
 from engine.rules.rules import Effects, Rules, SkipOn
 from engine.state.events import Seat
-from engine.state.hand import Course, Hand, Spell
 from engine.state.layout import Port
+from engine.state.match import Course, Hand, Spell
 from engine.state.outcomes import ForcedDraw, Outcome, Spelled, Turned
 from engine.value import changed, value
 

@@ -184,9 +184,11 @@ def _revise(state: State, event: Revision) -> tuple[State, tuple[Outcome, ...]]:
         steps = steps.with_item(Applied(entry, before, is_irregular=bool(faults)))
         reported += faults
     gone, new = {each.entry.seq for each in old}, steps[since:]
-    irregular = (*_without(state.irregular, gone), *(each.entry.seq for each in new if each.is_irregular))
-    inferred = (*_without(state.inferred, gone), *(each.entry.seq for each in new if each.entry.inferred))
-    after = State(log, steps, game, state.start, irregular, inferred)
+    irregular = [seq for seq in state.irregular if seq not in gone]
+    irregular += (each.entry.seq for each in new if each.is_irregular)
+    inferred = [seq for seq in state.inferred if seq not in gone]
+    inferred += (each.entry.seq for each in new if each.entry.inferred)
+    after = State(log, steps, game, state.start, tuple(irregular), tuple(inferred))
     if isinstance(event, _MARKS):
         return after, ()
     totals = [() if each is None else each.totals for each in (state.game, game)]
@@ -198,10 +200,6 @@ def _place_of(state: State, seq: Seq) -> int | None:
     """Return the index in `State.steps` of the action *seq*, or None. Recent actions are found first."""
     steps = state.steps
     return next((at for at in range(len(steps) - 1, -1, -1) if steps[at].entry.seq == seq), None)
-
-
-def _without(seqs: tuple[Seq, ...], gone: set[Seq]) -> tuple[Seq, ...]:
-    return tuple(seq for seq in seqs if seq not in gone)
 
 
 def _revised(found: list[Entry], event: Revision, seq: Seq) -> list[Entry]:

@@ -14,9 +14,8 @@ from engine.phrases import phrase, plural
 from engine.rules.rules import Drawing, NoDouble, ProvableBlock, Spinner, deal_problems
 from engine.state import events
 from engine.state.events import Action, Draw, Knock, MatchStart, Play, RedealReason, Seat, Stack
-from engine.state.hand import ROLL_CALLS, Hand, LeadTile
 from engine.state.layout import ARMS, OpenEnd, Spot, obstacle
-from engine.state.match import Game, Phase
+from engine.state.match import ROLL_CALLS, Game, Hand, LeadTile, Phase
 from engine.state.problems import Problem, doubtful, illegal, impossible, not_in_set, not_now, noted, tiles_text
 from engine.state.problems import ProblemKind as Kind
 from engine.state.words import sum_of

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from engine.game.turns import tiles_to_draw
 from engine.rules.rules import NoDouble, Rules
 from engine.state.events import Play, Seat, Stack
-from engine.state.hand import ROLL_CALLS, Hand, LeadTile
-from engine.state.layout import Node, OpenEnd
-from engine.state.match import Game, Phase, State
+from engine.state.layout import ARMS, Node, OpenEnd
+from engine.state.match import ROLL_CALLS, Game, Hand, LeadTile, Phase, State
 from engine.tiles import Tile, double_bits, full_set, set_bits
 
 
@@ -74,18 +73,16 @@ def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None
             best = highest_leader(game.rules, held)
             held = () if best is None else (best,)
         return tuple(Play(who, tile, None, tile.low) for tile in held for who in seats)
-    if game.rules.effects is not None:
-        ends = _merge_free_arms(hand.layout.nodes[:1], ends)
-    plays = []
-    for tile in tiles:
-        bit = tile.bit
-        if bit & available:
-            available ^= bit
-            for end in ends:
-                if bit & end.fits:
-                    inner = tile.high if tile.high == end.number else tile.low
-                    for who in seats:
-                        plays.append(Play(who, tile, end.spot, inner))
+    if game.rules.effects is not None:  # The free arms of a starter are equivalent.
+        free = [end for end in ends if end.ways == len(ARMS)]
+        ends = (*free[:1], *(end for end in ends if end.ways != len(ARMS)))
+    plays = [
+        Play(who, tile, end.spot, tile.high if tile.high == end.number else tile.low)
+        for tile in _distinct(available, tiles)
+        for end in ends
+        if tile.bit & end.fits
+        for who in seats
+    ]
     return tuple(plays)
 
 
@@ -150,11 +147,3 @@ def _distinct(available: int, tiles: Iterable[Tile]) -> tuple[Tile, ...]:
             available ^= tile.bit
             found.append(tile)
     return tuple(found)
-
-
-def _merge_free_arms(first: tuple[Node, ...], ends: tuple[OpenEnd, ...]) -> tuple[OpenEnd, ...]:
-    """Return *ends* with only the first of a starter's free arms, because they are equivalent."""
-    if not first or not first[0].is_starter:
-        return ends
-    free = [end for end in ends if end.spot.host == first[0].id]
-    return (*free[:1], *(end for end in ends if end.spot.host != first[0].id))

@@ -17,9 +17,8 @@ from engine.state import events
 from engine.state import outcomes as out
 from engine.state.counting import count, points_for
 from engine.state.events import Action, Adjust, Draw, Knock, MatchStart, NewHand, Play, Rename, Seat, Seq, Stack, Swap
-from engine.state.hand import NO_COURSE, Chance, Hand, LeadTile
 from engine.state.layout import Layout, NodeId, is_locked, lay, stack_on
-from engine.state.match import Game, Phase
+from engine.state.match import NO_COURSE, Chance, Game, Hand, LeadTile, Phase
 from engine.state.outcomes import Ending, Outcome, Reason
 from engine.state.settle import Holding
 from engine.state.words import sum_of
@@ -328,18 +327,15 @@ def _after_tile(game: Game, seat: Seat) -> GameUpdate:
         return prepend(outcomes, close_hand(game, hand, Ending.DOMINO, seat))
     if effects is not None:
         hand, outcomes = take_effect(hand, seat, rules, effects)
-    if hand.course.extra:
-        hand = changed(hand, turn=seat)
-    elif hand.course is not NO_COURSE:
-        hand, skipped = pass_turn(hand, seat)
-        outcomes = (*outcomes, *skipped)
-    if hand is not game.hand:
-        game = changed(game, hand=hand)
-    if hand.locked and (drawable(rules, hand) == 0 or rules.on_provable_block is ProvableBlock.END_NOW):
+    if hand.course is not NO_COURSE:
+        hand, skipped = (changed(hand, turn=seat), ()) if hand.course.extra else pass_turn(hand, seat)
+        game, outcomes = changed(game, hand=hand), (*outcomes, *skipped)
+    if not hand.locked:
+        return game, outcomes
+    if drawable(rules, hand) == 0 or rules.on_provable_block is ProvableBlock.END_NOW:
         return prepend(outcomes, close_hand(game, hand, Ending.BLOCKED_BY_PROOF, None))
-    if hand.locked and rules.on_provable_block is ProvableBlock.ANNOUNCE:
-        outcomes = (*outcomes, out.Blocked(hand.boneyard))
-    return game, outcomes
+    is_announced = rules.on_provable_block is ProvableBlock.ANNOUNCE
+    return game, (*outcomes, out.Blocked(hand.boneyard)) if is_announced else outcomes
 
 
 def _draw(game: Game, hand: Hand, action: Draw) -> GameUpdate:

@@ -4,8 +4,7 @@ from typing import Protocol
 
 from engine.rules.rules import Drawing, NoDouble, ProvableBlock, Rules, SpellLap
 from engine.state.events import Draw, Seat
-from engine.state.hand import Course, Hand, LeadTile, Spell
-from engine.state.match import Game, Phase
+from engine.state.match import Course, Game, Hand, LeadTile, Phase, Spell
 from engine.state.outcomes import Must, Skipped, Turn
 from engine.value import changed
 

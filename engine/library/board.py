@@ -24,9 +24,8 @@ from engine.rules import rules as words
 from engine.rules.rules import Drawing, MatchEnd, Rules, Spinner
 from engine.state.counting import count, points_for
 from engine.state.events import Decline, Draw, Knock, Play, Seat, Stack
-from engine.state.hand import NO_COURSE, LeadTile
 from engine.state.layout import ARMS, DOUBLE_PORTS, LINE, TIPS, Layout, Port, Spot
-from engine.state.match import Game, Phase
+from engine.state.match import NO_COURSE, Game, LeadTile, Phase
 from engine.state.settle import Holding, round_nearest, settle
 from engine.tiles import Tile, full_set
 from engine.value import changed

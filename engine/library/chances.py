@@ -22,8 +22,7 @@ from random import Random
 from engine.errors import EngineError
 from engine.game.questions import ends_now, unseen
 from engine.state.events import NewHand, Play, Redeal, Seat, Stack
-from engine.state.hand import ClaimKind, Hand, LeadTile
-from engine.state.match import Phase, State
+from engine.state.match import ClaimKind, Hand, LeadTile, Phase, State
 from engine.tiles import Tile, double_bits
 from engine.value import value
 

@@ -6,8 +6,7 @@ from engine.game.questions import legal_plays, legal_stacks
 from engine.game.turns import TILES_PER_DRAW, can_draw, drawable, is_exempt, turn
 from engine.rules.rules import Drawing
 from engine.state.events import Decline, Draw, Knock, Play, Stack
-from engine.state.hand import LeadTile
-from engine.state.match import Phase, State
+from engine.state.match import LeadTile, Phase, State
 from engine.state.outcomes import Must
 from engine.tiles import Tile
 

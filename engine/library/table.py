@@ -19,8 +19,7 @@ from engine.library.moves import LegalMove, legal_moves
 from engine.rules.rules import NoDouble, Rules, deal_problems
 from engine.state import events
 from engine.state.events import Action, Draw, HandEnd, MatchStart, NewHand, Play, Redeal, RedealReason, Seat, Stack
-from engine.state.hand import ClaimKind, Hand, LeadTile
-from engine.state.match import Game, Phase, State
+from engine.state.match import ClaimKind, Game, Hand, LeadTile, Phase, State
 from engine.state.outcomes import ForcedDraw, Outcome
 from engine.state.problems import Problem, Weight
 from engine.tiles import Tile, full_set, tile_of

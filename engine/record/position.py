@@ -14,9 +14,8 @@ from engine.record.text import SEATS, Record, format_record, parse_record
 from engine.rules.rules import Rules
 from engine.state.counting import count, points_for
 from engine.state.events import MatchStart, Seat
-from engine.state.hand import NO_COURSE, Chance, Claim, ClaimKind, Course, Hand, LeadTile, Spell
 from engine.state.layout import Layout, NodeId, Port, Spot, attach, is_locked, stack_on
-from engine.state.match import Game, Phase, State
+from engine.state.match import NO_COURSE, Chance, Claim, ClaimKind, Course, Game, Hand, LeadTile, Phase, Spell, State
 from engine.state.outcomes import Ending
 from engine.state.settle import Holding
 from engine.tiles import Tile, set_bits

@@ -1,7 +1,7 @@
 """Count of a layout: the sum of its open ends and the points it scores. See docs/reference/rules.md 2.2."""
 
 from engine.rules.rules import Rules, SpinnerCount
-from engine.state.layout import DOUBLE_PORTS, LINE, Layout, NodeId, OpenEnd, Port, Spot, arm_place
+from engine.state.layout import ARM_PLACES, DOUBLE_PORTS, LINE, Layout, NodeId, OpenEnd, Port, Spot
 from engine.value import value
 
 
@@ -39,31 +39,23 @@ class Count:
     def total(self) -> int:
         """Total of the open ends."""
         total = 0
-        free: dict[NodeId, int] = {}
-        for end in self.ends:
-            if not end.ways:
-                total += end.number
-                continue
-            host = end.spot.host
-            if host not in free:
-                covered = end.ways - len([other for other in self.ends if other.spot.host == host])
-                free[host] = end.number * _halves(end.ways, covered, self.spinner_count)
-                total += free[host]
-        return total
-
-    @property
-    def terms(self) -> tuple[Term, ...]:
-        """Terms of the sum, one for each half that counts, in arm order."""
-        terms: list[Term] = []
         doubles: dict[NodeId, list[OpenEnd]] = {}
         for end in self.ends:
             if end.ways:
                 doubles.setdefault(end.spot.host, []).append(end)
             else:
-                terms.append(Term(end.spot, end.number, end.arm))
+                total += end.number
         for free in doubles.values():
-            terms += _double_terms(free, self.spinner_count)
-        return tuple(sorted(terms, key=lambda term: arm_place(term.arm)))
+            total += free[0].number * _halves(free, self.spinner_count)
+        return total
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Terms of the sum, one for each half that counts, in arm order."""
+        terms = [Term(end.spot, end.number, end.arm) for end in self.ends if not end.ways]
+        for double in dict.fromkeys(end.spot.host for end in self.ends if end.ways):
+            terms += _double_terms([end for end in self.ends if end.spot.host == double], self.spinner_count)
+        return tuple(sorted(terms, key=lambda term: ARM_PLACES[term.arm]))
 
     def __str__(self) -> str:
         """Return the sum as text, such as ``3 + 2 + 5 + 5 = 15``."""
@@ -85,24 +77,23 @@ def points_for(total: int, rules: Rules) -> int:
     return total // rules.play_divisor
 
 
-def _halves(ways: int, covered: int, spinner_count: SpinnerCount) -> int:
-    """Return the number of halves of a double that count, if *covered* of its *ways* branch ports are covered."""
+def _halves(free: list[OpenEnd], spinner_count: SpinnerCount) -> int:
+    """Return the number of halves of a double that count, if its open ends are *free*."""
+    ways, covered = free[0].ways, free[0].ways - len(free)
     if covered <= 1 or ways == len(LINE):  # a double that is no spinner has one of its two ends left
         return 2
     if spinner_count is SpinnerCount.UNTIL_CAPPED or ways != len(DOUBLE_PORTS):
         return 0
-    return min(2, ways - covered)
+    return min(2, len(free))
 
 
 def _double_terms(free: list[OpenEnd], spinner_count: SpinnerCount) -> tuple[Term, ...]:
     """Return the terms of a double whose open ends are *free*."""
-    end, host, pips = free[0], free[0].spot.host, free[0].number
-    covered = end.ways - len(free)
-    halves = _halves(end.ways, covered, spinner_count)
-    if halves == 2 and (covered <= 1 or end.ways == len(LINE)):
+    end, host, pips, halves = free[0], free[0].spot.host, free[0].number, _halves(free, spinner_count)
+    if halves < 2:
+        return tuple(Term(each.spot, pips, each.arm) for each in free[:halves])
+    north, south = Port.N, Port.S
+    if end.ways - len(free) <= 1 or end.ways == len(LINE):
         # Both halves lie across the line, so both are displayed at its end.
-        arm = next((each.arm for each in free if each.spot.port in LINE), end.arm)
-        return (Term(Spot(host, Port.N), pips, arm), Term(Spot(host, Port.S), pips, arm))
-    if halves == 2:
-        return (Term(Spot(host, Port.N), pips, Port.N), Term(Spot(host, Port.S), pips, Port.S))
-    return tuple(Term(each.spot, pips, each.arm) for each in free[:halves])
+        north = south = next((each.arm for each in free if each.spot.port in LINE), end.arm)
+    return (Term(Spot(host, Port.N), pips, north), Term(Spot(host, Port.S), pips, south))

@@ -6,7 +6,6 @@ free side is E. Addresses are relative to the host and stay valid when an earlie
 docs/reference/rules.md 2.1.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from typing import NewType
@@ -47,6 +46,8 @@ ARMS = (Port.ARM_1, Port.ARM_2, Port.ARM_3, Port.ARM_4, Port.ARM_5, Port.ARM_6)
 # There is room for eight tiles around a starter, so players can start a seventh arm by mistake. It is never legal.
 _BEYOND_ARMS = (Port.ARM_7, Port.ARM_8)
 STARTER_PORTS = (*ARMS, *_BEYOND_ARMS)
+ARM_PLACES = {port: place for place, port in enumerate((*DOUBLE_PORTS, *STARTER_PORTS))}
+"""Order of the arms of a layout: clockwise from the west, then a starter's arms by number."""
 
 
 @value
@@ -144,10 +145,7 @@ class Layout:
 
     def find(self, node: NodeId) -> Node | None:
         """Return the tile with the id *node*, or None if it is not on the table."""
-        for candidate in self.nodes:
-            if candidate.id == node:
-                return candidate
-        return None
+        return next((each for each in self.nodes if each.id == node), None)
 
     def end_at(self, at: Spot) -> OpenEnd | None:
         """Return the open end at a port, or None if there is none.
@@ -213,7 +211,6 @@ def attach(
 
 def lay(layout: Layout, tile: Tile, at: Spot | None, node: NodeId, rules: Rules, inner: int | None) -> Layout:
     """Return the layout like `attach`, without checking for obstacles."""
-    bit, once, old = tile.bit, layout.once, layout.ends
     covered = None if at is None else layout.end_at(at)
     if covered is None:
         new, ends = _lay_off_the_ends(layout, tile, at, node, rules, inner)
@@ -221,15 +218,16 @@ def lay(layout: Layout, tile: Tile, at: Spot | None, node: NodeId, rules: Rules,
         if inner is None:
             inner = covered.number if tile.has(covered.number) else tile.low
         new = _node(layout, tile, covered.spot, node, rules, inner, covered.arm)
-        place = 0
+        old, place = layout.ends, 0
         while old[place] is not covered:
             place += 1
         ends = (*old[:place], *_ends_of(new, rules), *old[place + 1 :])
         if covered.ways == len(DOUBLE_PORTS):
             ends = _with_tips_open(ends, covered.spot.host)
         if new.branches:
-            ends = tuple(sorted(ends, key=lambda end: arm_place(end.arm)))
-    return Layout((*layout.nodes, new), ends, once | bit, layout.twice | (once & bit), layout.stacked)
+            ends = _sorted(ends)
+    twice = layout.twice | (layout.once & tile.bit)
+    return Layout((*layout.nodes, new), ends, layout.once | tile.bit, twice, layout.stacked)
 
 
 def stack_on(layout: Layout, tile: Tile, node: NodeId) -> Layout:
@@ -262,16 +260,11 @@ def is_locked(layout: Layout, rules: Rules) -> bool:
 
     See docs/reference/rules.md 2.3 b.
     """
-    fits = fitting([end for end in layout.ends if end.playable])
-    return not fits & set_bits(rules.max_pips) & ~layout.gone(rules)
-
-
-def fitting(ends: Iterable[OpenEnd]) -> int:
-    """Return the bit mask of the tiles that fit at least one of *ends*."""
     fits = 0
-    for end in ends:
-        fits |= end.fits
-    return fits
+    for end in layout.ends:
+        if end.playable:
+            fits |= end.fits
+    return not fits & set_bits(rules.max_pips) & ~layout.gone(rules)
 
 
 def _lay_off_the_ends(
@@ -288,8 +281,13 @@ def _lay_off_the_ends(
     new = _node(layout, tile, at, node, rules, inner, host.arm_at(at.port))
     # A tile that is no spinner has one entry and one exit: a third neighbour closes its remaining end.
     closes = not host.branches and bool(layout.covered(host))
-    left = tuple(end for end in layout.ends if not (closes and end.spot.host == host.id))
-    return new, tuple(sorted((*left, *_ends_of(new, rules)), key=lambda end: arm_place(end.arm)))
+    left = (end for end in layout.ends if not (closes and end.spot.host == host.id))
+    return new, _sorted((*left, *_ends_of(new, rules)))
+
+
+def _sorted(ends: tuple[OpenEnd, ...]) -> tuple[OpenEnd, ...]:
+    """Return *ends* in the order of their arms."""
+    return tuple(sorted(ends, key=lambda end: ARM_PLACES[end.arm]))
 
 
 def _node(
@@ -298,22 +296,10 @@ def _node(
     """Return the node for a tile in its orientation."""
     if tile.low != tile.high:
         return Node(node, tile, inner, tile.low + tile.high - inner, at, arm, LINE, branches=False)
-    branches = _branches(layout, rules.spinner)
-    ports = STARTER_PORTS if branches and rules.spinner is Spinner.STARTER_SIX else DOUBLE_PORTS
-    return Node(node, tile, inner, inner, at, arm, ports, branches)
-
-
-def _branches(layout: Layout, spinner: Spinner) -> bool:
-    """Return True if a double played next would be a spinner."""
-    match spinner:
-        case Spinner.NONE:
-            return False
-        case Spinner.ALL:
-            return True
-        case Spinner.FIRST:
-            return layout.spinner is None
-        case Spinner.STARTER_SIX:
-            return not layout.nodes
+    is_starter = rules.spinner is Spinner.STARTER_SIX and not layout.nodes
+    is_first = rules.spinner is Spinner.FIRST and layout.spinner is None
+    ports = STARTER_PORTS if is_starter else DOUBLE_PORTS
+    return Node(node, tile, inner, inner, at, arm, ports, is_starter or is_first or rules.spinner is Spinner.ALL)
 
 
 def _with_tips_open(ends: tuple[OpenEnd, ...], spinner: NodeId) -> tuple[OpenEnd, ...]:
@@ -352,11 +338,3 @@ def _fits(number: int, rules: Rules) -> int:
     if rules.effects is not None and number == rules.effects.spell_on:
         return bits_with(number) | double_bits()
     return bits_with(number)
-
-
-def arm_place(arm: Port) -> int:
-    """Return the sort position of an arm: clockwise from the west, then a starter's arms by number."""
-    return _ARM_PLACES[arm]
-
-
-_ARM_PLACES = {port: place for place, port in enumerate((*DOUBLE_PORTS, *STARTER_PORTS))}

@@ -281,8 +281,8 @@ class Revised:
     after: tuple[int, ...]
 
 
-_OfMatch = MatchStarted | MatchOver | Renamed | Swapped | Irregular | Revised
-_OfHand = HandStarted | Redealt | ShowHands | Abandoned | HandOver | Blocked
+OfMatch = MatchStarted | MatchOver | Renamed | Swapped | Irregular | Revised
+OfHand = HandStarted | Redealt | ShowHands | Abandoned | HandOver | Blocked
 _OfTurn = Turn | Drew | ForcedDraw | Spelled | Turned | Skipped | Declined | Passed
 
-Outcome = _OfMatch | _OfHand | _OfTurn | Placed | Counted | Stacked | Scored | Claimable | Forfeited
+Outcome = OfMatch | OfHand | _OfTurn | Placed | Counted | Stacked | Scored | Claimable | Forfeited

@@ -139,16 +139,20 @@ def settle(
     if len(best) != 1:
         return HandResult(None, pips)
     (winner,) = best
-    parts = _parts(holdings, winner, out, rule, partners)
+    own = 0 if rule.mode is HandMode.PIPS or out is not None else holdings[winner].weight(rule.mode)
+    # Partners of the winner may be exempt.
+    pairs = partners in (PartnersMode.INDIVIDUAL, PartnersMode.TEAM_TOTAL)
+    payers = [holding for at, holding in enumerate(holdings) if at != winner and not (pairs and at % 2 == winner % 2)]
+    parts = tuple(holding.weight(rule.mode) - own for holding in payers)
+    if not rule.signed:
+        parts = tuple(max(0, part) for part in parts)
     if rule.round_to is not None and rule.round_each:
         parts = tuple(round_nearest(part, rule.round_to) for part in parts)
     subtracts_own = rule.subtract_own and rule.mode is HandMode.PIPS and partners is not PartnersMode.TEAM_TOTAL
     subtracted = pips[winner] if subtracts_own else 0
     difference = sum(parts) - subtracted
     rounded = difference if rule.round_to is None else round_nearest(difference, rule.round_to)
-    points = rounded // rule.bonus_divisor
-    in_tiles = rule.mode is HandMode.SIMPLE
-    own = 0 if rule.mode is HandMode.PIPS or out is not None else holdings[winner].weight(rule.mode)
+    points, in_tiles = rounded // rule.bonus_divisor, rule.mode is HandMode.SIMPLE
     return HandResult(winner, pips, parts, subtracted, rounded, points, in_tiles, own)
 
 
@@ -165,16 +169,3 @@ def _best(holdings: Sequence[Holding], seats: Sequence[int], rule: HandPoints) -
         return tuple(tied)
     best = min(holdings[seat].lightest_first(rule.tie_order) for seat in tied)
     return tuple(seat for seat in tied if holdings[seat].lightest_first(rule.tie_order) == best)
-
-
-def _parts(
-    holdings: Sequence[Holding], winner: Seat, out: Seat | None, rule: HandPoints, partners: PartnersMode | None
-) -> tuple[int, ...]:
-    """Return the contribution of each loser to the total, in seat order. Partners of the winner may be exempt."""
-    pairs = partners in (PartnersMode.INDIVIDUAL, PartnersMode.TEAM_TOTAL)
-    payers = [holding for at, holding in enumerate(holdings) if at != winner and not (pairs and at % 2 == winner % 2)]
-    if rule.mode is HandMode.PIPS:
-        return tuple(holding.pips for holding in payers)
-    mine = 0 if out is not None else holdings[winner].weight(rule.mode)
-    parts = [holding.weight(rule.mode) - mine for holding in payers]
-    return tuple(part if rule.signed else max(0, part) for part in parts)

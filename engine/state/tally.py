@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Self
 
 from engine.errors import EngineError
+from engine.value import replaced_at
 
 SLASH_POINTS = 5
 CIRCLE_POINTS = 10
@@ -60,14 +61,10 @@ class House:
             return replace(self, cross=self.cross + 1), points - SLASH_POINTS
         if self.is_full:
             raise EngineError("a full house takes no more marks")
-        place = next(at for at, mark in enumerate(self.quadrants) if _WORTH[mark] < CIRCLE_POINTS)
-        mark, worth = Mark.SLASH, SLASH_POINTS
-        if self.quadrants[place] is Mark.SLASH:
-            mark = Mark.X
-        elif points >= CIRCLE_POINTS:
-            mark, worth = Mark.CIRCLE, CIRCLE_POINTS
-        first, second, third, fourth = (mark if at == place else old for at, old in enumerate(self.quadrants))
-        return replace(self, quadrants=(first, second, third, fourth)), points - worth
+        place, old = next((at, old) for at, old in enumerate(self.quadrants) if _WORTH[old] < CIRCLE_POINTS)
+        mark = Mark.X if old is Mark.SLASH else Mark.CIRCLE if points >= CIRCLE_POINTS else Mark.SLASH
+        first, second, third, fourth = replaced_at(self.quadrants, place, mark)
+        return replace(self, quadrants=(first, second, third, fourth)), points - _WORTH[mark] + _WORTH[old]
 
     def lines(self) -> tuple[str, str, str]:
         r"""Return the house as three rows of three characters.
@@ -170,8 +167,10 @@ class RowsTally:
         O- /- X O /
         """
         rows, rest = [list(row) for row in self.rows], self.rest + points
-        while rest < 0 and any(mark.points for row in rows for mark in row):
-            rest += _strike_out_last(rows)
+        while rest < 0 and (left := [(row, at) for row in rows for at, mark in enumerate(row) if mark.points]):
+            row, at = left[-1]
+            rest += row[at].points
+            row[at] = RowMark(row[at].stroke, struck_out=True)
         while rest >= SLASH_POINTS:
             rest -= _mark_row(rows, rest)
         return replace(self, rows=tuple(tuple(row) for row in rows), rest=rest)
@@ -181,24 +180,14 @@ class RowsTally:
         return tuple(" ".join(mark.stroke + ("-" if mark.struck_out else "") for mark in row) for row in self.rows)
 
 
-def _strike_out_last(rows: list[list[RowMark]]) -> int:
-    """Strike out the last mark that still counts, and return its points."""
-    row, at = max((row, at) for row, marks in enumerate(rows) for at, mark in enumerate(marks) if mark.points)
-    points = rows[row][at].points
-    rows[row][at] = replace(rows[row][at], struck_out=True)
-    return points
-
-
 def _mark_row(rows: list[list[RowMark]], points: int) -> int:
     """Write one mark in the first row with room, or in a new row. Return the points that it adds."""
     row = next((row for row in rows if sum(mark.points for mark in row) < ROW_POINTS), None)
     if row is None:
-        row = []
-        rows.append(row)
+        rows.append(row := [])
     if row and row[-1] == RowMark(Stroke.SLASH):
         row[-1] = RowMark(Stroke.X)
         return SLASH_POINTS
     has_room = ROW_POINTS - sum(mark.points for mark in row) >= CIRCLE_POINTS
-    stroke = Stroke.CIRCLE if points >= CIRCLE_POINTS and has_room else Stroke.SLASH
-    row.append(RowMark(stroke))
-    return _WORTH[stroke]
+    row.append(RowMark(Stroke.CIRCLE if points >= CIRCLE_POINTS and has_room else Stroke.SLASH))
+    return row[-1].points

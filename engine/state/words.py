@@ -7,9 +7,8 @@ from engine.phrases import Phrase, both, listed, phrase
 from engine.rules.rules import Rules
 from engine.state import outcomes
 from engine.state.events import RedealReason
-from engine.state.hand import Chance
-from engine.state.layout import Port
-from engine.state.outcomes import Abandoned, HandOver, HandStarted, MatchOver, MatchStarted, Must, Redealt, ShowHands
+from engine.state.match import Chance
+from engine.state.outcomes import Must
 from engine.state.problems import tiles_text
 
 _MUST = {
@@ -50,54 +49,48 @@ _LEADER = {
 
 def describe(outcome: outcomes.Outcome, players: Sequence[str]) -> Phrase:
     """Return a description of *outcome*. *players* are the names by seat."""
+    seat = getattr(outcome, "seat", None)
+    name = "" if seat is None else players[seat]
     match outcome:
-        case MatchStarted() | HandStarted() | Redealt() | ShowHands() | Abandoned() | HandOver() | MatchOver():
-            return _of_the_match(outcome, players)
-        case outcomes.Renamed():
-            return phrase("{before} is now {after}", before=outcome.before, after=outcome.after)
-        case outcomes.Swapped():
-            return phrase("{names} change places", names=both((players[outcome.seat], players[outcome.other])))
         case outcomes.Turn():
             return _to_do(outcome, players)
-        case outcomes.Placed():
-            return phrase("{name} plays {tile}", name=players[outcome.seat], tile=outcome.tile)
-        case outcomes.Stacked():
-            return phrase("{name} stacks {tile}", name=players[outcome.seat], tile=outcome.tile)
-        case outcomes.Counted():
-            return phrase("count {sum}", sum=outcome.count)
+        case outcomes.Placed(tile=tile):
+            return phrase("{name} plays {tile}", name=name, tile=tile)
+        case outcomes.Stacked(tile=tile):
+            return phrase("{name} stacks {tile}", name=name, tile=tile)
+        case outcomes.Counted(count=count):
+            return phrase("count {sum}", sum=count)
         case outcomes.Scored():
-            return _paid(outcome, players)
-        case outcomes.Claimable():
-            return _to_call(outcome, players)
-        case outcomes.Forfeited():
-            return phrase("{name} did not call {points}: forfeited", name=players[outcome.seat], points=outcome.points)
-        case outcomes.Drew() | outcomes.ForcedDraw():
-            taken = {"name": players[outcome.seat], "tiles": tiles_text(outcome.tiles), "left": outcome.left}
-            if isinstance(outcome, outcomes.ForcedDraw):
-                return phrase("{name} must take {tiles}, {left} left", **taken)
-            return phrase("{name} draws {tiles}, {left} left", **taken)
-        case outcomes.Spelled():
-            return _spell(outcome.arm, players[outcome.caster], is_on=outcome.is_on)
-        case outcomes.Turned():
-            return phrase("play reverses: to the left") if outcome.clockwise else phrase("play reverses: to the right")
+            return _paid(outcome, name)
+        case outcomes.Claimable(points=points, because=why, steals_from=victim):
+            if victim is None:
+                return phrase("{name}: call {points} ({sum})", name=name, points=points, sum=why)
+            values = {"points": points, "other": players[victim], "sum": why}
+            return phrase("{name}: call {points}, stolen from {other} ({sum})", name=name, **values)
+        case outcomes.Forfeited(points=points):
+            return phrase("{name} did not call {points}: forfeited", name=name, points=points)
+        case outcomes.Drew(tiles=tiles, left=left):
+            return phrase("{name} draws {tiles}, {left} left", name=name, tiles=tiles_text(tiles), left=left)
+        case outcomes.ForcedDraw(tiles=tiles, left=left):
+            return phrase("{name} must take {tiles}, {left} left", name=name, tiles=tiles_text(tiles), left=left)
+        case outcomes.Spelled(caster=caster, is_on=False):
+            return phrase("{name}'s spell has ended", name=players[caster])
+        case outcomes.Spelled(caster=caster, arm=None):
+            return phrase("{name} casts a spell: all six arms must be started", name=players[caster])
+        case outcomes.Spelled(caster=caster, arm=arm):
+            return phrase("{name} casts a spell: the next tile must go on arm {arm}", name=players[caster], arm=arm)
+        case outcomes.Turned(clockwise=clockwise):
+            return phrase("play reverses: to the left") if clockwise else phrase("play reverses: to the right")
         case outcomes.Skipped():
-            return phrase("{name} loses a turn", name=players[outcome.seat])
+            return phrase("{name} loses a turn", name=name)
         case outcomes.Declined():
-            return phrase("{name} does not play again", name=players[outcome.seat])
+            return phrase("{name} does not play again", name=name)
+        case outcomes.Passed(instead_of_leading=True):
+            return phrase("{name} has no double to lead", name=name)
         case outcomes.Passed():
-            if outcome.instead_of_leading:
-                return phrase("{name} has no double to lead", name=players[outcome.seat])
-            return phrase("{name} knocks", name=players[outcome.seat])
-        case outcomes.Blocked():
-            return phrase("blocked: no tile fits, {tiles} in the boneyard", tiles=tiles_text(outcome.boneyard))
-        case outcomes.Revised():
-            totals = (listed((name, str(total)), " ") for name, total in zip(players, outcome.after, strict=False))
-            return phrase("corrected: {totals}", totals=listed(totals))
-        case outcomes.Irregular():
-            words = outcome.problem.words
-            return listed([words]) if outcome.stands else phrase("{words} (does not count)", words=words)
+            return phrase("{name} knocks", name=name)
         case _:
-            assert_never(outcome)
+            return _of_the_match(outcome, players)
 
 
 def sum_of(chance: Chance, rules: Rules) -> Phrase:
@@ -109,40 +102,42 @@ def sum_of(chance: Chance, rules: Rules) -> Phrase:
     return phrase("{sum}, divided by {divisor}", sum=chance.count, divisor=rules.play_divisor)
 
 
-def _of_the_match(
-    outcome: MatchStarted | HandStarted | Redealt | ShowHands | Abandoned | HandOver | MatchOver, players: Sequence[str]
-) -> Phrase:
-    """Describe the start or end of a hand or match."""
+def _of_the_match(outcome: outcomes.OfMatch | outcomes.OfHand, players: Sequence[str]) -> Phrase:
     match outcome:
-        case MatchStarted():
+        case outcomes.MatchStarted():
             return phrase("match: {names}", names=listed(outcome.players))
-        case HandStarted():
-            tiles = tiles_text(outcome.boneyard)
-            return phrase("hand {hand}, {tiles} in the boneyard", hand=outcome.number, tiles=tiles)
-        case Redealt():
-            return phrase("{why}: everybody draws a new hand", why=_REDEAL[outcome.reason])
-        case ShowHands():
-            names = listed(players[seat] for seat in outcome.seats)
-            out = outcome.out
-            why = _ENDING[outcome.ending] if out is None else phrase("{name} is out", name=players[out])
-            return phrase("{why}; lay your tiles open: {names}", why=why, names=names)
-        case Abandoned():
-            return phrase("hand {hand} was abandoned and does not count", hand=outcome.number)
-        case HandOver():
-            result = outcome.result
+        case outcomes.HandStarted(number=number, boneyard=boneyard):
+            return phrase("hand {hand}, {tiles} in the boneyard", hand=number, tiles=tiles_text(boneyard))
+        case outcomes.Redealt(reason=reason):
+            return phrase("{why}: everybody draws a new hand", why=_REDEAL[reason])
+        case outcomes.Blocked(boneyard=boneyard):
+            return phrase("blocked: no tile fits, {tiles} in the boneyard", tiles=tiles_text(boneyard))
+        case outcomes.ShowHands(ending=ending, out=out, seats=seats):
+            why = _ENDING[ending] if out is None else phrase("{name} is out", name=players[out])
+            hidden = listed(players[seat] for seat in seats)
+            return phrase("{why}; lay your tiles open: {names}", why=why, names=hidden)
+        case outcomes.Abandoned(number=number):
+            return phrase("hand {hand} was abandoned and does not count", hand=number)
+        case outcomes.HandOver(result=result):
             if result.winner is None:
                 return result.arithmetic
-            name = players[result.winner]
-            return phrase("{name} wins the hand: {sum}", name=name, sum=result.arithmetic)
-        case MatchOver():
-            if outcome.winner is None:
+            return phrase("{name} wins the hand: {sum}", name=players[result.winner], sum=result.arithmetic)
+        case outcomes.MatchOver(winner=winner, totals=totals, partner=partner):
+            if winner is None:
                 return phrase("the match is over with nobody ahead")
-            name, points = players[outcome.winner], outcome.totals[outcome.winner]
-            if outcome.partner is None:
-                return phrase("{name} wins the match with {points}", name=name, points=points)
-            names = both((name, players[outcome.partner]))
-            points += outcome.totals[outcome.partner]
+            if partner is None:
+                return phrase("{name} wins the match with {points}", name=players[winner], points=totals[winner])
+            names, points = both((players[winner], players[partner])), totals[winner] + totals[partner]
             return phrase("{names} win the match with {points}", names=names, points=points)
+        case outcomes.Renamed(before=before, after=after):
+            return phrase("{before} is now {after}", before=before, after=after)
+        case outcomes.Swapped(seat=seat, other=other):
+            return phrase("{names} change places", names=both((players[seat], players[other])))
+        case outcomes.Revised(after=after):
+            each = (listed((name, str(total)), " ") for name, total in zip(players, after, strict=False))
+            return phrase("corrected: {totals}", totals=listed(each))
+        case outcomes.Irregular(problem=problem, stands=stands):
+            return listed([problem.words]) if stands else phrase("{words} (does not count)", words=problem.words)
         case _:
             assert_never(outcome)
 
@@ -155,9 +150,8 @@ def _to_do(turn: outcomes.Turn, players: Sequence[str]) -> Phrase:
     return phrase("{name}: {what}", name=name, what=_MUST[turn.must])
 
 
-def _paid(scored: outcomes.Scored, players: Sequence[str]) -> Phrase:
-    """Describe points scored or lost."""
-    values = {"name": players[scored.seat], "points": abs(scored.points), "why": scored.because}
+def _paid(scored: outcomes.Scored, name: str) -> Phrase:
+    values = {"name": name, "points": abs(scored.points), "why": scored.because}
     if scored.reason is outcomes.Reason.ADJUST:
         if scored.points < 0:
             return phrase("{name} loses {points} by hand ({why})", **values)
@@ -165,20 +159,3 @@ def _paid(scored: outcomes.Scored, players: Sequence[str]) -> Phrase:
     if scored.points < 0:
         return phrase("{name} loses {points} ({why})", **values)
     return phrase("{name} scores {points} ({why})", **values)
-
-
-def _to_call(chance: outcomes.Claimable, players: Sequence[str]) -> Phrase:
-    """Describe points that a player can call."""
-    values = {"name": players[chance.seat], "points": chance.points, "sum": chance.because}
-    if chance.steals_from is None:
-        return phrase("{name}: call {points} ({sum})", **values)
-    return phrase("{name}: call {points}, stolen from {other} ({sum})", other=players[chance.steals_from], **values)
-
-
-def _spell(arm: Port | None, caster: str, *, is_on: bool) -> Phrase:
-    """Describe a spell that was cast or broken."""
-    if not is_on:
-        return phrase("{name}'s spell has ended", name=caster)
-    if arm is None:
-        return phrase("{name} casts a spell: all six arms must be started", name=caster)
-    return phrase("{name} casts a spell: the next tile must go on arm {arm}", name=caster, arm=arm)

@@ -24,7 +24,7 @@ from engine import (
     problem_with,
     replay,
 )
-from engine.state.hand import Hand
+from engine.state.match import Hand
 from engine.tiles import bits_of
 from tests.engine.table import tiles
 

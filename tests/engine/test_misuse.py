@@ -30,7 +30,7 @@ from engine import (
     errors,
 )
 from engine.errors import has_type
-from engine.state.hand import NO_COURSE, ClaimKind
+from engine.state.match import NO_COURSE, ClaimKind
 from tests.engine.table import tiles
 
 TABLE = Table.start(ALLFIVES, ("Ann", "Ben")).deal(random.Random(1))

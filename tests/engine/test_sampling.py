@@ -28,7 +28,7 @@ from engine import (
     with_options,
 )
 from engine.library.chances import sampled_hands
-from engine.state.hand import Claim, ClaimKind
+from engine.state.match import Claim, ClaimKind
 from engine.tiles import tile_of
 from tests.engine.table import tiles
 from tests.engine.test_table import dealt, random_table, stepped

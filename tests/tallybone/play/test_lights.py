@@ -25,7 +25,7 @@ from engine import (
 )
 from engine import NodeId as Id
 from engine.rules.profiles import SUPER
-from engine.state.hand import Course, Spell
+from engine.state.match import Course, Spell
 from hardware.display.encoder import screens_of
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.leds.patterns import Gain, Mood, TableState
