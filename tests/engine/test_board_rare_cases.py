@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from engine import DRAW, OptionsError, Play, Rules, Table, with_options
+from engine import DRAW, SUPER, OptionsError, Play, Rules, Table, with_options
 from engine.rules.options import allowed_words, matters
 from engine.rules.rules import OPTIONS
 from tests.engine.table import tiles
@@ -53,3 +53,16 @@ def test_a_player_draws_all_tiles_of_a_locked_layout_and_then_the_hand_ends(rese
         board.push(move)
     check(board, table)
     assert board.boneyard == reserve
+
+
+@pytest.mark.parametrize(("last", "drawn"), [("5-5", 3), ("4-4", 0)])
+def test_a_last_double_takes_effect_before_the_count_if_the_rules_say_so(last: str, drawn: int) -> None:
+    options = "set=6 hand=1 draw_on=5 again_on=6 spell_on=3 reverse_on=2 effects_before_end=yes target=90"
+    table = Table.start(with_options(SUPER, options), ("A", "B", "C", "D"))
+    table = table.deal_these((tiles(last), tiles("1-0"), tiles("2-0"), tiles("3-0")), tiles("6-1 6-2 6-3 6-4"))
+    board = board_of(table)
+    (move,) = board.moves()
+    after = table.after(board.event(move, table.game.layout))
+    board.push(move)
+    check(board, after)
+    assert len(table.boneyard) - board.boneyard == len(table.boneyard) - len(after.boneyard) == drawn

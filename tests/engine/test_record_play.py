@@ -307,6 +307,13 @@ def test_a_mark_also_refers_to_a_single_copy() -> None:
     assert problems(text) == [None, None]
 
 
+def test_a_stack_needs_no_right_port_to_find_its_copy() -> None:
+    text = '[DGR "1"] [Rules "cutthroat"] [Seats "A B C D"] [Options "lead_first=lot_any"] #1 lead=A A: 5-0 =5 B: {}'
+    assert problems(text.format("5-0'^N")) == [None] * 3
+    assert last(text.format("5-0'^N")).game.layout.stacked == (last(text.format("5-0'^W")).game.layout.nodes[0].id,)
+    assert "is not on the table" in str(problems(text.format("5-1^N"))[2])
+
+
 def test_a_seventh_arm_is_reported() -> None:
     text = '[DGR "1"] [Rules "super"] [Seats "A B"] #1 A: 7-7 ' + " ".join(
         f"{'BA'[at % 2]}: 7-{end}@*" for at, end in enumerate((1, 2, 4, 5, 6, 8, 9))
@@ -339,6 +346,7 @@ def test_a_seventh_arm_is_reported() -> None:
         (record("A: 5-5", head="roll=5"), 'line 1, column 72: expected the keys deal, yard and lead, found "roll"'),
         (record("A: 5-5", head="deal=7,7,7"), "line 1, column 72: deal: expected 1 or 2 numbers for 2 players"),
         (record("A: 5-5", head="deal=x"), "line 1, column 72: deal: expected a number from 0 to 28"),
+        (record("A: 5-5", head="deal=1,29"), "line 1, column 72: deal: expected a number from 0 to 28"),
         (record("A: 5-5", head="deal=20"), "line 1, column 72: deal: expected at most the 28 tiles of the game"),
         (record("A: 5-5", head="yard=99"), "line 1, column 72: yard: expected a number from 0 to 28"),
         (record("A: " + "k " * (MAX_MOVES + 1)), f"line 1, column 72: expected at most {MAX_MOVES} moves in a record"),

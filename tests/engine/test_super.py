@@ -31,6 +31,7 @@ from engine import (
     history,
 )
 from engine.rules.options import with_options
+from engine.state.hand import ClaimKind
 from tests.engine.table import Table, kinds, out_of, words
 
 A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)
@@ -187,6 +188,14 @@ def test_the_next_player_may_continue_after_a_silent_pass() -> None:
     assert (kinds(table), table.to_move) == ([], D)
 
 
+def test_a_silent_pass_claims_what_a_knock_claims() -> None:
+    # 3.5 Cannot play: draw two, then pass; letting the next player act is a pass
+    silent = led().draw(2).play("7-1@1", seat=2)
+    spoken = led().draw(2).knock().play("7-1@1")
+    assert ClaimKind.KNOCKED in [claim.kind for claim in silent.hand.claims[B]]
+    assert (silent.hand.claims, silent.due, silent.hand.sizes) == (spoken.hand.claims, spoken.due, spoken.hand.sizes)
+
+
 def test_a_silent_pass_does_not_spare_the_next_player_a_draw() -> None:
     # 3.5 Cannot play: draw two, then pass; letting the next player act is a pass
     for knocks in (True, False):
@@ -301,7 +310,8 @@ def test_a_14_may_be_declined_but_not_drawn_for() -> None:
 
 def test_a_14_may_be_declined_silently() -> None:
     # 3.5 Leaves 14: the next player continues
-    assert kinds(led().play("7-14@1").play("7-1@2", seat=2)) == []
+    table = led().play("7-14@1").play("7-1@2", seat=2)
+    assert (kinds(table), out_of(table, Declined)) == ([], [Declined(B)])
     assert kinds(led().play("7-14@1").play("7-1@2", seat=3)) == [ProblemKind.WRONG_SEAT]
 
 
