@@ -31,7 +31,7 @@ from engine import (
     history,
 )
 from engine.rules.options import with_options
-from engine.state.hand import ClaimKind
+from engine.state.match import ClaimKind
 from tests.engine.table import Table, kinds, out_of, words
 
 A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)
