@@ -261,7 +261,7 @@ def _contradictions(game: Game, hand: Hand, seat: Seat, tile: Tile) -> Iterator[
     """Yield problems if *seat* claimed not to hold *tile*, or others were seen to draw every copy."""
     yield from broken_claims(game, hand, seat, (tile,))
     others = held_by_others(hand, seat, tile)
-    if others and len(others) >= copies_left(game, tile) > 0:
+    if len(others) >= copies_left(game, tile) > 0:
         words = phrase("{name} was seen to draw the {tile}", name=game.players[others[0]], tile=tile)
         yield noted(Kind.KNOWN_TILE, words)
 

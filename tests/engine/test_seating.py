@@ -224,6 +224,15 @@ def test_names_and_places_are_written_to_a_record() -> None:
     assert (again.players, again.totals) == (("Cleo", "Bob  B", "Ann"), state.game.totals)
 
 
+def test_players_who_change_places_after_a_hand_do_not_change_who_led_it() -> None:
+    state = replay([MatchStart(BONES, NAMES), *a_hand(0), Swap(Seat(0), Seat(2))])
+    (hand,) = record_of(state).hands
+    assert hand.key("lead") == "A"
+    lines = play_record(record_of(state)).lines
+    assert [line.problem for line in lines[1:]] == [None] * 5  # the first says that seven tiles should be dealt
+    assert lines[-1].game.players == ("Cleo", "Ben", "Ann")
+
+
 def test_the_library_refuses_equal_names() -> None:
     with pytest.raises(EngineError, match="two players have the same name"):
         Table.start(BONES, ("Ann Lee", "ann  LEE"))
