@@ -66,10 +66,10 @@ def count_hand(game: Game, hand: Hand) -> GameUpdate:
     assert hand.ending is not None  # the phase is REVEAL
     result = settle(_shown(hand), hand.out, game.rules.hand_points, partners_mode(game))
     game = changed(game, phase=Phase.DEAL, hand_winner=result.winner)
-    outcomes: tuple[Outcome, ...] = (HandOver(hand.ending, result),)
+    over = HandOver(hand.ending, result)
     if result.winner is None:
-        return game, outcomes
-    return prepend(outcomes, pay(game, result.winner, result.points, Reason.BONUS, result.arithmetic))
+        return game, (over,)
+    return prepend((over,), pay(game, result.winner, result.points, Reason.BONUS, result.arithmetic))
 
 
 def partners_mode(game: Game) -> PartnersMode | None:

@@ -17,16 +17,14 @@ def ends(state: State) -> tuple[OpenEnd, ...]:
 
 def ends_now(hand: Hand) -> tuple[OpenEnd, ...]:
     """Return the ends where the next tile can be played: no closed tips, and under a spell only ends that break it."""
-    ends = hand.layout.ends
     spell = hand.course.spell
+    ends = tuple([end for end in hand.layout.ends if end.playable])  # A list is faster than a generator here.
     if spell is None:
-        return tuple([end for end in ends if end.playable])  # A list comprehension is faster than a generator here.
+        return ends
+    starter = hand.layout.nodes[0].id
     if spell.arm is None:
-        starter = hand.layout.nodes[0].id
-        return tuple(end for end in ends if end.playable and end.spot.host == starter)
-    return tuple(
-        end for end in ends if end.playable and end.arm is spell.arm and end.spot.host != hand.layout.nodes[0].id
-    )
+        return tuple(end for end in ends if end.spot.host == starter)
+    return tuple(end for end in ends if end.arm is spell.arm and end.spot.host != starter)
 
 
 def playable(game: Game, hand: Hand) -> tuple[int, tuple[OpenEnd, ...]]:

@@ -67,6 +67,9 @@ def swap(game: Game, action: Swap) -> GameUpdate:
     """
     one, other, hand = action.seat, action.other, game.hand
 
+    def with_exchanged(old: T, *by_seat: str) -> T:
+        return changed(old, **{name: exchanged(getattr(old, name), one, other) for name in by_seat})
+
     def moved(seat: Seat | None) -> Seat | None:
         return other if seat == one else one if seat == other else seat
 
@@ -74,28 +77,12 @@ def swap(game: Game, action: Swap) -> GameUpdate:
         return None if chance is None else changed(chance, seat=moved(chance.seat), victim=moved(chance.victim))
 
     if hand is not None:
-        hand = changed(
-            hand,
-            sizes=exchanged(hand.sizes, one, other),
-            scores_before=exchanged(hand.scores_before, one, other),
-            claims=exchanged(hand.claims, one, other),
-            held=exchanged(hand.held, one, other),
-            holdings=exchanged(hand.holdings, one, other),
-            chance=moved_chance(hand.chance),
-            lapsed=moved_chance(hand.lapsed),
-            turn=moved(hand.turn),
-            out=moved(hand.out),
-        )
-    after = changed(
-        game,
-        players=exchanged(game.players, one, other),
-        scores=exchanged(game.scores, one, other),
-        totals=exchanged(game.totals, one, other),
-        hand=hand,
-        hand_winner=moved(game.hand_winner),
-        winner=moved(game.winner),
-    )
-    return after, (Swapped(one, other),)
+        hand = with_exchanged(hand, "sizes", "scores_before", "claims", "held", "holdings")
+        hand = changed(hand, turn=moved(hand.turn), out=moved(hand.out))
+        hand = changed(hand, chance=moved_chance(hand.chance), lapsed=moved_chance(hand.lapsed))
+    game = with_exchanged(game, "players", "scores", "totals")
+    game = changed(game, hand=hand, hand_winner=moved(game.hand_winner), winner=moved(game.winner))
+    return game, (Swapped(one, other),)
 
 
 def exchanged(values: Sequence[T], one: int, other: int) -> tuple[T, ...]:

@@ -48,8 +48,8 @@ def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
     and `Adjust` only if it takes back the win.
     """
     if isinstance(action, MatchStart):
-        scores: tuple[tuple[int, ...], ...] = ((),) * len(action.players)
-        game = Game(action.rules, action.players, Phase.DEAL, scores, (0,) * len(action.players))
+        seats = len(action.players)
+        game = Game(action.rules, action.players, Phase.DEAL, scores=((),) * seats, totals=(0,) * seats)
         return game, (out.MatchStarted(action.players),)
     assert game is not None  # the judge rejects other actions before a match
     if isinstance(action, _Correction):
@@ -139,10 +139,10 @@ def _correct(game: Game, action: _Correction) -> GameUpdate:
     """Return the match after a correction by hand. The new totals decide whether it is won, in both directions."""
     after, outcomes = _revised(game, action)
     other = None if game.other is None else _revised(game.other, action)[0]
-    won, goes_on = (after, other) if after.phase is Phase.MATCH_OVER else (other, after)
-    next_turn = None if isinstance(action, Rename) else turn(after)
     if not isinstance(action, Adjust):
+        next_turn = turn(after) if isinstance(action, Swap) else None
         return changed(after, other=other), outcomes if next_turn is None else (*outcomes, next_turn)
+    won, goes_on = (after, other) if after.phase is Phase.MATCH_OVER else (other, after)
     if won is None:
         return closing.conclude(after, outcomes)
     if goes_on is None:

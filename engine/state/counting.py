@@ -60,9 +60,7 @@ class Count:
     def __str__(self) -> str:
         """Return the sum as text, such as ``3 + 2 + 5 + 5 = 15``."""
         terms = self.terms
-        if len(terms) < 2:
-            return str(self.total)
-        return " + ".join(str(term.pips) for term in terms) + f" = {self.total}"
+        return " + ".join(str(term.pips) for term in terms) + f" = {self.total}" if len(terms) > 1 else str(self.total)
 
 
 def count(layout: Layout, spinner_count: SpinnerCount) -> Count:

@@ -250,8 +250,7 @@ def obstacle(layout: Layout, tile: Tile, at: Spot | None, *, rules: Rules, inner
     if at.port in layout.covered(host):
         return phrase("another tile already touches the {tile} there", tile=host.tile)
     if inner is None and not tile.is_double and not tile.has(host.number_at(at.port)):
-        lacking = host.number_at(at.port)
-        return phrase("it has no {number}, and its outer half was not visible", number=lacking)
+        return phrase("it has no {number}, and its outer half was not visible", number=host.number_at(at.port))
     return None
 
 
@@ -335,6 +334,5 @@ def _ends_of(node: Node, rules: Rules) -> tuple[OpenEnd, ...]:
 
 def _fits(number: int, rules: Rules) -> int:
     """Return the bit mask of tiles playable on *number*. Where spells are cast, it includes all doubles."""
-    if rules.effects is not None and number == rules.effects.spell_on:
-        return bits_with(number) | double_bits()
-    return bits_with(number)
+    is_spell = rules.effects is not None and number == rules.effects.spell_on
+    return bits_with(number) | double_bits() if is_spell else bits_with(number)
