@@ -137,7 +137,7 @@ def _play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
     end = None if at is None else hand.layout.end_at(at)
     tiles, ends = playable(game, hand)
     fits = not hand.layout.nodes and at is None if end is None else end in ends and tile.bit & end.fits != 0
-    is_turned = end is not None and action.inner is not None and action.inner != end.number and tile.has(end.number)
+    is_turned = end is not None and action.inner not in (None, end.number) and tile.has(end.number)
     is_turn = hand.turn is None or hand.turn == seat
     found: list[Problem] = []
     if not (tile.bit & tiles and fits and is_turn) or is_turned or not rules.refereed:
