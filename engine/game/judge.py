@@ -35,8 +35,7 @@ def problems_with(game: Game | None, action: Action) -> tuple[Problem, ...]:
     else:
         found = [*_problems_in_general(game, action)]
     found += before
-    if len(found) > 1:
-        found.sort(key=lambda problem: -problem.weight.value)
+    found.sort(key=lambda problem: -problem.weight.value)
     return tuple(found)
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from engine import PROFILES, Phase, Play, Rules, Seat, Table, Weight, legal_plays, turn, unseen
+from engine import BONES, PROFILES, Phase, Play, Rules, Seat, Stack, Table, Weight, legal_plays, turn, unseen
 from engine.game.judge import problems_with
 from engine.state.layout import Spot
 from engine.tiles import Tile
@@ -47,3 +47,12 @@ def test_a_play_is_refused_unless_it_is_listed(rules: Rules) -> None:
                     seen[is_legal] += 1
         table = table.after(rng.choice(table.moves))
     assert min(seen) > 5
+
+
+def test_the_most_severe_problem_comes_first() -> None:
+    table = Table.start(BONES, ("A", "B")).deal(random.Random(1))
+    table = table.after(table.moves[0])
+    (node,) = table.game.layout.nodes
+    problems = problems_with(table.game, Stack(Seat(0), Tile(0, 1), node.id))
+    assert [problem.weight for problem in problems] == [Weight.IMPOSSIBLE, *[Weight.ILLEGAL] * (len(problems) - 1)]
+    assert len(problems) > 1
