@@ -118,7 +118,7 @@ def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
 # Product lines that a package or room may have; its parent counts the rest. A change that needs more room lowers
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
-    "engine": 8_953,
+    "engine": 8_951,
     "vision": 6_364,
     "hardware": 9_630,
     "calibration": 3_887,
@@ -139,7 +139,7 @@ MAX_LINES = {
     "tallybone/web": 6_018,
     "tallybone": 5_638,
 }
-MAX_LINES_IN_SUM = 86_976
+MAX_LINES_IN_SUM = 86_974
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 

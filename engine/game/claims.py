@@ -110,12 +110,10 @@ def after_play(claims: Claims, seat: int, tile: Tile) -> Claims:
 
 def broken_claims(game: Game, hand: Hand, seat: int, tiles: tuple[Tile, ...]) -> Iterator[Problem]:
     """Yield a problem for each claim of *seat* that *tiles* of its hand disprove."""
-    held = bits_of(tiles)
     for claim in hand.claims[seat]:
-        if claim.denied & held:
-            denied = [tile for tile in tiles if tile.bit & claim.denied]
-            if len(denied) > claim.allowed:
-                yield _broken(game, hand, seat, claim, denied)
+        denied = [tile for tile in tiles if tile.bit & claim.denied]
+        if len(denied) > claim.allowed:
+            yield _broken(game, hand, seat, claim, denied)
 
 
 def false_claim(game: Game, hand: Hand, action: Draw | Knock) -> Iterator[Problem]:

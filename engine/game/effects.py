@@ -56,8 +56,7 @@ def course_after(
     elif effects.skip_on is SkipOn.DOUBLE:
         skip |= laid.is_double and laid.arm is not None and laid.number != effects.spell_on
     direction = -course.direction if laid.number == effects.reverse_on and seats > 2 else course.direction
-    is_again = laid.number == effects.again_on
-    return Course(direction, spell, is_again, skip, without_double=course.without_double, owed=course.owed)
+    return Course(direction, spell, laid.number == effects.again_on, skip, 0, course.without_double, course.owed)
 
 
 def force_draws(hand: Hand, seat: Seat, rules: Rules) -> tuple[Hand, tuple[Outcome, ...]]:

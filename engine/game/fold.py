@@ -198,8 +198,7 @@ def _revise(state: State, event: Revision) -> tuple[State, tuple[Outcome, ...]]:
 
 def _place_of(state: State, seq: Seq) -> int | None:
     """Return the index in `State.steps` of the action *seq*, or None. Recent actions are found first."""
-    steps = state.steps
-    return next((at for at in range(len(steps) - 1, -1, -1) if steps[at].entry.seq == seq), None)
+    return next((at for at in reversed(range(len(state.steps))) if state.steps[at].entry.seq == seq), None)
 
 
 def _revised(found: list[Entry], event: Revision, seq: Seq) -> list[Entry]:

@@ -122,8 +122,7 @@ def _redeal_problems(game: Game, hand: Hand, action: events.Redeal) -> Iterator[
 
 def _lead_problems(game: Game, hand: Hand, action: events.Lead) -> Iterator[Problem]:
     if hand.turn is not None and hand.turn != action.seat and hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
-        # Until a hand has been won, only the players know who leads, so they may correct it. See
-        # docs/reference/rules.md A1-3.
+        # Only the players know who leads until a hand is won, so they may correct it: docs/reference/rules.md A1-3.
         problem = noted if game.hand_winner is None else illegal
         yield problem(Kind.WRONG_SEAT, phrase("{name} leads this hand", name=game.players[hand.turn]))
 

@@ -74,13 +74,16 @@ def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None
     if game.rules.effects is not None:  # The free arms of a starter are equivalent.
         free = [end for end in ends if end.ways == len(ARMS)]
         ends = (*free[:1], *(end for end in ends if end.ways != len(ARMS)))
-    plays = [
-        Play(who, tile, end.spot, tile.high if tile.high == end.number else tile.low)
-        for tile in _distinct(available, tiles)
-        for end in ends
-        if tile.bit & end.fits
-        for who in seats
-    ]
+    plays = []
+    for tile in tiles:
+        bit = tile.bit
+        if bit & available:
+            available ^= bit
+            for end in ends:
+                if bit & end.fits:
+                    inner = tile.high if tile.high == end.number else tile.low
+                    for who in seats:
+                        plays.append(Play(who, tile, end.spot, inner))
     return tuple(plays)
 
 
