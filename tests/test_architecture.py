@@ -107,7 +107,7 @@ def test_the_section_about_players_names_all_its_files() -> None:
     found = {str(path.relative_to(ROOT)) for path in MODULES if "came_from" in path.read_text(encoding="utf-8")}
     # Fields of views and of the tracked layout, and their names in recordings.
     declared = {"vision/tracking/table_view.py", "tallybone/session/referee/places.py", "tallybone/json_values.py"}
-    # Draws, unseen plays, knocks and doubtful passes use the same evidence.
-    names = ("feeding", "knocks", "referee/boneyard", "referee/courses", "referee/passes")
+    # Draws, unseen plays, knocks, doubtful passes and the decoder use the same evidence.
+    names = ("decoder", "observations", "feeding", "knocks", "referee/boneyard", "referee/courses", "referee/passes")
     others = {f"tallybone/session/{name}.py" for name in names}
     assert found - set(walk) - declared == others

@@ -32,17 +32,30 @@ _SHOWN = (Weight.DOUBTFUL, Weight.ILLEGAL)  # Tolerated for the end of a hand, b
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A move of a record and its result. The totals, the count and the match are those after the move."""
+    """A move of a record and its result. The totals, the count and the match are those after the move.
 
-    hand: int  # number of the hand, as in the record
-    seat: str  # letter
+    Attributes:
+        hand: Number of the hand, as in the record.
+        seat: Letter of the player, and *seat_at* the seat.
+        place: Place in the record; line 0 if it was not parsed from a text.
+        action: The move in canonical form.
+        summed: Count after the move. None before the first tile.
+        points: Points that the seat scored by the move, negative for a loss.
+        totals: Points of each seat.
+        problem: All problems with the move, as text for players. None if there are none.
+        outcomes: Outcomes of the move.
+        game: The match.
+    """
+
+    hand: int
+    seat: str
     seat_at: Seat
-    place: dgr.Place  # in the record; line 0 if it was not parsed from a text
-    action: str  # the move in canonical form
-    summed: Count | None  # None before the first tile
-    points: int  # that the seat scored by the move, negative for a loss
+    place: dgr.Place
+    action: str
+    summed: Count | None
+    points: int
     totals: tuple[int, ...]
-    problem: str | None  # all problems with the move, as text for players
+    problem: str | None
     outcomes: Outcomes
     game: Game
 
@@ -54,24 +67,40 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class RecordResult:
-    """State of the match at the end of a record."""
+    """State of the match at the end of a record.
 
-    hands: int  # number of hands in the record
+    Attributes:
+        hands: Number of hands in the record.
+        totals: Points of each seat.
+        winner: Letter of the winner. None if nobody has won.
+        over: Whether the match is over.
+        problems: Number of moves with a problem, plus 1 if a problem was found after the last move.
+        reason: Description of the state of the match.
+    """
+
+    hands: int
     totals: tuple[int, ...]
-    winner: str | None  # letter
+    winner: str | None
     over: bool
-    problems: int  # moves with a problem, plus 1 if a problem was found after the last move
-    reason: str  # description of the state of the match
+    problems: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedRecord:
-    """A played record, with a line for each move, except for notes without an effect."""
+    """A played record, with a line for each move, except for notes without an effect.
+
+    Attributes:
+        opening: Rules and players.
+        lines: A line for each move.
+        result: State of the match at the end.
+        log: Events of the match, for `replay`.
+    """
 
     opening: Opening
     lines: tuple[Line, ...]
     result: RecordResult
-    log: tuple[Event, ...]  # for `engine.game.fold.replay`
+    log: tuple[Event, ...]
 
 
 def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:

@@ -56,7 +56,7 @@ def _swept(before: Places, places: Places) -> Places:
     return replace(places, waiting=new, dismissed=(*places.dismissed, *old))
 
 
-def _turned_like(old: Footprint, tile: SeenTile) -> Footprint:
+def turned_like(old: Footprint, tile: SeenTile) -> Footprint:
     """Return the place of a moved tile, with its W to E direction as close as possible to the old one."""
     seen = footprint_of(tile)
     place = seen if old.lies_along else seen.crosswise()
@@ -96,7 +96,7 @@ def _moved(places: Places, change: Change) -> Places:
         if is_at(known.place, before):
             # Combine this move with an earlier one that has not been judged yet.
             was_at = known.place if known.was_at is None else known.was_at
-            laid = Laid(known.node, _turned_like(known.place, tile))
+            laid = Laid(known.node, turned_like(known.place, tile))
             return places.with_known(replace(known, laid=laid, was_at=was_at, is_missing=False))
     if any(is_at(footprint_of(before), undone) for undone in places.undone):  # the play is repeated
         new = Waiting(tile, places.looks)
@@ -165,7 +165,7 @@ def _reread(places: Places, known: Known, now: SeenTile | None) -> Known:
     if now is None or _is_of_next_hand(places, known, now):
         return known
     is_reread = known.is_reread or (now is not known.tile and shown(known.tile) != shown(now))
-    place = _turned_like(known.place, now)
+    place = turned_like(known.place, now)
     return replace(known, tile=now, laid=Laid(known.node, place), is_reread=is_reread, is_missing=False)
 
 
