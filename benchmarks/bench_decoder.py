@@ -135,7 +135,7 @@ def _look(
     best, zones = decoder.beam[0], stream.zones
     places = [laid.place for laid in best.laid]
     parts = split(view, zones, places, may_join=best.game.phase is Phase.PLAY)
-    after, look = looked(watched, parts, Observation(watched.looks + 1, t_ns))
+    after, look = looked(watched, parts, Observation(t_ns))
     return after, look if zones.boneyard is not None else replace(look, yard=None)
 
 

@@ -1,16 +1,16 @@
-"""Decode a match from observations: keep the likeliest courses of actions, and look for a better past in doubt.
+"""Decode a match from observations: keep its likeliest courses, and revise their past if a look contradicts it.
 
 A course is a sequence of actions, grouped by the look before which they happened. Its weight, in log odds, is the sum
 over its actions and over what it leaves unexplained at each look: pips and touch of every tile, problems with the
 rules, the sides of the hands, sounds, presses, the boneyard's count, and the tiles shown at the end. A look extends
-every course by the actions that the turn allows, until all that the look shows is explained or paid for. The likeliest
+every course by the actions that the turn allows, until the look is explained, or what is left has a cost. The likeliest
 courses are kept, one of each position.
 
-Nothing hidden is a fact. A draw, a pass or the leader may have been missed, so if a look costs much, the likeliest
+Nothing hidden is a fact. A draw, a pass or the leader may have been missed, so after a costly look, the likeliest
 courses are changed in one place of the hand's past, played again from there, and extended by the look. The turn decides
 who made each repeated action, so one pass more moves all later plays by a seat.
 
-Nothing uses it yet but `benchmarks/bench_decoder.py`, which compares it with the referee (docs/experiments/gaps.md).
+So far only `benchmarks/bench_decoder.py` uses it, and compares it with the referee (docs/experiments/gaps.md).
 """
 
 from __future__ import annotations
@@ -51,12 +51,13 @@ from engine import (
 from engine.game.judge import problems_with
 from engine.game.questions import copies_left
 from engine.game.steps import step
-from tallybone.session.inputs import Button, KnockHeard, Press
+from tallybone.session.inputs import BY_SEAT, Button, KnockHeard, Press
 from tallybone.session.observations import Observation, Piece
-from tallybone.session.referee.belief import log_chances, log_side, log_unseen, plausible
+from tallybone.session.referee.belief import log_chances, log_fault, log_side, plausible
 from tallybone.session.referee.observing import turned_like
+from tallybone.session.referee.open_hands import hand_tiles
+from tallybone.session.referee.plays import SEEN_EARLIER, is_earlier
 from tallybone.session.touching import Joint, Laid, halves_of, joints_at, leading, turns
-from vision.reading import SeenTile
 
 # Costs in log odds of what a course leaves unexplained: a new piece; a sound or press; a tile of the boneyard more or
 # less than counted, and one that is detected again; tiles shown by a player who is out or has shown fewer; open tiles
@@ -69,16 +70,6 @@ _PASS, _DRAW, _NO_HAND, _UNSEEN_END, _SHOWN_END = 2.5, 1.0, 2.0, 6.0, 1.0
 _SLAMMED, _QUIET = 0.7, 0.4
 # Costs of an action whose sound or press is missing, and what is left of it if the press comes within _LATE_NS.
 _UNPRESSED, _LATE, _LATE_NS = 3.0, 0.7, 6_000_000_000
-# Cost of playing a tile before another that was visible this much earlier, as in `plays`.
-_SEEN_EARLIER, _EARLIER_NS = 4.0, 200_000_000
-# Log odds of problems with the rules, as in `belief`. A wrong number of shown tiles says that a draw was missed.
-_ILLEGAL, _NOTED = math.log(0.005), math.log(0.2)
-_BY_KIND = {
-    ProblemKind.ALREADY_USED: math.log(0.0005),
-    ProblemKind.NOT_IN_SET: math.log(0.0001),
-    ProblemKind.WRONG_SEAT: math.log(0.02),
-    ProblemKind.WRONG_HAND_SIZE: -_MISCOUNTED,
-}
 # Maximum number of courses kept, and of ways to play a piece; log odds to the best course below which one is dropped.
 _BEAM, _WAYS, _NEGLIGIBLE = 24, 3, 9.0
 # Cost of a look above which another past is looked for, by how much it may be worse, and number of changes at one look.
@@ -118,7 +109,7 @@ class MatchCourse:
         actions: Actions since the look before, in order.
         before: The course at the look before.
         is_swept: The layout of a finished hand is gone from the table.
-        debts: Buttons that should have been pressed, each with the seat and the time. A late press pays its debt.
+        awaited: Presses that are still missing after their actions, each with its seat and time.
     """
 
     game: Game
@@ -133,7 +124,7 @@ class MatchCourse:
     actions: tuple[Action, ...] = ()
     before: MatchCourse | None = None
     is_swept: bool = False
-    debts: tuple[tuple[Button, Seat, int], ...] = ()
+    awaited: tuple[tuple[Button, Seat, int], ...] = ()
 
     @property
     def key(self) -> Hashable:
@@ -152,10 +143,10 @@ class MatchCourse:
             hand.course,
             frozenset(node.id for node in game.layout.nodes),
             tuple(node.tile for node in game.layout.nodes[:1]),
-            tuple(self.left),
+            self.left,
             self.sounds,
             self.presses,
-            self.debts,
+            self.awaited,
             hand.claims,
         )
 
@@ -173,13 +164,11 @@ class Decoder:
 
     Attributes:
         beam: The courses. The first is the best.
-        repaired: Number of looks at which another past was looked for.
     """
 
     def __init__(self, game: Game) -> None:
         """Start from *game*, before a deal."""
         self.beam = [MatchCourse(game)]
-        self.repaired = 0
         self._looks: list[Observation] = []
         self._pieces: dict[NodeId, Piece] = {}
         self._known_joints: dict[Hashable, tuple[Joint, ...]] = {}
@@ -197,7 +186,6 @@ class Decoder:
             others = self._other_pasts([each for each in before if each.before is not None])
             if not others:
                 break
-            self.repaired += 1
             after = _best([*after, *self._explained(others, look)])
             if after[0].log_weight <= best:
                 break
@@ -225,13 +213,13 @@ class Decoder:
         left = tuple(places.get(piece.name, piece) for piece in course.left if piece.name not in look.gone)
         laid = course.laid
         gone = sum(each.node in look.gone for each in laid)
-        is_swept = course.is_swept or (gone > 0 and gone >= _SWEPT * max(1, len(laid)))
+        is_swept = course.is_swept or (gone > 0 and gone >= _SWEPT * len(laid))
         laid = tuple(
             Laid(each.node, turned_like(each.place, places[each.node].tile)) if each.node in places else each
             for each in laid
             if each.node not in look.gone
         )
-        if is_swept:  # What still lies there may be of the next hand: the same double may lead both.
+        if is_swept:  # Tiles left there may belong to the next hand, because the same double may lead both.
             left, laid = (*left, *(Piece(each.node, self._pieces[each.node].tile) for each in laid)), ()
         return replace(
             course,
@@ -242,7 +230,7 @@ class Decoder:
             before=course,
             actions=(),
             is_swept=is_swept,
-            debts=tuple(debt for debt in course.debts if look.t_ns - debt[2] < _LATE_NS),
+            awaited=tuple(press for press in course.awaited if look.t_ns - press[2] < _LATE_NS),
         )
 
     def _ended(self, course: MatchCourse, look: Observation) -> MatchCourse:
@@ -352,15 +340,15 @@ class Decoder:
         if look.is_deaf:
             yield from self._with(course, action, cost)
             return
-        debts = (*course.debts, (button, action.seat, look.t_ns))
-        yield from self._with(replace(course, debts=debts), action, cost + _UNPRESSED)
+        awaited = (*course.awaited, (button, action.seat, look.t_ns))
+        yield from self._with(replace(course, awaited=awaited), action, cost + _UNPRESSED)
 
     def _with(self, course: MatchCourse, action: Action, cost: float) -> Iterator[MatchCourse]:
         """Yield the course after an action, if it is possible."""
         problems = problems_with(course.game, action)
         if problems and problems[0].weight in (Weight.IMPOSSIBLE, Weight.DOUBTFUL):
             return
-        log_weight = course.log_weight - cost + _log_odds(problems)
+        log_weight = course.log_weight - cost + _log_faults(problems)
         game, _ = step(course.game, Seq(0), action)
         yield replace(course, game=game, actions=(*course.actions, action), log_weight=log_weight)
 
@@ -368,15 +356,15 @@ class Decoder:
         """Yield the course after its next press."""
         press, game = course.presses[0], course.game
         rest = replace(course, presses=course.presses[1:])
-        for at, (button, seat, _) in enumerate(course.debts):
+        for at, (button, seat, _) in enumerate(course.awaited):
             if button is press.button and press.seat in (None, seat):
-                debts = (*course.debts[:at], *course.debts[at + 1 :])
-                yield replace(rest, debts=debts, log_weight=course.log_weight + _UNPRESSED - _LATE)
+                awaited = (*course.awaited[:at], *course.awaited[at + 1 :])
+                yield replace(rest, awaited=awaited, log_weight=course.log_weight + _UNPRESSED - _LATE)
                 break
         hand = game.hand
         if hand is None:
             return
-        chance = hand.chance or hand.lapsed
+        chance, who = hand.chance or hand.lapsed, hand.turn if press.seat is None else press.seat
         match press.button:
             case Button.STACK:
                 touched = {piece.name for piece in look.moved}
@@ -391,12 +379,8 @@ class Decoder:
                 yield from self._with(rest, HandEnd(), 0.0)
             case Button.CALL if chance is not None:
                 yield from self._with(rest, Call(chance.seat if press.seat is None else press.seat), 0.0)
-            case Button.KNOCK if hand.turn is not None:
-                yield from self._with(rest, Knock(hand.turn if press.seat is None else press.seat), 0.0)
-            case Button.DRAW if hand.turn is not None:
-                yield from self._with(rest, Draw(hand.turn if press.seat is None else press.seat), 0.0)
-            case Button.DONE if hand.turn is not None:
-                yield from self._with(rest, Decline(hand.turn if press.seat is None else press.seat), 0.0)
+            case Button.KNOCK | Button.DRAW | Button.DONE if who is not None:
+                yield from self._with(rest, BY_SEAT[press.button](who), 0.0)
             case _:
                 pass
 
@@ -406,7 +390,7 @@ class Decoder:
         assert hand is not None
         assert hand.turn is not None
         left = tuple(other for other in course.left if other is not piece)
-        earlier = sum(_is_earlier(other, piece) for other in left)
+        earlier = sum(is_earlier(other.since_ns, piece.since_ns) for other in left)
         found = []
         for way in self._ways(course, piece):
             play = Play(hand.turn, way.tile, way.joint.spot, way.joint.number)
@@ -414,7 +398,7 @@ class Decoder:
             if problems and problems[0].weight is Weight.IMPOSSIBLE:
                 continue
             copies = 0.0 if problems else math.log(max(1, copies_left(game, way.tile)) / game.rules.copies)
-            found.append((way.log_weight + _log_odds(problems) + copies, play, way))
+            found.append((way.log_weight + _log_faults(problems) + copies, play, way))
         found.sort(key=lambda each: -each[0])
         sound_cost, sounds = _QUIET, course.sounds
         for at, sound in enumerate(course.sounds):
@@ -437,7 +421,7 @@ class Decoder:
                 own=own,
                 other=other,
                 actions=(*course.actions, play),
-                log_weight=course.log_weight + weight + side - sound_cost - _SEEN_EARLIER * earlier,
+                log_weight=course.log_weight + weight + side - sound_cost - SEEN_EARLIER * earlier,
             )
 
     def _ways(self, course: MatchCourse, piece: Piece) -> Iterator[PieceWay]:
@@ -484,7 +468,7 @@ class Decoder:
         assert hand is not None
         for at, tiles in enumerate(look.shown):
             if tiles and hand.holdings[at] is None and at != hand.out:
-                read = tuple(_read(course.game, tile) for tile in tiles)
+                read = tuple(best.tiles[0] for best in hand_tiles(course.game, Seat(at), tiles))
                 if len(read) < hand.sizes[at] and self._looks[-1] is look and not _is_stable(self._looks, at):
                     continue
                 more = max(0, abs(len(read) - hand.sizes[at]) - 1)  # the first is in the weight of the problem
@@ -625,25 +609,10 @@ def _is_stable(looks: Sequence[Observation], seat: int) -> bool:
     return len(last) == 2 and last[0] == last[1]
 
 
-def _log_odds(problems: Sequence[Problem]) -> float:
-    return sum(_BY_KIND.get(each.kind, _NOTED if each.weight is Weight.NOTED else _ILLEGAL) for each in problems)
-
-
-def _read(game: Game, tile: SeenTile) -> Tile:
-    """Return the likeliest tile that is not on the table."""
-    first, second = (log_chances(half, game.rules.max_pips) for half in halves_of(tile))
-    best = max(
-        ((a, b) for a in plausible(first) for b in plausible(second)),
-        key=lambda pair: first[pair[0]] + second[pair[1]] + log_unseen(copies_left(game, Tile.of(*pair))),
-    )
-    return Tile.of(*best)
-
-
-def _is_earlier(piece: Piece, other: Piece) -> bool:
-    """Return True if a piece was visible clearly earlier than another."""
-    if piece.since_ns is None or other.since_ns is None:
-        return False
-    return piece.since_ns + _EARLIER_NS <= other.since_ns
+def _log_faults(problems: Sequence[Problem]) -> float:
+    """Return the log odds of problems. A wrong number of shown tiles says that a draw was missed."""
+    size = ProblemKind.WRONG_HAND_SIZE
+    return sum(-_MISCOUNTED if each.kind is size else log_fault(each.kind, each.weight) for each in problems)
 
 
 def _best(courses: Sequence[MatchCourse]) -> list[MatchCourse]:

@@ -28,7 +28,7 @@ class Button(StrEnum):
 
 
 # Events of the buttons that may exist once per player as well as once for the whole table.
-_BY_SEAT: dict[Button, Callable[[Seat], Event]] = {
+BY_SEAT: dict[Button, Callable[[Seat], Call | Knock | Draw | Decline]] = {
     Button.KNOCK: Knock,
     Button.CALL: Call,
     Button.DRAW: Draw,
@@ -111,7 +111,7 @@ def event_of(press: Press, state: State) -> Event | None:
             return None
         case Button.KNOCK | Button.CALL | Button.DRAW | Button.DONE:
             seat = press.seat if press.seat is not None or game is None else _seat_meant(press.button, game)
-            return None if seat is None else _BY_SEAT[press.button](seat)
+            return None if seat is None else BY_SEAT[press.button](seat)
         case _:
             assert_never(press.button)
 

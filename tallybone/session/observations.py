@@ -1,21 +1,17 @@
-"""Observations of a hand: what each look at the table, sound and press shows, before anybody asks what it means."""
+"""Observations for the decoder: what each look at the table shows, with the sounds and presses before it."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine import NodeId, Seat
 from tallybone.session.inputs import KnockHeard, Press
-from tallybone.session.referee.places import numbers_of
+from tallybone.session.referee.places import is_at, numbers_of
 from tallybone.session.touching import footprint_of
 from tallybone.session.zones import SortedView
 from vision.reading import Face, SeenTile
 from vision.tracking.table_view import ChangeKind
 
-# Maximum distance between the centres of two sightings of the same tile, in sides of a half.
-_SAME_PLACE = 0.5
 # If more than this share of the pieces is gone or reads differently, those that read differently are other tiles.
 _CLEARED = 0.5
 
@@ -42,8 +38,7 @@ class Observation:
     """All evidence since the look before, in which the order of actions is unknown.
 
     Attributes:
-        number: Number of the look.
-        t_ns: Its time, in nanoseconds of a monotonic clock.
+        t_ns: Time of the look, in nanoseconds of a monotonic clock.
         pieces: Pieces that are new.
         moved: Pieces that lie elsewhere or are read differently, as they are now.
         gone: Names of the pieces that are gone.
@@ -57,7 +52,6 @@ class Observation:
         is_deaf: Sounds and presses were not recorded, because the machine was off.
     """
 
-    number: int
     t_ns: int
     pieces: tuple[Piece, ...] = ()
     moved: tuple[Piece, ...] = ()
@@ -79,12 +73,10 @@ class TablePieces:
     Attributes:
         pieces: Face-up tiles outside all zones.
         next_name: Name of the next new piece.
-        looks: Number of looks so far.
     """
 
     pieces: tuple[Piece, ...] = ()
     next_name: int = 1
-    looks: int = 0
 
 
 def looked(watched: TablePieces, parts: SortedView, look: Observation) -> tuple[TablePieces, Observation]:
@@ -100,10 +92,13 @@ def looked(watched: TablePieces, parts: SortedView, look: Observation) -> tuple[
     since = {change.tile: change.since_ns for change in parts.layout.changes if change.kind is ChangeKind.PLACED}
     left = [tile for tile in parts.layout.tiles if tile.face is Face.UP]
     lying = len(left)
-    found = [(piece, _near(left, moved_to.get(piece.tile, piece.tile))) for piece in watched.pieces]
+    places = [footprint_of(moved_to.get(piece.tile, piece.tile)) for piece in watched.pieces]
+    now_at = [next((tile for tile in left if is_at(place, tile)), None) for place in places]
+    found = list(zip(watched.pieces, now_at, strict=True))
     others = [now is None or numbers_of(now) != numbers_of(piece.tile) for piece, now in found]
     is_cleared = sum(others) > _CLEARED * len(others)
     stayed: list[Piece] = []
+    moved: list[Piece] = []
     gone: list[NodeId] = []
     for (piece, now), is_other in zip(found, others, strict=True):
         if now is None or (is_other and (is_cleared or set(numbers_of(now)).isdisjoint(numbers_of(piece.tile)))):
@@ -111,7 +106,7 @@ def looked(watched: TablePieces, parts: SortedView, look: Observation) -> tuple[
         else:
             left.remove(now)
             stayed.append(piece if now == piece.tile else replace(piece, tile=now))
-    moved = tuple(now for now, old in zip(stayed, _kept(watched.pieces, gone), strict=True) if now is not old)
+            moved += [] if now == piece.tile else stayed[-1:]
     is_single = len(left) == 1
     fresh = tuple(
         Piece(NodeId(watched.next_name + at), tile, parts.came_from if is_single else (), since.get(tile))
@@ -120,7 +115,7 @@ def looked(watched: TablePieces, parts: SortedView, look: Observation) -> tuple[
     look = replace(
         look,
         pieces=fresh,
-        moved=moved,
+        moved=tuple(moved),
         gone=tuple(gone),
         lying=lying,
         is_by_hand=parts.is_by_hand,
@@ -128,15 +123,4 @@ def looked(watched: TablePieces, parts: SortedView, look: Observation) -> tuple[
         shown=parts.hands,
         yard=parts.boneyard + parts.strays,
     )
-    return TablePieces((*stayed, *fresh), watched.next_name + len(fresh), look.number), look
-
-
-def _kept(pieces: Sequence[Piece], gone: Sequence[NodeId]) -> list[Piece]:
-    return [piece for piece in pieces if piece.name not in gone]
-
-
-def _near(tiles: Sequence[SeenTile], tile: SeenTile) -> SeenTile | None:
-    """Return the tile at the place of *tile*, or None."""
-    place = footprint_of(tile)
-    far = _SAME_PLACE * place.side
-    return next((other for other in tiles if math.dist(place.center, other.center_px) < far), None)
+    return TablePieces((*stayed, *fresh), watched.next_name + len(fresh)), look

@@ -77,7 +77,7 @@ def log_legality(state: State, action: Play | Draw) -> float:
     """
     problem = problem_with(state, action)
     if problem is not None:
-        return _log_odds(problem.kind, problem.weight)
+        return log_fault(problem.kind, problem.weight)
     game = state.game
     assert game is not None  # without a match, every action has a problem
     return (
@@ -132,7 +132,8 @@ def shares(log_weights: Iterable[float]) -> tuple[float, ...]:
     return tuple(weight / total for weight in weights)
 
 
-def _log_odds(kind: ProblemKind, weight: Weight) -> float:
+def log_fault(kind: ProblemKind, weight: Weight) -> float:
+    """Return the log weight of an action with a problem, `NEVER` if it is impossible."""
     if weight is Weight.IMPOSSIBLE:
         return NEVER
     return _BY_KIND.get(kind, _NOTED if weight is Weight.NOTED else _ILLEGAL)
@@ -142,7 +143,7 @@ def _log_cost(fault: Irregular, *, is_play: bool) -> float:
     """Return the log weight of an irregular action: by its problem if it is in force, else a fixed one."""
     if not fault.stands:
         return _REJECTED_PLAY if is_play else _REJECTED
-    return _log_odds(fault.problem.kind, fault.problem.weight)
+    return log_fault(fault.problem.kind, fault.problem.weight)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ LEFT_OUT = 12.0
 """Cost, in log odds, of leaving a tile unexplained. It is higher than the cost of an illegal play."""
 # Cost of playing a tile before another that was visible at least this much earlier. Frames come faster than this, and
 # people take longer to play two tiles.
-_SEEN_EARLIER, _EARLIER_NS = 4.0, 200_000_000
+SEEN_EARLIER, _EARLIER_NS = 4.0, 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +174,13 @@ def with_play(
     """
     known = Known(Laid(NodeId(state.next_seq), way.place), waiting.tile)
     after = replace(places.without_waiting(waiting.tile), known=(*places.known, known))
-    log_weight = way.log_weight - _SEEN_EARLIER * sum(_is_earlier(other, waiting) for other in left)
+    log_weight = way.log_weight - SEEN_EARLIER * sum(is_earlier(other.since_ns, waiting.since_ns) for other in left)
     return after, apply(state, way.play)[0], log_weight
 
 
-def _is_earlier(waiting: Waiting, other: Waiting) -> bool:
+def is_earlier(since_ns: int | None, other_ns: int | None) -> bool:
     """Return True if a tile was visible clearly earlier than another. False if either time is unknown."""
-    if waiting.since_ns is None or other.since_ns is None:
-        return False
-    return waiting.since_ns + _EARLIER_NS <= other.since_ns
+    return since_ns is not None and other_ns is not None and since_ns + _EARLIER_NS <= other_ns
 
 
 def result_of(state: State) -> Hashable:
