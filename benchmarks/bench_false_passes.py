@@ -35,10 +35,9 @@ from hardware.knock.heard import DOUBTFUL, NS_PER_S, Sound, SoundBlock
 from synthetic.render.motion import STRAIGHT, Film
 from synthetic.sounds.impacts import RATE_HZ
 from tallybone.play.parts import knock_meant
-from tallybone.session.feeding import feed
+from tallybone.session.feeding import SURE_KNOCK, feed
 from tallybone.session.inputs import KnockHeard
-from tallybone.session.knocks import SURE_KNOCK
-from tallybone.session.referee import Question
+from tallybone.session.questions import Question
 from tallybone.session.sitting import ByHand, opened
 from tallybone.simulate.items import FramePlan, Planned, SimulatedInput, TilesPlan, TrueEvent, ZonedTile
 from tallybone.simulate.players import answer_of
@@ -58,8 +57,6 @@ _OTHERS = (Sound.GLASS, Sound.SPEECH, Sound.NOTHING)
 _BLOCK = 1024
 # Share of the moved tiles that make a doubtful sound, with `--doubtful`.
 _SOUNDS = 0.1
-# Beginnings of the questions about passes and players.
-_ABOUT_PASSES = ("who played the", "who drew", "who passed", "it was ", "hands are open")
 _MICROPHONES = (
     "none",
     "-6 dB per octave",
@@ -84,7 +81,7 @@ class Game:
         seconds: Duration.
         sounds: Sounds and their times in seconds.
         detected: Number of sounds reported to the sitting: knocks, and others that may be a pass.
-        asked_ns: Times at which a question about passes or players was open.
+        asked_ns: Times at which a question about passes was open.
         answered: Number of answered questions of any kind.
         figures: Counts of hands and passes, as from `compared`.
     """
@@ -280,7 +277,7 @@ def hands_of(state: State) -> list[HandDone]:
 
 
 def _is_about_passes(question: Question) -> bool:
-    return question.ambiguity.words.endswith("pass?") or question.ambiguity.words.startswith(_ABOUT_PASSES)
+    return any(" passed" in choice for choice in question.ambiguity.choices)
 
 
 def sounds_of(planned: Sequence[Planned], seconds: float, rng: np.random.Generator) -> list[tuple[Sound, float]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 
+import cv2
 import numpy as np
 
 from benchmarks.gap_streams import KINDS, OPTIONS, Item, Kind, Stream
@@ -16,7 +17,7 @@ from tallybone.cli.simulate import simulate
 from tallybone.evaluate.hands import Truth, read_truth
 from tallybone.recording.format import Damage
 from tallybone.session.inputs import Press
-from tallybone.session.zones import Zones
+from tallybone.session.zones import Outline, Zones
 from tallybone.simulate.game_script import ScriptStep
 from tallybone.simulate.simulation import simulation_settings
 from tallybone.sources.source import RecordedInput, Shot, Source, source_at
@@ -27,6 +28,8 @@ from vision.tracking.table_view import TableView
 from vision.tracking.watch import Frame, Watch
 
 _EARLY_S = 3.0
+# Time from which pictures are disturbed, and in which the boneyard is covered.
+_EDITED_AFTER_NS, _COVERED_NS = 5_000_000_000, (30_000_000_000, 75_000_000_000)
 # Appearance of a person in front of the camera: grey level and amplitude of folds of dark clothes, and sway in picture
 # widths.
 _CLOTHES, _FOLDS, _SWAY = 45.0, 14.0, 1 / 40
@@ -108,6 +111,7 @@ class PictureEye:
         """Return the table after a picture."""
         assert item.shot is not None
         image = item.shot.load()
+        image = image if item.edit is None else item.edit(image, item.t_ns)
         view = self.watch.feed(Frame(_with_person(image, item.t_ns) if item.is_hidden else image, item.t_ns))
         if view.is_settled:
             self.empty = image if self.empty is None else self.empty
@@ -138,8 +142,70 @@ def _early(stream: Stream, rng: np.random.Generator) -> Stream:
     return replace(stream, items=tuple(sorted(items, key=lambda item: item.t_ns)), gaps=presses)
 
 
+def _edited(edit: Callable[[Image, int], Image]) -> Kind:
+    """Return a kind that disturbs all pictures after the first seconds."""
+
+    def kind(stream: Stream, _rng: np.random.Generator) -> Stream:
+        items = [
+            replace(item, edit=edit) if item.event is None and item.t_ns > _EDITED_AFTER_NS else item
+            for item in stream.items
+        ]
+        return replace(stream, items=tuple(items), gaps=1)
+
+    return kind
+
+
+def _tint(image: Image, _t_ns: int) -> Image:
+    """Return a picture in warm evening light: little blue, more red."""
+    return np.asarray(np.clip(image * np.array([0.55, 0.85, 1.15]), 0, 255), np.uint8)
+
+
+def _hunting(image: Image, t_ns: int) -> Image:
+    """Return a picture of a focus that hunts for 0.8 s every 3 s."""
+    since_s = t_ns / 1e9 % 3.0
+    blur_px = 4 * np.sin(np.pi * since_s / 0.8) if since_s < 0.8 else 0.0
+    return np.asarray(cv2.GaussianBlur(image, (0, 0), blur_px), np.uint8) if blur_px > 0.3 else image
+
+
+def _flicker(image: Image, t_ns: int) -> Image:
+    """Return a picture with the bands of a flickering lamp, which drift."""
+    down = np.arange(image.shape[0]) / image.shape[0]
+    light = 1 - 0.2 * (1 + np.sin(2 * np.pi * (2.5 * down + 0.3 * t_ns / 1e9)))
+    return np.asarray(np.clip(image * light[:, None, None], 0, 255), np.uint8)
+
+
+@dataclass(slots=True)
+class _Cover:
+    """Covers the boneyard with its picture of 25 s before the end of the cover, from 30 s to 75 s."""
+
+    zone: Outline
+    kept: Image | None = None
+
+    def __call__(self, image: Image, t_ns: int) -> Image:
+        height, width = image.shape[:2]
+        across, down = ([corner[axis] for corner in self.zone] for axis in (0, 1))
+        rows = slice(int(min(down) * height), int(max(down) * height))
+        columns = slice(int(min(across) * width), int(max(across) * width))
+        if t_ns < _COVERED_NS[0] or self.kept is None:
+            self.kept = image[rows, columns].copy()
+        elif t_ns < _COVERED_NS[1]:
+            image = image.copy()
+            image[rows, columns] = self.kept
+        return image
+
+
+def _cover(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Hide from 30 s to 75 s what happens in the boneyard."""
+    zone = stream.zones.boneyard
+    return stream if zone is None else _edited(_Cover(zone))(stream, rng)
+
+
 PICTURE_KINDS: dict[str, Kind] = {
     **{name: KINDS[name] for name in ("undisturbed", "nopicture", "unsettled", "restart", "burst")},
     "early": _early,
-    **{name: KINDS[name] for name in ("late", "deal", "hand", "undo")},
+    **{name: KINDS[name] for name in ("late", "deal", "hand", "undo", "double")},
+    "tint": _edited(_tint),
+    "hunting": _edited(_hunting),
+    "flicker": _edited(_flicker),
+    "cover": _cover,
 }

@@ -6,7 +6,7 @@ a pure function from one stream to another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -14,15 +14,14 @@ import numpy as np
 
 from engine import (
     Abandon,
+    Adjust,
     Call,
     Decline,
     Draw,
     HandEnd,
     Knock,
     Lead,
-    MatchStart,
     NewHand,
-    Phase,
     Play,
     Redeal,
     Reveal,
@@ -41,6 +40,7 @@ from tallybone.simulate.room import pick_table
 from tallybone.sources.source import Shot
 from tests.tallybone.session.noisy_table import PX_PER_MM, SECOND_NS, Faults, NoisyReader
 from tests.tallybone.session.zoned_table import back, laid_open, zones_of
+from vision.arrays import Image
 from vision.reading import Half, SeenTile
 from vision.tracking.settle import EntrySide, Side
 from vision.tracking.tracks import moved_tile
@@ -59,6 +59,8 @@ _FROM_EVERYWHERE = tuple(EntrySide(side, 0.25) for side in Side)
 _SETTLES_NS = 300_000_000
 _SEEN_AT_LAST_NS = 5 * SECOND_NS
 _MAX_TRIES = 50
+# Share of draws, sounds and hands that are disturbed.
+_MISCOUNTED = 0.125
 Range = tuple[float, float]
 
 
@@ -77,6 +79,7 @@ class Item:
         is_hidden: True if a person covers the table.
         restarts: True if the table was restarted before this item.
         shot: Rendered picture, or None.
+        edit: Function that disturbs the picture at its time, or None.
     """
 
     t_ns: int
@@ -89,6 +92,7 @@ class Item:
     is_hidden: bool = False
     restarts: bool = False
     shot: Shot | None = None
+    edit: Callable[[Image, int], Image] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,6 +461,75 @@ def undo(stream: Stream, rng: np.random.Generator) -> Stream:
     return replace(stream, items=tuple(items), gaps=1)
 
 
+def miscounted(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Leave one in eight tiles that are drawn visible in the boneyard, until the next deal."""
+    items, gaps = list(stream.items), 0
+    before: tuple[SeenTile, ...] = ()
+    left: list[SeenTile] = []
+    kept: dict[int, tuple[tuple[SeenTile, ...], tuple[SeenTile, ...]]] = {}
+    for at, item in enumerate(items):
+        backs = tuple(tile for tile in item.tiles if not tile.halves)
+        now = {id(tile) for tile in backs}
+        taken = [tile for tile in before if id(tile) not in now]
+        if len(backs) > len(before) or not backs:
+            left = []
+        elif 0 < len(taken) <= 2 and rng.random() < _MISCOUNTED:
+            left, gaps = [*left, *taken], gaps + 1
+        before = backs
+        if left:
+            key = hash((id(item.tiles), len(left)))
+            if key not in kept:
+                kept[key] = (item.tiles, (*item.tiles, *left))
+            items[at] = replace(item, tiles=kept[key][1])
+    return replace(stream, items=tuple(items), gaps=gaps)
+
+
+def knocks(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Drop one sound in eight, and add three doubtful ones."""
+    items = [item for item in stream.items if not (isinstance(item.event, KnockHeard) and rng.random() < _MISCOUNTED)]
+    gaps = len(stream.items) - len(items) + 3
+    for _ in range(3):
+        start = _somewhere(stream, rng)
+        at = next((at for at, item in enumerate(items) if item.t_ns >= start), len(items) - 1)
+        heard = KnockHeard(None, confidence=float(rng.uniform(0.3, 0.8)))
+        items.insert(at, replace(items[at], event=heard))
+    return replace(stream, items=tuple(items), gaps=gaps)
+
+
+def double(stream: Stream, _rng: np.random.Generator) -> Stream:
+    """Repeat each press after 0.2 s."""
+    again = [replace(item, t_ns=item.t_ns + 200_000_000) for item in stream.items if isinstance(item.event, Press)]
+    items = sorted((*stream.items, *again), key=lambda item: item.t_ns)
+    return replace(stream, items=tuple(items), gaps=len(again))
+
+
+def reaching(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Let one hand in eight come from another side."""
+    sides = [zone.side for zone in stream.zones.seats]
+    chosen: dict[int | None, tuple[EntrySide, ...]] = {}
+    items, gaps = list(stream.items), 0
+    for at, item in enumerate(items):
+        if item.moved_ns not in chosen:
+            is_other = len(item.came) == 1 and rng.random() < _MISCOUNTED
+            others = [side for side in sides if not item.came or side is not item.came[0].side]
+            chosen[item.moved_ns] = (EntrySide(others[int(rng.integers(len(others)))], 1.0),) if is_other else item.came
+            gaps += is_other
+        items[at] = replace(item, came=chosen[item.moved_ns])
+    return replace(stream, items=tuple(items), gaps=gaps)
+
+
+def corrected(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Correct a total by hand in the second hand, and take that back later."""
+    plays = [at for at in stream.at(Play) if at > stream.at(NewHand)[1]]
+    first, second = sorted(int(at) for at in rng.choice(len(plays), 2, replace=False)) if len(plays) > 1 else (0, 0)
+    items = list(stream.items)
+    for number, points in ((first, 5), (second, -5)):
+        start = stream.begins_ns[plays[number]]
+        at = next(at for at, item in enumerate(items) if item.t_ns >= start)
+        items.insert(at, replace(items[at], event=Adjust(Seat(0), points, "")))
+    return replace(stream, items=tuple(items), gaps=2)
+
+
 KINDS: dict[str, Kind] = {
     "undisturbed": undisturbed,
     "nopicture": no_pictures,
@@ -470,8 +543,13 @@ KINDS: dict[str, Kind] = {
     "deal": deal,
     "hand": hand,
     "undo": undo,
+    "miscounted": miscounted,
+    "knocks": knocks,
+    "double": double,
+    "reaching": reaching,
+    "corrected": corrected,
 }
-PRESSING = ("early", "late")
+PRESSING = ("early", "late", "double")
 
 
 def _somewhere(stream: Stream, rng: np.random.Generator) -> int:
@@ -559,16 +637,3 @@ def _misread(tile: SeenTile, rng: np.random.Generator) -> SeenTile:
     chances[wrong], chances[half.pips] = 0.65, 0.3
     other = Half(wrong, 0.65, half.center_px, None, tuple(chances))
     return replace(tile, halves=(other, second) if at == 0 else (first, other))
-
-
-def hands_over(steps: Sequence[ScriptStep]) -> Iterator[int]:
-    """Yield the number of completed steps at the end of each hand."""
-    for number, step in enumerate(steps):
-        game = step.state.game
-        is_over = game is not None and game.phase in (Phase.DEAL, Phase.MATCH_OVER)
-        if (
-            is_over
-            and not isinstance(step.event, MatchStart)
-            and (number + 1 == len(steps) or isinstance(steps[number + 1].event, NewHand))
-        ):
-            yield number + 1

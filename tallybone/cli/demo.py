@@ -25,7 +25,7 @@ from synthetic.render.paint import render
 from tallybone.cli.app import command, commands_of
 from tallybone.cli.games import game_option
 from tallybone.session.feeding import feed
-from tallybone.session.referee import Ambiguity
+from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement, Session
 from tallybone.session.touching import Footprint, Laid, Point
 from tallybone.show.scoreboard import Board, draw_board, plain_line, summarize
@@ -49,6 +49,8 @@ commands = commands_of()
 Wait: TypeAlias = Callable[[float], object]
 # Pauses after a play and after a button press, at normal speed.
 _PLAY_S, _BUTTON_S = 0.7, 0.35
+# Time between two actions for the session.
+_STEP_NS = 3_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +140,7 @@ class _Demo:
         self._true_totals: tuple[int, ...] = ()
         self._is_covered = False
         self._answers = 0
+        self._t_ns = 0
         self._started_ns = time.perf_counter_ns()
 
     def introduce(self) -> None:
@@ -161,7 +164,7 @@ class _Demo:
                     summarize(said, game.players),
                     None if question is None else question.words,
                     f"picture {len(self._eye_ms)}, read in {self._eye_ms[-1]:.0f} ms ",
-                    is_provisional=self._session.state.is_provisional,
+                    is_provisional=self._session.is_provisional,
                 )
                 display(board, said, is_seen=step.is_seen)
             if self._options.plays is not None and len(self._comparison.plays) >= self._options.plays:
@@ -172,8 +175,9 @@ class _Demo:
         assert step.state.game is not None  # the first step starts the match
         layout, points = step.state.game.layout, sum(step.state.game.totals) - sum(self._true_totals)
         self._true_totals = step.state.game.totals
+        self._t_ns += _STEP_NS
         if not step.is_seen:
-            self._session, said = feed(self._session, step.event)
+            self._session, said = feed(self._session, step.event, t_ns=self._t_ns)
             if self._is_covered and not step.laid:  # the table was cleared
                 self._session, _ = feed(self._session, self._look(layout, step.laid))
                 self._comparison.begin_hand()
@@ -182,7 +186,7 @@ class _Demo:
             return said
         self._is_covered = True
         self._comparison.add_truth(layout, self._table.center_px(step.laid[-1]), points)
-        self._session, said = feed(self._session, self._look(layout, step.laid))
+        self._session, said = feed(self._session, self._look(layout, step.laid), t_ns=self._t_ns)
         self._note(said)
         return said
 

@@ -27,7 +27,7 @@ from tallybone.evaluate.hands import (
 from tallybone.recording.format import Damage
 from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay
 from tallybone.session.inputs import Answer
-from tallybone.session.referee import Ambiguity
+from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Session
 from tallybone.simulate.players import TruthfulPlayers
 from tallybone.sources.source import Item, RecordedInput, Source

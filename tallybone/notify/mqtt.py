@@ -21,7 +21,7 @@ ONLINE, OFFLINE = b"online", b"offline"
 _BAD_FIRST = (Grade.PROBLEM, Grade.WARNING)
 
 LEAST_SEATS = 2
-PRESSES: Mapping[ButtonName, str] = {"undo": "Undo", "next": "Next hand", "table": "The table is right"}
+PRESSES: Mapping[ButtonName, str] = {"undo": "Undo", "next": "Next hand", "table": "Put it right"}
 """Buttons of the table that a client of the broker may press, with their names in Home Assistant."""
 _ICONS: Mapping[ButtonName, str] = {"undo": "mdi:undo", "next": "mdi:cards", "table": "mdi:check"}
 

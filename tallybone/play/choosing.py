@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from engine.phrases import Phrase, phrase
 from tallybone.session.inputs import Answer, Button, Press, event_of
-from tallybone.session.referee import Ambiguity
+from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Session
 
 # Time for which a choice is shown on a small display. Afterwards, the call button no longer confirms the choice.

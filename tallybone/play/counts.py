@@ -11,7 +11,7 @@ from time import perf_counter
 
 from engine import Amend, Insert, ItStands, Remove, Undo
 from engine.phrases import Phrase, phrase
-from tallybone.session.referee import Ambiguity
+from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step, UseSet
 from vision.arrays import Image

@@ -96,7 +96,7 @@ class JsonDisplay(Listener):
         """Print the score of a resumed match."""
         totals = [] if session.state.game is None else list(session.state.game.totals)
         line = {"t_ns": session.t_ns, "event": "resumed", "words": _GOES_ON, "totals": totals}
-        self.output.write(json.dumps({**line, "provisional": session.state.is_provisional}))
+        self.output.write(json.dumps({**line, "provisional": session.is_provisional}))
 
     def note(self, words: str) -> None:
         """Print a note to the error stream."""
@@ -113,11 +113,10 @@ class PlainDisplay(Listener):
 
     def happened(self, step: Step) -> None:
         """Print the announcements and the totals."""
-        state = step.session.state
-        game = state.game
+        game = step.session.state.game
         if game is not None:
             self.plays += sum(isinstance(item, Placed) for item in step.announcements)
-            line = plain_line(self.plays, step.announcements, game, is_provisional=state.is_provisional)
+            line = plain_line(self.plays, step.announcements, game, is_provisional=step.session.is_provisional)
             _print(self.console, line)
 
     def goes_on(self, session: Session) -> None:
@@ -125,7 +124,7 @@ class PlainDisplay(Listener):
         game = session.state.game
         if game is not None:
             scores = zip(game.players, game.totals, strict=True)
-            totals = format_totals(scores, is_provisional=session.state.is_provisional)
+            totals = format_totals(scores, is_provisional=session.is_provisional)
             _print(self.console, f"     {_GOES_ON}  ({totals})")
 
     def show(self, now: LiveState) -> None:
@@ -255,7 +254,7 @@ def _board(
         () if asked is None else asked.choices,
         notes,
         now.chosen,
-        now.session.state.is_provisional,
+        now.session.is_provisional,
     )
 
 

@@ -52,7 +52,7 @@ HELP = (
     "K D C O then 1-9: the same for another player",
     "u  undo    s  accept    h  hand is over    r  redeal    t  stack on same tile",
     "p pips left, e total, n name, w change places: then 1-9, the value and Enter",
-    "q  quit       ?  show or hide help          a  use the layout on the table",
+    "q  quit       ?  show or hide help          a  put it right",
 )
 """Help for the keys."""
 

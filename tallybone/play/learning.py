@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from calibration.knock.fit import TableExamples
-from engine import Amend, Entry, Insert, Knock, NewHand, Play, Redeal, Remove, State, entries
+from engine import Amend, Entry, Insert, Knock, NewHand, Play, Redeal, Remove, State, Undo, entries
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.heard import NS_PER_S, ClassifiedSound
 from tallybone.files import sentence_of
-from tallybone.session.feeding import TILE_ECHOES_NS
+from tallybone.session.feeding import KNOCK_WAITS_NS, ONE_KNOCK_NS, TILE_ECHOES_NS
 from tallybone.session.inputs import Answer, AnswerBack, Button, Press
-from tallybone.session.knocks import KNOCK_WAITS_NS, ONE_KNOCK_NS
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
 from tallybone.store.learned_file import TableKnocks, merge_learned, save_learned
@@ -40,7 +39,7 @@ class Origin(Enum):
     ENTERED = auto()
     ANSWERED = auto()
     REPEATED = auto()
-    """Repeated after an answer was withdrawn, or from before the match was resumed: its time is unknown."""
+    """Written again by the decoder, or from before the match was resumed: its time is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +106,13 @@ class MatchSounds:
         before, item = self.session, step.item
         length = len(before.state.log)
         moment, denials = LogMoment(step.t_ns, Origin.SENSED if step.view is None else Origin.SEEN), self.denials
-        released = [queued for queued in before.places.pressed if queued not in step.session.places.pressed]
-        pressed_ns = [queued.t_ns for queued in released if _is_pass(queued.press)]
-        if isinstance(item, AnswerBack):
+        released = [queued for queued in before.pressed if queued not in step.session.pressed]
+        pressed_ns = [t_ns for t_ns, press in released if _is_pass(press)]
+        is_rewritten = not isinstance(item, Undo | Press) and any(isinstance(event, Undo) for event in step.events)
+        if isinstance(item, AnswerBack) or is_rewritten:
             moment = LogMoment(step.t_ns, Origin.REPEATED)
-            denials = tuple(denial for denial in denials if denial.log != item.log)
+            back = item.log if isinstance(item, AnswerBack) else None
+            denials = tuple(denial for denial in denials if denial.log != back)
         elif isinstance(item, Answer):
             moment = LogMoment(step.t_ns, Origin.ANSWERED)
             denials += tuple(Denial(t_ns, length) for t_ns in self._denied_ns(step))
@@ -124,9 +125,6 @@ class MatchSounds:
 
     def _denied_ns(self, step: Step) -> list[int]:
         """Return the times of the passes that an answer denies."""
-        if not step.events:
-            was_doubtful = self.session.places.maybe_passed is not None
-            return [step.t_ns] if was_doubtful and step.session.places.maybe_passed is None else []
         removed = [event.seq for event in step.events if isinstance(event, Remove)]
         log = self.session.state.log
         return [self.moments[seq].t_ns for seq in removed if _is_pass(log[seq])]

@@ -228,7 +228,7 @@ def page_of(session: Session, last: str, *, chosen: int | None = None) -> Displa
             name,
             total,
             is_turn=current is not None and current.seat == seat,
-            is_provisional=session.state.is_provisional,
+            is_provisional=session.is_provisional,
         )
         for seat, (name, total) in enumerate(zip(game.players, game.totals, strict=True))
     )
@@ -259,10 +259,7 @@ def _is_mistake(session: Session) -> bool:
 
 
 def _concerned_seat(session: Session, mood: Mood) -> int | None:
-    """Return the seat that the open question or the last mistake concerns, or None for the whole table."""
-    asked = session.open_question
-    if mood is Mood.ASKING:
-        return None if asked is None else asked.seat
+    """Return the seat that the last mistake concerns, or None for the whole table."""
     return _last_seat(session) if mood is Mood.PROBLEM and _is_mistake(session) else None
 
 

@@ -22,7 +22,7 @@ from tallybone.recording.format import SittingStart, Topic
 from tallybone.recording.messages import write_input, write_step, write_table
 from tallybone.recording.resume import Left, write_left
 from tallybone.recording.writer import RecordingWriter
-from tallybone.session.referee import Places
+from tallybone.session.places import Places
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
 from vision.reader.custom_set import RecordedSet

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from calibration.errors import CalibrationError
 from calibration.tiles.corrections import (
@@ -25,10 +25,9 @@ from calibration.tiles.corrections import (
 from calibration.tiles.tile_set import LearnedSet, reader_checksum
 from engine import Amend, Insert, NewHand, Node, NodeId, Play, Redeal, Tile, entries
 from engine.phrases import Phrase, phrase
-from engine.state.problems import the_tile
 from tallybone.files import sentence_of
-from tallybone.session.inputs import Answer, AnswerBack
-from tallybone.session.referee.places import Known, numbers_of
+from tallybone.session.observations import numbers_of
+from tallybone.session.places import Known
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.store.learned_file import TableTiles, load_tiles, save_tiles, tiles_to_store
@@ -45,22 +44,19 @@ log = logging.getLogger(__name__)
 # of a number. A half that is read right outweighs the place.
 _NEARER, _LEAST_CHANCE = 3.0, 1e-6
 
-TileKey: TypeAlias = NodeId | PointPx
-"""Name of a tile in a match: its node in the layout, or its centre in an open hand."""
-
 
 @dataclass(frozen=True, slots=True)
 class NamedTile:
     """A tile on the table that the players have named.
 
     Attributes:
-        key: Its name in the match.
+        key: Its name in the layout.
         tile: The tile.
         seen: Its last reading.
         near: Centre of its neighbour, and the number next to it. None if unknown.
     """
 
-    key: TileKey
+    key: NodeId
     tile: Tile
     seen: SeenTile
     near: tuple[PointPx, int] | None = None
@@ -89,9 +85,8 @@ class NamedTile:
 
 
 def named_tiles(before: Session, step: Step) -> Iterator[NamedTile]:
-    """Yield the tiles that the players have named by an input: by a correction, an answer, or a missed play."""
+    """Yield the tiles that the players have named by an input: by a correction, or a missed play."""
     after, item = step.session, step.item
-    choice = _choice(before, item) if isinstance(item, Answer) else None
     old = {node.id: node.tile for node in _nodes(before)}
     for node in _nodes(after):
         known = after.places.find(node.id)
@@ -105,34 +100,16 @@ def named_tiles(before: Session, step: Step) -> Iterator[NamedTile]:
                 # Without a number in common, another tile may have been taken for it.
                 is_shared = bool({node.tile.low, node.tile.high} & {*numbers_of(known.tile)})
                 is_named = was_known is None and is_shared
-            case Answer():
-                is_named = not (was_known and was_known.is_settled) and choice == the_tile(node.tile)
             case _:
                 is_named = False
         if is_named:
             host = None if node.joins is None else after.places.find(node.joins.host)
             near = None if host is None or node.inner is None else (host.place.center, node.inner)
             yield NamedTile(node.id, node.tile, known.tile, near)
-    if choice is not None:
-        for was, hand in zip(before.places.around.hands, after.places.around.hands, strict=False):
-            for center, tile in hand.told:
-                seen = next((other for other in hand.tiles if other.center_px == center), None)
-                if (center, tile) not in was.told and seen is not None:
-                    yield NamedTile(center, tile, seen)
 
 
 def _nodes(session: Session) -> tuple[Node, ...]:
     return () if session.state.game is None else session.state.game.layout.nodes
-
-
-def _choice(session: Session, answer: Answer) -> str | None:
-    """Return the text of the choice that an answer takes, or None if it matches no question."""
-    asked = [
-        question.ambiguity.choices
-        for question in session.questions
-        if question.answers and answer.topic in (None, question.ambiguity.topic)
-    ]
-    return asked[-1][answer.choice] if asked and 0 <= answer.choice < len(asked[-1]) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +144,7 @@ class Teaching:
         self._fixed: tuple[Example, ...] | None = None
         self._lessons: Lessons | None = None
         # Named tiles of the match. Those that were not learned have no example.
-        self._taught: dict[TileKey, tuple[Tile, ExampleTile | None]] = {}
-        self._answered: tuple[TileKey, ...] = ()
+        self._taught: dict[NodeId, tuple[Tile, ExampleTile | None]] = {}
         self._stored = self._load()
 
     def after(self, step: Step, image: Image | None = None) -> Taught:
@@ -192,26 +168,23 @@ class Teaching:
             self._stored, self._lessons = self._load(), None  # The players may have deleted the last tile.
         earlier = set(self._taught)
         self._follow(step, notes)
-        named = [tile for tile in named_tiles(before, step) if tile.key not in earlier]
-        for tile in named:
-            self._learn(tile, notes)
-        if isinstance(step.item, Answer):
-            self._answered = tuple(tile.key for tile in named)
+        for tile in named_tiles(before, step):
+            if tile.key not in earlier:
+                self._learn(tile, notes)
 
     def _follow(self, step: Step, notes: list[Phrase]) -> None:
         """Forget the tiles whose correction was undone. A tile that is named anew is not learned in this match."""
         named = {NodeId(entry.seq): getattr(entry.action, "tile", None) for entry in entries(step.session.state)}
-        withdrawn = self._answered if isinstance(step.item, AnswerBack) else ()
         for key, (tile, example) in tuple(self._taught.items()):
-            now = named.get(key) if isinstance(key, int) else tile
-            if now == tile and key not in withdrawn:
+            now = named.get(key)
+            if now == tile:
                 continue
             if example is not None:
                 known, fixed = self._known()
                 self._keep(lessons_of(tuple(old for old in known.examples if old.tile != example), fixed))
                 notes.append(phrase("Forgot how the {tile} looks.", tile=tile))
             self._taught[key] = (tile if now is None else now, None)
-            if now is None or key in withdrawn or (example is not None and Tile.of(*example.read) == now):
+            if now is None or (example is not None and Tile.of(*example.read) == now):
                 del self._taught[key]
 
     def _learn(self, named: NamedTile, notes: list[Phrase]) -> None:

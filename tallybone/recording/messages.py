@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from engine import Event
@@ -12,7 +11,7 @@ from tallybone.recording.format import Topic
 from tallybone.recording.reader import RecordedMessage
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
-from tallybone.session.referee import Places
+from tallybone.session.places import Places
 from tallybone.session.sitting import ByHand, Step
 from vision.reader.custom_set import RecordedSet
 from vision.reading import SeenTile
@@ -22,7 +21,6 @@ CORRECTION: Final = Answer | AnswerBack | Event | RecordedSet
 """Type of a record on `Topic.CORRECTION`."""
 _INPUTS: Mapping[Topic, object] = {Topic.BUTTON: Press, Topic.KNOCK: KnockHeard, Topic.CORRECTION: CORRECTION}
 _BY = "by"
-_NOBODY_KNOCKED = "no, nobody knocked"
 TILES: Final = tuple[SeenTile, ...]
 """Type of `tiles` in a record on `Topic.TABLE`."""
 
@@ -54,21 +52,7 @@ def input_of(record: RecordedMessage) -> ByHand | None:
     kind = _INPUTS.get(record.topic)
     fact = {name: value for name, value in record.fact.items() if name != _BY}
     item: ByHand | None = None if kind is None else from_json(fact, kind, record.topic.path)
-    return replace(item, topic=_current_topic(item.topic)) if isinstance(item, Answer) and item.topic else item
-
-
-def _current_topic(topic: str) -> str:
-    """Return the topic of a question as this version words it. Version 0.2.0 asked differently about a pass.
-
-    >>> _current_topic("Ben passes / no, nobody knocked"), _current_topic("the 5-4 / the 6-4")
-    ('Ben passed / nobody passed', 'the 5-4 / the 6-4')
-    """
-    name = topic.replace(_NOBODY_KNOCKED, "").strip(" /").removesuffix(" passes")
-    is_old = _NOBODY_KNOCKED in topic and topic in (
-        f"{name} passes / {_NOBODY_KNOCKED}",
-        f"{_NOBODY_KNOCKED} / {name} passes",
-    )
-    return " / ".join(sorted((f"{name} passed", "nobody passed"))) if is_old else topic
+    return item
 
 
 def event_of_record(record: RecordedMessage) -> Event:

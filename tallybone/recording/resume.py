@@ -14,7 +14,7 @@ from tallybone.recording.format import Damage, ImageMessage, RecordingError, Sit
 from tallybone.recording.messages import TILES, aim_line, aim_of_record, event_of_record, input_of, places_of_record
 from tallybone.recording.reader import RecordedMessage, RecordingFile
 from tallybone.recording.writer import RecordingWriter
-from tallybone.session.referee import Places
+from tallybone.session.places import Places
 from vision.reader.custom_set import RecordedSet
 from vision.reading import SeenTile
 from vision.tracking.camera_motion import STRAIGHT_ON, Alignment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path
@@ -19,7 +19,7 @@ from tallybone.recording.index import records_on
 from tallybone.recording.messages import event_of_record
 from tallybone.recording.reader import RecordedMessage, read_recording, whole_only
 from tallybone.replay.run import ReplayStep
-from tallybone.session.referee import Ambiguity
+from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Step
 from tallybone.sources.source import GameOverrides, match_of
@@ -234,7 +234,9 @@ class Tally:
     @property
     def score(self) -> Score:
         """Score of the match so far."""
-        return Score.of(engine.State() if self.session is None else self.session.state)
+        if self.session is None:
+            return Score()
+        return replace(Score.of(self.session.state), provisional=self.session.is_provisional)
 
     @property
     def result(self) -> dict[str, Any]:

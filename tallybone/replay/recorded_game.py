@@ -25,7 +25,7 @@ from tallybone.recording.whereabouts import Whereabouts
 from tallybone.replay.export import Transcript
 from tallybone.replay.lines import Fact, Score, differences
 from tallybone.replay.run import ReplayStep
-from tallybone.session.referee import Places
+from tallybone.session.places import Places
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.sources.source import GameOverrides, match_of

@@ -1,49 +1,75 @@
 """Feed views, knocks, presses and answers to a session, and return the announcements after each.
 
 Pure: the same inputs give the same session and announcements. Times come with the inputs.
+
+A look is a settled view with news, or sounds and presses that have waited long enough. Each look is decoded, and the
+likeliest course of the match is written into the log (`written`). What people enter outranks every course: the decoder
+then goes on from the log (`anchored`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import engine
-from engine import Decline, Draw, Event, Inferred, ItStands, Knock, Phase, Revised, State, Undo, apply, problem_with
+from engine import (
+    Action,
+    Confirmed,
+    Event,
+    Inferred,
+    NodeId,
+    Undo,
+    apply,
+    entries,
+    problem_with,
+)
+from engine.phrases import listed, phrase
+from engine.state.problems import the_tile
+from engine.value import changed
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
-from tallybone.session.knocks import KNOCK_WAITS_NS, SURE_KNOCK, PendingKnock, joined, passes_among
-from tallybone.session.referee import Resolution, decide, follow_changes, forgotten
-from tallybone.session.referee.catching_up import is_ready
-from tallybone.session.referee.corrections import settled
-from tallybone.session.referee.observing import after_look, first_seen, observe
-from tallybone.session.referee.passes import EnteredAction, earlier_answer, judge_before_entered, with_doubt
-from tallybone.session.referee.places import Adoption, Pressed, Unseen, cleared
-from tallybone.session.session import Announcement, Answered, Input, Sensed, Session, without_alike
-from tallybone.session.taking_back import back_to, renamed
+from tallybone.session.observations import Observation, looked, seen_name
+from tallybone.session.put_right import adopting_events, ask_about_hand
+from tallybone.session.questions import (
+    Adoption,
+    Ambiguity,
+    Doubt,
+    Meaning,
+    Question,
+    ask_about_totals,
+    doubtful_actions,
+    guesses,
+)
+from tallybone.session.session import Announcement, Answered, Input, Session, anchored, in_play, with_places
+from tallybone.session.written import Written, written_in
 from tallybone.session.zones import SortedView, split
 from vision.reader.custom_set import RecordedSet
+from vision.reading import SeenTile
 from vision.tracking.table_view import TableView
 
-# Minimum confidence of a sound while the table is hidden. Fainter ones explain neither a pass nor a tile.
-_HEARD_HIDDEN = 0.5
-# Time after a new tile in which knocks are ignored. A hand may touch the table again as it leaves.
+# Time after a new tile in which sounds are ignored. A hand may touch the table again as it leaves.
 TILE_ECHOES_NS = 300_000_000
-# At a table with zones, an unchanged view counts as a second look after this time, once.
+# Time for which a sound waits for the tile that may have caused it.
+KNOCK_WAITS_NS = 2_000_000_000
+# Two sounds from the same seat, or two presses of the same button, that are less than this apart are one.
+ONE_KNOCK_NS, _ONE_PRESS_NS = 700_000_000, 500_000_000
+# An unchanged view counts as a second look after this time, once.
 LINGERS_NS = 2_000_000_000
-# Time without a settled view, due to missing pictures or an obstructed table, after which the order of actions is
-# unknown.
-BLIND_NS = 6_000_000_000
-# After this time without a picture, a whole hand may have been played unseen.
-A_HAND_NS = 40_000_000_000
-# Maximum time that a press waits for the next look while something moves.
-PRESS_WAITS_NS = 3_000_000_000
-# Maximum time between a seen draw and a press that means the same draw.
-ONE_DRAW_NS = 3_000_000_000
-# After more looks and knocks than this, an answer can no longer be withdrawn. A withdrawal processes all of them again,
-# at up to 19 ms a look.
-MAX_SINCE = 30
+# Maximum time that a press waits for the next look that explains it, at a table at rest and otherwise.
+PRESS_WAITS_NS, _HIDDEN_WAITS_NS = 3_000_000_000, 15_000_000_000
+# Maximum time between a stack and the press that announces it.
+_TOUCHED_NS = 6_000_000_000
+# Time without a view after which presses and sounds wait for the next one.
+_BLIND_NS = 2_000_000_000
+# Time for which totals must be doubtful before the players are asked: a press may come late.
+_ASKS_NS = 6_000_000_000
+# Confidence below which a knock is not sure.
+SURE_KNOCK = 0.6
+
+Announcements = tuple[Announcement, ...]
 
 
-def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, tuple[Announcement, ...]]:
+def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, Announcements]:
     """Return the session after the next input, and the announcements for the players.
 
     Args:
@@ -52,318 +78,76 @@ def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Se
         t_ns: Its time in nanoseconds of a monotonic clock. None for the time of the previous input.
     """
     session = replace(session, t_ns=session.t_ns if t_ns is None else t_ns)
-    if isinstance(event, RecordedSet):  # It only changes later views.
-        return session, ()
-    if isinstance(event, AnswerBack):
-        return _withdrawn(session, event)
-    after, announcements = _process(session, event)
-    answered = _withdrawable(session, event, after)
-    return after if answered is after.answered else replace(after, answered=answered), announcements
-
-
-def _withdrawable(before: Session, event: Input, after: Session) -> Answered | None:
-    """Return the answer that can be withdrawn after an input, or None.
-
-    It is the last answer, until an input other than views and knocks changes the match, or more than MAX_SINCE views
-    and knocks have followed.
-    """
-    answered = before.answered
     match event:
-        case Answer() if _resolution_of(before, event) is not None:
-            return Answered(replace(before, answered=None))
-        case TableView() | KnockHeard() if answered is not None:
-            if isinstance(event, TableView) and after.places.looks == before.places.looks:
-                return answered
-            since = (*without_alike(answered.since, event), (event, after.t_ns))
-            return replace(answered, since=since) if len(since) <= MAX_SINCE else None
-        case _:
-            return answered if after.state is before.state and after.places == before.places else None
-
-
-def _withdrawn(session: Session, back: AnswerBack) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session without its last answer, after processing all later looks and knocks again.
-
-    The session is unchanged if *back* does not match that answer.
-    """
-    answered = session.answered
-    if answered is None or answered.log != back.log:
-        return session, ()
-    state, outcomes, names = back_to(session.state, back.log)
-    before, announcements = answered.before, tuple[Announcement, ...](outcomes)
-    places = replace(renamed(before.places, names, state.next_seq), asked=())
-    again, more = _settle(replace(before, state=state, places=places))
-    announcements = (*announcements, *more)
-    for sensed, at_ns in answered.since:
-        again, more = _process(replace(again, t_ns=at_ns), sensed)
-        announcements = (*announcements, *more)
-    return replace(again, t_ns=session.t_ns), announcements
-
-
-def _process(session: Session, event: Event | Sensed | Press | Answer) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after an event at `session.t_ns`, and the announcements for the players."""
-    view = event if isinstance(event, TableView) else None
-    session = _update_view_times(session, view)
-    if view is not None and _is_unchanged(session, view):
-        return _pass_time(session, view)
-    parts = None if view is None else _parts(session, view)
-    session, announcements = _after_knocks(session, parts, view)
-    more: tuple[Announcement, ...] = ()
-    match event:
+        case RecordedSet():  # It only changes later views.
+            return session, ()
         case TableView():
-            session = _after_look(session, event, parts)
+            return _viewed(session, event)
         case KnockHeard():
-            session = _queue_knock(session, event)
+            return _due(_heard(session, event))
         case Answer():
-            meant = _resolution_of(session, event)
-            if meant is not None:
-                session, more = _apply_resolution(session, meant)
-        case Press(button=Button.TABLE) if session.state.game is not None:
-            session = replace(session, places=replace(session.places, adoption=Adoption.ASKED))
-        case Press(button=Button.STACK) if not session.places.wants_stack:
-            session = replace(session, places=replace(session.places, wants_stack=True))
-        case Press(button=Button.DRAW) if _is_drawn(session, event):
-            pass
-        case (
-            Press(button=Button.CALL | Button.KNOCK | Button.DRAW | Button.DONE | Button.STACK)
-            | engine.Call()
-            | Knock()
-            | Draw()
-            | Decline()
-        ):
-            session = _queue_press(session, event)
+            return _answered(session, event)
+        case AnswerBack():
+            return _withdrawn(session, event)
+        case Press(button=Button.TABLE):
+            if session.decoder is None:
+                return session, ()
+            session, before = _flushed(session)
+            session, asked = _with_questions(replace(session, adoption=Adoption.ASKED))
+            return session, (*before, *asked)
+        case Press(button=Button.UNDO) if session.pressed:  # nothing has shown the press that waits
+            return replace(session, pressed=session.pressed[:-1]), ()
+        case Press() if event.button in _AT_ONCE:
+            session, before = _flushed(session)
+            meant = event_of(event, session.state)
+            session, after = (session, ()) if meant is None else feed(session, meant)
+            return session, (*before, *after)
+        case Press():
+            return _pressed(session, event)
+        case Confirmed():
+            return _confirmed(session, event)
+        case engine.MatchStart() | engine.Play() | engine.Stack():
+            return _entered(session, event)
+        case Undo() | engine.Amend() | engine.Insert() | engine.Remove() | engine.ItStands() | Inferred():
+            return _entered(session, event)
         case _:
-            session, more = _release_presses(session, is_asked=True)
-            entered = event_of(event, session.state) if isinstance(event, Press) else event
-            if isinstance(entered, engine.Play):
-                session, last = _apply_by_player(session, entered, is_by_turn=False)
-                more = (*more, *last)
-            elif entered is not None:
-                session, last = _apply_entered(session, entered)
-                more = (*more, *last)
-    session, last = _settle(session)
-    session, released = _release_presses(session)
-    return session, (*announcements, *more, *last, *released)
+            return _pressed(session, event)
 
 
-def _queue_press(session: Session, press: Press | engine.Call | Knock | Draw | Decline) -> Session:
-    """Return the session with a press queued until the next look."""
-    pressed = Pressed(press, session.t_ns, session.places.looks)
-    return replace(session, places=replace(session.places, pressed=(*session.places.pressed, pressed)))
+_AT_ONCE = (Button.UNDO, Button.STANDS, Button.NEXT)
 
 
-def _release_presses(session: Session, *, is_asked: bool = False) -> tuple[Session, tuple[Announcement, ...]]:
-    """Apply the queued presses that need not wait for another look, and return the announcements.
+# ---- views ----
 
-    At a table at rest, a press is applied at once. If a play that has not been seen yet may make it legal, it waits for
-    a look that shows something new, up to PRESS_WAITS_NS. No press is applied during a gap or while a question holds up
-    the game, except before another input by hand (*is_asked*). Then presses are applied up to the first that must wait
-    for such a play.
-    """
-    places = session.places
-    is_unknown = session.blind_ns is not None or places.unseen is not None
-    is_held_up = any(question.ambiguity.holds_up for question in session.questions)
-    if not is_asked and (is_unknown or is_held_up or (places.waiting and not is_ready(places))):
+
+def _viewed(session: Session, view: TableView) -> tuple[Session, Announcements]:
+    is_trusted = view.is_settled and view.lost is None
+    session = replace(session, is_at_rest=is_trusted, viewed_ns=session.t_ns)
+    if session.decoder is None or not is_trusted:
         return session, ()
-    announcements: tuple[Announcement, ...] = ()
-    while session.places.pressed:
-        first, *later = session.places.pressed
-        if isinstance(first.press, Press) and first.press.button is Button.STACK:
-            # Wait for the answer about the previous stack. This one may raise a question itself.
-            if session.places.wants_stack:
-                break
-            places = replace(session.places, pressed=tuple(later), wants_stack=True)
-            session, more = _settle(replace(session, places=places))
-            return session, (*announcements, *more)
-        meant = first.meant(session.state)
-        is_allowed = meant is not None and not _may_be_early(problem_with(session.state, meant))
-        is_late = first.look < session.places.looks or session.t_ns - first.t_ns >= PRESS_WAITS_NS
-        is_due = session.seen is None or (session.is_at_rest and (is_allowed or is_late))
-        if not (is_due or (is_asked and is_allowed)):
-            break
-        session = replace(session, places=replace(session.places, pressed=tuple(later)))
-        if meant is not None:
-            is_by_turn = isinstance(first.press, Press) and first.press.seat is None
-            session, more = _apply_by_player(session, meant, is_by_turn=is_by_turn)
-            announcements = (*announcements, *more)
-            session, more = _settle(session)
-            announcements = (*announcements, *more)
-    return session, announcements
-
-
-def _may_be_early(problem: engine.Problem | None) -> bool:
-    """Check whether a play that has not been seen yet may solve the problem: a wrong turn, or an impossible action."""
-    if problem is None:
-        return False
-    return problem.weight is engine.Weight.IMPOSSIBLE or problem.kind is engine.ProblemKind.WRONG_SEAT
-
-
-def _update_view_times(session: Session, view: TableView | None) -> Session:
-    """Return the session with the times of its views updated.
-
-    After BLIND_NS without a settled view, *blind_ns* is set to the time of the last one.
-    """
-    last_ns = session.viewed_ns
-    is_blind = session.blind_ns is None and last_ns is not None and session.t_ns - last_ns >= BLIND_NS
-    blind_ns = last_ns if is_blind else session.blind_ns
-    if view is None:
-        return replace(session, blind_ns=blind_ns)
-    is_seen, shown_ns = _is_trusted(view), session.shown_ns
-    is_missed = session.is_hand_missed or (shown_ns is not None and session.t_ns - shown_ns >= A_HAND_NS)
-    return replace(
-        session,
-        viewed_ns=session.t_ns if is_seen else last_ns,
-        blind_ns=blind_ns,
-        is_at_rest=is_seen,
-        shown_ns=session.t_ns,
-        is_hand_missed=is_missed,
-    )
-
-
-def _is_trusted(view: TableView) -> bool:
-    """Check that a view shows the whole table: it is settled, and the camera pose is known."""
-    return view.is_settled and view.lost is None
-
-
-def _ends_blindness(session: Session, view: TableView) -> bool:
-    """Check whether a view is the first trusted one after a time without settled views."""
-    return session.blind_ns is not None and _is_trusted(view)
-
-
-def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
-    """Apply every due resolution. Return the session and the announcements, with only those questions that are new."""
-    announcements: tuple[Announcement, ...] = ()
-    while isinstance(verdict := decide(session.places, session.state), Resolution):
-        session, more = _apply_resolution(session, verdict)
-        announcements = (*announcements, *more)
-    topics = tuple(question.ambiguity.topic for question in verdict)
-    new = tuple(question.ambiguity for question in verdict if question.ambiguity.topic not in session.places.asked)
-    return replace(session, questions=verdict, places=replace(session.places, asked=topics)), (*announcements, *new)
-
-
-def _apply_resolution(session: Session, resolution: Resolution) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after a resolution by the referee or by an answer."""
-    state, events = session.state, resolution.events
-    actions = tuple(
-        engine.Seq(state.next_seq + at) for at, event in enumerate(events) if not isinstance(event, engine.Revision)
-    )
-    marks = (Inferred(actions),) if resolution.is_inferred else ()
-    announcements: tuple[Announcement, ...] = ()
-    for event in (*events, *marks):
-        state, outcomes = apply(state, event)
-        announcements = (*announcements, *outcomes)
-        if isinstance(event, Draw):
-            session = replace(session, drawn=(event.seat, session.t_ns))
-    after = replace(session, state=state, places=follow_changes(resolution.places, state))
-    return after, _as_one_correction(announcements, state)
-
-
-def _as_one_correction(announcements: tuple[Announcement, ...], state: State) -> tuple[Announcement, ...]:
-    """Return the announcements with several corrections merged.
-
-    Omits problems that the last correction has solved, and all turns but the last.
-    """
-    revised = [announcement for announcement in announcements if isinstance(announcement, Revised)]
-    if len(revised) < 2:
-        return announcements
-    turns = [announcement for announcement in announcements if isinstance(announcement, engine.Turn)]
-    others = (
-        announcement
-        for announcement in announcements
-        if not isinstance(announcement, Revised | engine.Turn)
-        and not (isinstance(announcement, engine.Irregular) and announcement.seq not in state.irregular)
-    )
-    return (Revised(revised[0].before, revised[-1].after), *others, *turns[-1:])
-
-
-def _apply_by_player(
-    session: Session, action: EnteredAction, *, is_by_turn: bool
-) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after an action of a player, and after the doubtful passes before it that it decides.
-
-    Args:
-        session: The session before the action.
-        action: The action.
-        is_by_turn: The player is unknown, so it is the one to move.
-    """
-    before = judge_before_entered(session.places, session.state, action, is_by_turn=is_by_turn)
-    announcements: tuple[Announcement, ...] = ()
-    if before is not None:
-        session, announcements = _apply_resolution(session, before)
-        game = session.state.game
-        turn = None if game is None or game.hand is None else game.hand.turn
-        if is_by_turn and turn is not None:
-            action = replace(action, seat=turn)
-    session, more = _apply_entered(session, action)
-    return session, (*announcements, *more)
-
-
-def _apply_entered(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after an event that was entered by hand."""
-    state, announcements = apply(session.state, event)
-    is_hidden = session.viewed_ns is not None and session.t_ns - session.viewed_ns >= PRESS_WAITS_NS
-    is_ended = _in_play(session.state) and not _in_play(state)
-    if is_ended and (is_hidden or session.places.unseen is not None):  # Some actions may have been missed.
-        state, _ = apply(state, Inferred((session.state.next_seq,)))
-    # A new deal begins with an empty table, unless it is refused. It may be accepted later.
-    is_refused = any(
-        isinstance(outcome, engine.Irregular) and not outcome.stands and outcome.seq == session.state.next_seq
-        for outcome in announcements
-    )
-    dealt = state.log[event.seq] if isinstance(event, ItStands) else event
-    is_dealt = isinstance(dealt, engine.NewHand | engine.Redeal) and not is_refused
-    is_undone = isinstance(event, Undo | engine.Remove)
-    places = cleared(session.places) if is_dealt else follow_changes(session.places, state, is_undone=is_undone)
-    if isinstance(event, Undo):
-        places = forgotten(places, state)
-    if isinstance(event, engine.Amend | ItStands):
-        places = settled(places, state, engine.NodeId(event.seq))
-    return replace(session, state=state, places=places), announcements
-
-
-def _in_play(state: State) -> bool:
-    return state.game is not None and state.game.phase in (Phase.LEAD, Phase.PLAY)
-
-
-def _resolution_of(session: Session, answer: Answer) -> Resolution | None:
-    """Return the resolution chosen by an answer, or None if it matches no open question with that choice."""
-    questions = [
-        question
-        for question in session.questions
-        if question.answers and answer.topic in (None, question.ambiguity.topic)
-    ]
-    if not questions or not 0 <= answer.choice < len(questions[-1].answers):
-        return earlier_answer(session.places, session.state, answer.topic, answer.choice)
-    return questions[-1].answers[answer.choice]
-
-
-def _is_unchanged(session: Session, view: TableView) -> bool:
-    """Check that a view shows nothing new, or is not settled and has no changes. This holds for nearly every frame."""
-    if view.changes:
-        return False
-    if not view.is_settled:
-        return True
     seen = session.seen
-    if session.zones and session.looked_ns is not None and session.t_ns - session.looked_ns >= LINGERS_NS:
-        return False
-    return (
-        seen is not None
-        and view.moved_since_ns == seen.moved_since_ns
-        and view.tiles == seen.tiles
-        and view.size_px == seen.size_px
-    )
+    is_same = seen is not None and not view.changes and view.tiles == seen.tiles and view.size_px == seen.size_px
+    lingers = session.looked_ns is not None and session.t_ns - session.looked_ns >= LINGERS_NS
+    if is_same and not lingers:
+        return _due(session)
+    table, look = looked(session.table, _parts(session, view), Observation(session.t_ns))
+    if not session.zones or session.zones.boneyard is None:
+        look = replace(look, yard=None)
+    last = session.look
+    is_news = bool(look.pieces or look.gone or look.moved or look.back or look.touched)
+    is_news = is_news or last is None or (look.yard, _counts(look)) != (last.yard, _counts(last))
+    session = replace(session, seen=view, table=table)
+    if not is_news and not lingers:
+        return _due(session)
+    is_pending = session.doubtful_ns is not None and session.t_ns - session.doubtful_ns < _ASKS_NS
+    session = replace(session, looked_ns=session.t_ns if is_news or is_pending else None)
+    if not is_news and not (any(look.shown) or session.questions or session.doubtful_ns is not None):
+        return _due(session)
+    return _decoded(session, look)
 
 
-def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after a view that shows nothing new: apply knocks and presses that have waited long enough."""
-    if _ends_blindness(session, view):  # and nothing has changed
-        session = replace(session, blind_ns=None)
-    announcements: tuple[Announcement, ...] = ()
-    if session.heard and session.t_ns - session.heard[0].t_ns >= KNOCK_WAITS_NS:
-        session, announcements = _after_knocks(session, None, view)
-        session, more = _settle(session)
-        announcements = (*announcements, *more)
-    session, more = _release_presses(session)
-    return session, (*announcements, *more)
+def _counts(look: Observation) -> tuple[tuple[tuple[float, float], ...], ...]:
+    return tuple(tuple(tile.center_px for tile in tiles) for tiles in look.shown)
 
 
 def _parts(session: Session, view: TableView) -> SortedView:
@@ -372,106 +156,319 @@ def _parts(session: Session, view: TableView) -> SortedView:
         return SortedView(view)
     layout = tuple(known.place for known in session.places.known)
     game = session.state.game
-    in_play = game is not None and game.phase is Phase.PLAY
-    return split(view, session.zones, layout, may_join=in_play)
+    return split(view, session.zones, layout, may_join=game is not None and game.phase is engine.Phase.PLAY)
 
 
-def _after_look(session: Session, view: TableView, parts: SortedView | None) -> Session:
-    """Return the session after a look at the table: a view that shows something new."""
-    assert parts is not None  # set for every view
-    laid_ns = session.t_ns if parts.placed else session.laid_ns
-    places = observe(session.places, parts)
-    heard = session.heard
-    if _ends_blindness(session, view):
-        before = places.unseen or Unseen(places.looks)
-        knocks = (*before.knocks, *(knock.seat for knock in heard if knock.confidence >= _HEARD_HIDDEN))
-        unseen = replace(before, knocks=knocks, until=places.looks, boneyard=None)
-        places = replace(places, unseen=replace(unseen, is_hand_missed=session.is_hand_missed))
-        if session.is_hand_missed:
-            session = replace(session, state=_perhaps_another_hand(session.state))
-        places = first_seen(session.places, places, parts.layout)
-        session, heard = replace(session, blind_ns=None, is_hand_missed=False), ()
-    if session.zones and view.lost is None:
-        places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
-    is_again = session.seen is not None and session.seen.tiles == view.tiles and not view.changes
-    looked_ns = None if is_again else session.t_ns
-    return replace(session, places=places, laid_ns=laid_ns, seen=view, looked_ns=looked_ns, heard=heard)
+# ---- sounds and presses ----
 
 
-def _perhaps_another_hand(state: State) -> State:
-    """Return the match. Before the lead, its last deal is marked as inferred: another may have been dealt since."""
-    if state.game is None or state.game.phase is not Phase.LEAD:
-        return state
-    dealt = [entry.seq for entry in engine.entries(state) if isinstance(entry.action, engine.NewHand | engine.Redeal)]
-    return apply(state, Inferred((dealt[-1],)))[0] if dealt else state
-
-
-def _is_drawn(session: Session, press: Press) -> bool:
-    """Check whether a press for a draw means a draw that was seen within the last ONE_DRAW_NS."""
-    if session.drawn is None or session.t_ns - session.drawn[1] > ONE_DRAW_NS:
-        return False
-    return press.seat is None or press.seat == session.drawn[0]
-
-
-def _queue_knock(session: Session, knock: KnockHeard) -> Session:
-    """Return the session with a knock queued until it is known not to be a tile.
-
-    Knocks outside play, and soon after a tile was laid, are dropped.
-    """
-    is_echo = session.laid_ns is not None and session.t_ns - session.laid_ns < TILE_ECHOES_NS
-    if not _in_play(session.state) or is_echo:
+def _heard(session: Session, knock: KnockHeard) -> Session:
+    """Return the session with a sound that waits for the next look. The second of a double knock is not another."""
+    laid_ns = session.look.t_ns if session.look is not None and session.look.pieces else None
+    is_echo = laid_ns is not None and session.t_ns - laid_ns < TILE_ECHOES_NS
+    if not in_play(session.state) or is_echo:
         return session
-    return replace(session, heard=joined(session.heard, knock, session.t_ns))
+    if session.heard and session.t_ns - session.heard[-1][0] < ONE_KNOCK_NS:
+        at_ns, last = session.heard[-1]
+        is_doubtful = min(last.confidence, knock.confidence) < SURE_KNOCK and None in (last.seat, knock.seat)
+        if last.seat == knock.seat or is_doubtful:
+            seat = knock.seat if last.seat is None else last.seat
+            one = replace(last, seat=seat, confidence=max(last.confidence, knock.confidence))
+            return replace(session, heard=(*session.heard[:-1], (at_ns, one)))
+    return replace(session, heard=(*session.heard, (session.t_ns, knock)))
 
 
-def _after_knocks(
-    session: Session, parts: SortedView | None, view: TableView | None
-) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after the waiting knocks that are now known to be passes or tiles, before processing *parts*.
+def _pressed(session: Session, press: Press | Action) -> tuple[Session, Announcements]:
+    """Return the session after a press or entered action. The second of two equal presses at once is not another."""
+    last = session.last_press
+    if isinstance(press, Press):
+        session = replace(session, last_press=(session.t_ns, press))
+        if last is not None and last[1] == press and 0 < session.t_ns - last[0] < _ONE_PRESS_NS:
+            return session, ()
+    if session.decoder is None:
+        meant = _meant(session, press)
+        return (session, ()) if meant is None else _entered(session, meant)
+    return _due(replace(session, pressed=(*session.pressed, (session.t_ns, press))))
 
-    While a question holds up the game the turn is unknown, so knocks keep waiting. Knocks during a time without settled
-    views are explained together with the first view after it.
+
+def _due(session: Session, *, is_last: bool = False) -> tuple[Session, Announcements]:
+    """Return the session after sounds and presses that need not wait for the next look.
+
+    A press waits for it if nothing explains the press yet, because its tile may not have been seen. *is_last* decodes
+    all of them now.
     """
-    if session.blind_ns is not None or (view is None and not session.is_at_rest):
+    if not (session.heard or session.pressed) or session.decoder is None:
         return session, ()
-    tiles = 0 if parts is None else parts.placed or int(_is_drawing(session, parts))
-    game = session.state.game
-    turn = None if game is None or game.hand is None else game.hand.turn
-    came_from = () if parts is None else parts.came_from
-    passes, doubtful = passes_among(session.heard, view, t_ns=session.t_ns, tiles=tiles, came_from=came_from, turn=turn)
-    if any(question.ambiguity.holds_up for question in session.questions):
-        return replace(session, heard=(*passes, *doubtful)), ()
-    session = replace(session, heard=doubtful)
-    announcements: tuple[Announcement, ...] = ()
-    for heard in passes:
-        session, more = _apply_knock(session, heard)
+    is_unseen = session.seen is None
+    is_sound_due = bool(session.heard) and session.t_ns - session.heard[0][0] >= KNOCK_WAITS_NS
+    is_blind = session.viewed_ns is not None and session.t_ns - session.viewed_ns >= _BLIND_NS
+    waits_ns = PRESS_WAITS_NS if session.is_at_rest else _HIDDEN_WAITS_NS
+    is_press_due = any(
+        not isinstance(press, Press) or (not is_blind and session.t_ns - t_ns >= waits_ns)
+        for t_ns, press in session.pressed
+    )
+    is_still = session.is_at_rest and not is_blind
+    if not (is_last or is_unseen or is_press_due or (is_still and (session.pressed or is_sound_due))):
+        return session, ()
+    look = _same(session)
+    undue = () if is_sound_due or is_last else session.heard  # The tile that made a sound may not have been seen.
+    if undue and not session.pressed:
+        return session, ()
+    is_decided = is_last or is_unseen or is_press_due
+    if not (is_decided or look.touched) and Button.STACK in _buttons(session):
+        return session, ()
+    after, announcements = _decoded(replace(session, heard=() if undue else session.heard), look)
+    assert after.decoder is not None
+    is_explained = not session.pressed or after.decoder.beam[0].refused == session.decoder.beam[0].refused
+    return (replace(after, heard=undue), announcements) if is_decided or is_explained else (session, ())
+
+
+def _buttons(session: Session) -> list[Button]:
+    return [press.button for _, press in session.pressed if isinstance(press, Press)]
+
+
+def _same(session: Session) -> Observation:
+    """Return a look at the unchanged table."""
+    last = session.look
+    if last is None:
+        return Observation(session.t_ns)
+    touched = last.touched if session.t_ns - last.t_ns < _TOUCHED_NS else frozenset[NodeId]()
+    return Observation(
+        session.t_ns, absent=last.absent, touched=touched, lying=last.lying, yard=last.yard, shown=last.shown
+    )
+
+
+def _flushed(session: Session) -> tuple[Session, Announcements]:
+    """Return the session after everything that waits for the next look."""
+    return _due(session, is_last=True)
+
+
+# ---- decoding ----
+
+
+def _decoded(session: Session, look: Observation) -> tuple[Session, Announcements]:
+    """Return the session after a look, with the sounds and presses before it."""
+    look = replace(
+        look,
+        sounds=tuple(sound for _, sound in session.heard),
+        presses=tuple(press for _, press in session.pressed),
+        is_deaf=session.is_deaf,
+    )
+    session = replace(session, look=look, heard=(), pressed=(), is_deaf=False)
+    assert session.decoder is not None
+    before = session.decoder.beam[0].refused
+    announcements: Announcements
+    session, announcements = _written(replace(session, decoder=session.decoder.added(look)))
+    assert session.decoder is not None
+    decoder = session.decoder
+    if session.answered is not None and decoder.looks[0].t_ns > session.answered.before.t_ns:
+        session = replace(session, answered=None)  # a later hand, and the looks after the answer are forgotten
+    if decoder.beam[0].refused > before and look.presses:
+        session, more = _refused(session, look.presses[-1])
         announcements = (*announcements, *more)
-    return session, announcements
+    session, asked = _with_questions(session)
+    return session, (*announcements, *asked)
 
 
-def _is_drawing(session: Session, parts: SortedView) -> bool:
-    """Check whether a hand has taken a tile from the boneyard, in a game with draws."""
-    game = session.state.game
-    draws = game is not None and game.rules.draw is not engine.Drawing.NONE
-    return draws and parts.is_by_hand and parts.boneyard < session.places.around.yard.count
+def _meant(session: Session, press: Press | Action) -> Event | None:
+    return event_of(press, session.state) if isinstance(press, Press) else press
 
 
-def _apply_knock(session: Session, heard: PendingKnock) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after a knock that was not a tile.
+def _refused(session: Session, press: Press | Action) -> tuple[Session, Announcements]:
+    """Return the session after a press or entered action that nothing explains.
 
-    A confident knock is a pass, unless the player has to draw first. An unsure knock is ignored if a pass is illegal.
-    Otherwise the referee asks whether the player passed. A knock without a known seat counts for the player to move.
+    A press stays in the log as refused, and changes nothing. Who enters an action knows it, so it counts if it can.
     """
-    game = session.state.game
-    turn = None if game is None or game.hand is None else game.hand.turn
-    seat = turn if heard.seat is None else heard.seat
-    if seat is None:
+    meant = _meant(session, press)
+    problem = None if meant is None else problem_with(session.state, meant)
+    is_refused = problem is not None and problem.weight in (engine.Weight.IMPOSSIBLE, engine.Weight.DOUBTFUL)
+    if meant is None or (isinstance(press, Press) and not is_refused):
         return session, ()
-    if heard.confidence < SURE_KNOCK:
-        places = with_doubt(session.places, session.state, heard.seat, heard.confidence)
-        return replace(session, places=places), ()
-    problem = problem_with(session.state, Knock(seat))
-    if problem is None or problem.kind is not engine.ProblemKind.KNOCK_TOO_EARLY:
-        return _apply_by_player(session, Knock(seat), is_by_turn=heard.seat is None)
-    places = replace(session.places, maybe_passed=seat, knocked_early=session.places.looks)
-    return replace(session, places=places), ()
+    if not is_refused:
+        return _entered(session, meant)
+    state, announcements = apply(session.state, meant)
+    return replace(session, state=state), announcements
+
+
+def _written(session: Session) -> tuple[Session, Announcements]:
+    """Return the session after the best course is written into the log, with its doubtful actions marked."""
+    assert session.decoder is not None
+    decoder = session.decoder
+    state, announcements, path = written_in(session.state, session.path, decoder.beam[0])
+    doubt = Doubt.of(decoder.beam)
+    since_ns = None if doubt.is_certain else session.doubtful_ns or session.t_ns
+    is_marked = since_ns is not None and session.t_ns - since_ns >= LINGERS_NS
+    marked = {entry.seq for entry in entries(state) if entry.inferred}
+    guessed = guesses(decoder.beam[0], decoder.looks)
+    found = doubtful_actions(doubt, guessed) if is_marked else guessed
+    wanted = {path[-1 - back].seqs[at] for back, at in found if back < len(path)}
+    hand = len(decoder.beam[0].chain())
+    ours = {seq for each in path[-hand:] for seq in each.seqs}
+    new = tuple(sorted(wanted - marked - session.confirmed))
+    over = tuple(sorted((marked & ours & session.marked) - wanted))
+    for event in (Inferred(new), Confirmed(over)):
+        if event.seqs:
+            state, _ = apply(state, event)
+    if since_ns is not None and session.doubtful_ns is None:  # look again to see whether the doubt stays
+        session = replace(session, looked_ns=session.t_ns)
+    own = (session.marked | {*new}) - {*over}
+    session = replace(session, state=state, path=path, doubtful_ns=since_ns, marked=own)
+    return with_places(session), announcements
+
+
+def _with_questions(session: Session) -> tuple[Session, Announcements]:
+    """Return the session with its open questions, and those that are new."""
+    old = {question.ambiguity.topic for question in session.questions}
+    questions = tuple(_questions(session))
+    new = tuple(question.ambiguity for question in questions if question.ambiguity.topic not in old)
+    return replace(session, questions=questions), new
+
+
+def _questions(session: Session) -> Iterable[Question]:
+    """Yield the open questions, the most urgent last."""
+    if session.decoder is None:
+        return
+    left = [piece for piece in session.decoder.beam[0].left if piece.name in session.undone]
+    if left and not session.decoder.beam[0].is_swept:
+        yield _ask_about_undone(session, [piece.tile for piece in left])
+    doubt = Doubt.of(session.decoder.beam)
+    lasts_ns = 0 if session.doubtful_ns is None else session.t_ns - session.doubtful_ns
+    if doubt.is_asked and (lasts_ns >= _ASKS_NS or session.questions):
+        question = ask_about_totals(doubt, session.decoder.pieces)
+        if question.ambiguity.topic not in session.rejected:
+            yield question
+    if session.adoption is not None:
+        yield ask_about_hand(session.state, session.adoption)
+
+
+def _ask_about_undone(session: Session, tiles: Sequence[SeenTile]) -> Question:
+    """Return the question whether tiles whose plays were undone, and that are still on the table, count again."""
+    names = listed([the_tile(seen_name(tile)) for tile in tiles])
+    words = phrase("still on the table: {tiles}. Count it again, or take it off the table?", tiles=names)
+    choices = (phrase("count it again"), phrase("take it off the table"))
+    return Question(Ambiguity(tiles[0], words, choices), (Meaning(counts=True), Meaning(counts=False)))
+
+
+# ---- answers and corrections ----
+
+
+def _answered(session: Session, answer: Answer) -> tuple[Session, Announcements]:
+    """Return the session after an answer. It is unchanged if no open question has that choice."""
+    asked = [each for each in session.questions if answer.topic in (None, each.ambiguity.topic)]
+    if not asked or not 0 <= answer.choice < len(asked[-1].answers):
+        return session, ()
+    meaning, before = asked[-1].answers[answer.choice], session
+    announcements: Announcements
+    if meaning.adoption is not None:
+        return _adopted(session, meaning)
+    if meaning.counts is not None:
+        idle = session.idle if meaning.counts else session.idle | session.undone
+        session = anchored(replace(session, idle=idle, undone=frozenset()))
+        session, look = _laid_anew(session) if meaning.counts else (session, _same(session))
+        session, announcements = _decoded(replace(session, answered=None), look)
+        return session, announcements
+    if meaning.denied:
+        session = replace(session, rejected=session.rejected | {asked[-1].ambiguity.topic})
+    session = _trusted(session) if meaning.said else session
+    session, announcements = _decoded(session, replace(_same(session), said=meaning.said, denied=meaning.denied))
+    return replace(session, answered=Answered(len(before.state.log), replace(before, answered=None))), announcements
+
+
+def _trusted(session: Session) -> Session:
+    """Return the session without surprises of earlier looks, because the players vouch for the totals."""
+    assert session.decoder is not None
+    now = {id(course): changed(course, surprise=0.0) for course in session.decoder.beam}
+    path = tuple(replace(each, course=now.get(id(each.course), each.course)) for each in session.path)
+    return replace(session, decoder=replace(session.decoder, beam=tuple(now.values())), path=path)
+
+
+def _laid_anew(session: Session) -> tuple[Session, Observation]:
+    """Return the session without its unexplained pieces, and a look at which they appear again."""
+    assert session.decoder is not None
+    course = session.decoder.beam[0]
+    bare = replace(course, left=())
+    path = (*session.path[:-1], Written(bare, session.path[-1].seqs))
+    session = replace(session, decoder=replace(session.decoder, beam=(bare,)), path=path)
+    return session, replace(_same(session), pieces=course.left, absent=frozenset())
+
+
+_OVER = (Adoption.ENDED, Adoption.BLOCKED, Adoption.VOID, Adoption.BEFORE_OVER, Adoption.NOTHING)
+
+
+def _adopted(session: Session, meaning: Meaning) -> tuple[Session, Announcements]:
+    """Return the session after an answer about the hand on the table ("Put it right")."""
+    is_asked = meaning.adoption is Adoption.HAND_OVER
+    session = replace(session, adoption=meaning.adoption if is_asked else None, answered=None)
+    announcements: Announcements = ()
+    for event in adopting_events(session.state, session.places, meaning):
+        state, outcomes = apply(session.state, event)
+        session, announcements = replace(session, state=state), (*announcements, *outcomes)
+    is_over = meaning.adoption in _OVER
+    if meaning.adoption is not Adoption.NOTHING:
+        session = anchored(session if is_over else replace(session, idle=frozenset(), undone=frozenset()))
+    assert session.decoder is not None
+    if not is_over:
+        session, look = _laid_anew(session)
+        turn = None if is_asked else meaning.turn
+        session, more = _decoded(replace(session, is_deaf=True), replace(look, turn=turn))
+        assert session.decoder is not None
+        left = frozenset(piece.name for piece in session.decoder.beam[0].left)
+        if left:  # tiles that no course explains do not count
+            session = with_places(anchored(replace(session, idle=session.idle | left)))
+        return session, (*announcements, *more)
+    session, asked = _with_questions(with_places(session))
+    return session, (*announcements, *asked)
+
+
+def _withdrawn(session: Session, back: AnswerBack) -> tuple[Session, Announcements]:
+    """Return the session without its last answer. All later looks are decoded again."""
+    answered = session.answered
+    if answered is None or answered.log != back.log or answered.before.decoder is None or session.decoder is None:
+        return session, ()
+    before, decoder = answered.before, answered.before.decoder
+    for look in session.decoder.looks:
+        if look.t_ns > before.t_ns:
+            decoder = decoder.added(look)
+    session = replace(session, decoder=decoder, answered=None, doubtful_ns=before.doubtful_ns, rejected=before.rejected)
+    session, outcomes = _written(session)
+    session, asked = _with_questions(session)
+    return session, (*outcomes, *asked)
+
+
+def _confirmed(session: Session, event: Confirmed) -> tuple[Session, Announcements]:
+    """Return the session after the players have confirmed marked actions: if it is all of them, the totals too."""
+    announcements: Announcements = ()
+    session = replace(session, confirmed=session.confirmed | {*event.seqs})
+    game = session.state.game
+    if game is not None and session.decoder is not None:
+        is_all = all(entry.seq in event.seqs for entry in entries(session.state) if entry.inferred)
+        totals = tuple((engine.Seat(at), total) for at, total in enumerate(game.totals)) if is_all else ()
+        session = _trusted(session) if is_all else session
+        session, announcements = _decoded(session, replace(_same(session), said=totals))
+    state, outcomes = apply(session.state, event)
+    return replace(session, state=state), (*announcements, *outcomes)
+
+
+def _entered(session: Session, event: Event) -> tuple[Session, Announcements]:
+    """Return the session after an event that was entered by hand."""
+    session, told = _flushed(session)
+    before = session
+    state, outcomes = apply(session.state, event)
+    nodes = set() if state.game is None else {node.id for node in state.game.layout.nodes}
+    session = replace(session, state=state, answered=None)
+    if isinstance(event, Inferred):
+        seqs = {*event.seqs}
+        session = replace(session, confirmed=session.confirmed - seqs, marked=session.marked - seqs)
+    if isinstance(event, Undo | engine.Remove) and before.state.game is not None:
+        off = {node.id for node in before.state.game.layout.nodes} - nodes
+        names = frozenset(NodeId(known.name) for known in before.places.known if known.node in off)
+        on = frozenset(piece.name for piece in session.table.pieces)
+        session = replace(session, undone=(session.undone | names) & on)
+    if isinstance(event, engine.Amend | engine.ItStands | engine.Play | engine.Insert):
+        seq = event.seq if isinstance(event, engine.Amend | engine.ItStands) else before.state.next_seq
+        session = replace(session, named=session.named | {int(seq)})
+    session = with_places(anchored(session))
+    if session.decoder is None or not session.decoder.beam[0].is_odd:
+        session = replace(session, doubtful_ns=None)
+    session, asked = _with_questions(session)
+    return session, (*told, *outcomes, *asked)

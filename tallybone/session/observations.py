@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from engine import NodeId, Seat
+from engine import Action, NodeId, Seat
 from tallybone.session.inputs import KnockHeard, Press
-from tallybone.session.referee.places import is_at, numbers_of
-from tallybone.session.touching import footprint_of
+from tallybone.session.touching import Footprint, Point, footprint_of
 from tallybone.session.zones import SortedView
 from vision.reading import Face, SeenTile
-from vision.tracking.table_view import ChangeKind
+from vision.tracking.table_view import Change, ChangeKind
 
 # If more than this share of the pieces is gone or reads differently, those that read differently are other tiles.
 _CLEARED = 0.5
+# Number of pieces below which a table is not taken to be cleared: a single one may just be read differently.
+_FEW = 3
+# Share of the pieces that are gone when the hand is over, so they cannot come back.
+_SWEPT = 0.8
+# Maximum distance between the centres of two sightings of the same tile, and of a tile that was nudged and not played
+# again, in sides of a half.
+_SAME_PLACE, _NUDGED = 0.5, 1.5
+_PUT = (ChangeKind.PLACED, ChangeKind.STACKED)
+FIRST_NAME = 1_000_000
+"""Name of the first piece. Pieces that are played before are named by the numbers of their plays in the log."""
+
+SaidTotals = tuple[tuple[Seat, int], ...]
+"""Totals of some seats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +55,45 @@ class Observation:
         t_ns: Time of the look, in nanoseconds of a monotonic clock.
         pieces: Pieces that are new.
         moved: Pieces that lie elsewhere or are read differently, as they are now.
-        gone: Names of the pieces that are gone.
+        gone: Names of the pieces that are newly gone.
+        back: Pieces that were gone and are back.
+        absent: Names of all pieces that are gone.
+        touched: Names of the pieces that a hand touched and left in place: another may have been stacked on one.
         lying: Number of face-up tiles outside all zones.
         yard: Number of tiles in the boneyard. None at a table without a zone for it.
+        strays: Number of face-down tiles outside all zones.
         is_by_hand: Whether a hand reached over the table.
         came_from: Seats at the only side from which hands came. Empty if that is ambiguous.
         shown: Open tiles in front of each seat.
         sounds: Sounds that may have been knocks.
-        presses: Presses of buttons, and entered actions.
+        presses: Presses of buttons, and actions entered by hand.
         is_deaf: Sounds and presses were not recorded, because the machine was off.
+        said: Totals of some seats that the players have confirmed.
+        denied: Lists of totals that the players have rejected.
+        turn: Player whose turn it is, as the players have said, or None.
+        goes_on: The hand was still in play, as later looks show.
     """
 
     t_ns: int
     pieces: tuple[Piece, ...] = ()
     moved: tuple[Piece, ...] = ()
     gone: tuple[NodeId, ...] = ()
+    back: tuple[Piece, ...] = ()
+    absent: frozenset[NodeId] = frozenset()
+    touched: frozenset[NodeId] = frozenset()
     lying: int = 0
     yard: int | None = None
+    strays: int = 0
     is_by_hand: bool = False
     came_from: tuple[Seat, ...] = ()
     shown: tuple[tuple[SeenTile, ...], ...] = ()
     sounds: tuple[KnockHeard, ...] = ()
-    presses: tuple[Press, ...] = ()
+    presses: tuple[Press | Action, ...] = ()
     is_deaf: bool = False
+    said: SaidTotals = ()
+    denied: tuple[SaidTotals, ...] = ()
+    turn: Seat | None = None
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,55 +102,132 @@ class TablePieces:
 
     Attributes:
         pieces: Face-up tiles outside all zones.
+        lost: Pieces of this hand that are gone, as they were last.
         next_name: Name of the next new piece.
     """
 
     pieces: tuple[Piece, ...] = ()
-    next_name: int = 1
+    lost: tuple[Piece, ...] = ()
+    next_name: int = FIRST_NAME
 
 
 def looked(watched: TablePieces, parts: SortedView, look: Observation) -> tuple[TablePieces, Observation]:
     """Return the table after a settled view, and *look* completed by what the view shows.
 
-    A tile is the same piece as before if it lies in the same place, or was reported as moved from there.
+    A tile is the same piece as before if it lies in the same place, even if it was gone meanwhile, or was reported as
+    nudged from there.
     """
-    moved_to = {
-        change.before: change.tile
-        for change in parts.layout.changes
-        if change.kind in (ChangeKind.MOVED, ChangeKind.TURNED) and change.before is not None
-    }
-    since = {change.tile: change.since_ns for change in parts.layout.changes if change.kind is ChangeKind.PLACED}
     left = [tile for tile in parts.layout.tiles if tile.face is Face.UP]
     lying = len(left)
-    places = [footprint_of(moved_to.get(piece.tile, piece.tile)) for piece in watched.pieces]
-    now_at = [next((tile for tile in left if is_at(place, tile)), None) for place in places]
-    found = list(zip(watched.pieces, now_at, strict=True))
-    others = [now is None or numbers_of(now) != numbers_of(piece.tile) for piece, now in found]
-    is_cleared = sum(others) > _CLEARED * len(others)
-    stayed: list[Piece] = []
-    moved: list[Piece] = []
-    gone: list[NodeId] = []
-    for (piece, now), is_other in zip(found, others, strict=True):
-        if now is None or (is_other and (is_cleared or set(numbers_of(now)).isdisjoint(numbers_of(piece.tile)))):
-            gone.append(piece.name)
-        else:
+    stayed, moved, gone = _followed(watched, parts, left)
+    lost = [*watched.lost, *gone]
+    back: list[Piece] = []
+    for piece in () if len(lost) > _CLEARED * (len(lost) + len(stayed)) else watched.lost:
+        place = footprint_of(piece.tile)
+        now = next((tile for tile in left if is_at(place, tile) and _is_like(piece.tile, tile)), None)
+        if now is not None:
             left.remove(now)
-            stayed.append(piece if now == piece.tile else replace(piece, tile=now))
-            moved += [] if now == piece.tile else stayed[-1:]
-    is_single = len(left) == 1
+            lost.remove(piece)
+            back.append(replace(piece, tile=now))
+    since = {change.tile: change.since_ns for change in parts.layout.changes if change.kind is ChangeKind.PLACED}
+    came_from = parts.came_from if len(left) == 1 else ()
     fresh = tuple(
-        Piece(NodeId(watched.next_name + at), tile, parts.came_from if is_single else (), since.get(tile))
-        for at, tile in enumerate(left)
+        Piece(NodeId(watched.next_name + at), tile, came_from, since.get(tile)) for at, tile in enumerate(left)
     )
+    put = [change.tile for change in parts.layout.changes if change.kind in _PUT and change.tile.face is Face.UP]
     look = replace(
         look,
         pieces=fresh,
-        moved=tuple(moved),
-        gone=tuple(gone),
+        moved=(*moved, *back),
+        gone=tuple(piece.name for piece in gone),
+        back=tuple(back),
+        absent=frozenset(piece.name for piece in lost),
+        touched=frozenset(piece.name for piece in stayed if any(is_at(footprint_of(piece.tile), new) for new in put)),
         lying=lying,
+        strays=parts.strays,
         is_by_hand=parts.is_by_hand,
         came_from=parts.came_from,
         shown=parts.hands,
         yard=parts.boneyard + parts.strays,
     )
-    return TablePieces((*stayed, *fresh), watched.next_name + len(fresh)), look
+    kept = () if len(lost) >= _SWEPT * (len(lost) + len(stayed)) else tuple(lost)
+    return TablePieces((*stayed, *back, *fresh), kept, NodeId(watched.next_name + len(fresh))), look
+
+
+def _followed(
+    watched: TablePieces, parts: SortedView, left: list[SeenTile]
+) -> tuple[list[Piece], list[Piece], list[Piece]]:
+    """Return the pieces that stayed, those of them that moved or read differently, and those that are gone.
+
+    Removes the tiles of the pieces that stayed from *left*.
+    """
+    nudged = {
+        change.before: change.tile
+        for change in parts.layout.changes
+        if change.kind in (ChangeKind.MOVED, ChangeKind.TURNED) and change.tile.face is Face.UP and _is_nudge(change)
+    }
+    middles = [(tile, tile.center_px) for tile in left]
+    places = [footprint_of(nudged.get(piece.tile, piece.tile)) for piece in watched.pieces]
+    now_at = list[SeenTile | None]()
+    for place in places:  # A tile is one piece only, even if it was pushed to the place of another.
+        now_at.append(_tile_at(place, middles))
+        middles = [(tile, middle) for tile, middle in middles if tile is not now_at[-1]]
+    backs = [(tile, tile.center_px) for tile in parts.layout.tiles if tile.face is Face.DOWN]
+    turned = [now is None and _tile_at(place, backs) is not None for place, now in zip(places, now_at, strict=True)]
+    if sum(turned) == 1:  # A single tile that was turned face down is still there. More are being shuffled.
+        at = turned.index(True)
+        now_at[at] = watched.pieces[at].tile
+        left.append(watched.pieces[at].tile)
+    found = list(zip(watched.pieces, now_at, strict=True))
+    others = [now is None or numbers_of(now) != numbers_of(piece.tile) for piece, now in found]
+    is_cleared = len(others) >= _FEW and sum(others) > _CLEARED * len(others)
+    stayed, moved, gone = list[Piece](), list[Piece](), list[Piece]()
+    for (piece, now), is_other in zip(found, others, strict=True):
+        if now is None or (is_other and (is_cleared or set(numbers_of(now)).isdisjoint(numbers_of(piece.tile)))):
+            gone.append(piece)
+        else:
+            left.remove(now)
+            stayed.append(piece if now == piece.tile else replace(piece, tile=now))
+            moved += [] if now == piece.tile else stayed[-1:]
+    return stayed, moved, gone
+
+
+def _tile_at(place: Footprint, tiles: Iterable[tuple[SeenTile, Point]]) -> SeenTile | None:
+    """Return the first tile at *place*, or None. Each tile comes with its centre."""
+    near_px = _SAME_PLACE * place.side
+    return next((tile for tile, center_px in tiles if math.dist(place.center, center_px) < near_px), None)
+
+
+def is_at(place: Footprint, tile: SeenTile) -> bool:
+    """Check that the centre of a tile is within half a side of the centre of *place*."""
+    return math.dist(place.center, tile.center_px) < _SAME_PLACE * place.side
+
+
+def turned_like(old: Footprint, tile: SeenTile) -> Footprint:
+    """Return the place of a moved tile, with its W to E direction as close as possible to the old one."""
+    seen = footprint_of(tile)
+    place = seen if old.lies_along else seen.crosswise()
+    is_same = place.along[0] * old.along[0] + place.along[1] * old.along[1] > 0
+    return place if is_same else place.reversed()
+
+
+def numbers_of(tile: SeenTile) -> tuple[int, ...]:
+    """Return the pips of both halves as read, the smaller first."""
+    return tuple(sorted(half.alone.pips for half in tile.halves))
+
+
+def seen_name(tile: SeenTile) -> str:
+    """Return the players' name of a tile as read, such as "6-4", its larger number first."""
+    return "-".join(str(number) for number in reversed(numbers_of(tile)))
+
+
+def _is_nudge(change: Change) -> bool:
+    """Check that a tile that has moved may still join the same tile."""
+    if change.before is None or change.before.face is not Face.UP:
+        return False
+    place = footprint_of(change.before)
+    return math.dist(place.center, change.tile.center_px) < _NUDGED * place.side
+
+
+def _is_like(tile: SeenTile, other: SeenTile) -> bool:
+    return numbers_of(tile) == numbers_of(other)

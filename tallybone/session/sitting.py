@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from engine import Event, MatchStart, Outcome, Rules, State, describe
+from engine import Event, MatchStart, Outcome, Rules, describe
 from tallybone.json_values import tag_of, to_json
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
@@ -55,8 +55,8 @@ class Step:
     @property
     def lines(self) -> tuple[dict[str, Any], ...]:
         """The announcements for JSON, in the form of `announcement_line`."""
-        state = self.session.state
-        return tuple(announcement_line(announcement, self.t_ns, state) for announcement in self.announcements)
+        session = self.session
+        return tuple(announcement_line(announcement, self.t_ns, session) for announcement in self.announcements)
 
 
 class Sitting:
@@ -100,12 +100,13 @@ def opened(
     return feed(Session(zones=zones or Zones()), MatchStart(rules, players), t_ns=0)
 
 
-def announcement_line(announcement: Announcement, t_ns: int, state: State) -> dict[str, Any]:
+def announcement_line(announcement: Announcement, t_ns: int, session: Session) -> dict[str, Any]:
     """Return an announcement for JSON: time, kind, text for the players, its own fields, and the totals by seat.
 
-    "provisional" is true while the totals rely on inferred actions that the players have not confirmed. A question is
+    "provisional" is true while the totals are in doubt, or rely on inferred actions nobody confirmed. A question is
     the event "unclear", with its choices. "players" has the names once they differ from those at the start.
     """
+    state = session.state
     game = state.game
     players = () if game is None else game.players
     totals = [] if game is None else list(game.totals)
@@ -113,9 +114,9 @@ def announcement_line(announcement: Announcement, t_ns: int, state: State) -> di
         fields = {"words": describe(announcement, players), **to_json(announcement, type(announcement))}
     else:
         choices = list(announcement.choices)
-        fields = {"words": announcement.words, "choices": choices, "holds_up": announcement.holds_up}
+        fields = {"words": announcement.words, "choices": choices}
     kind = kind_of(announcement)
-    line = {"t_ns": t_ns, "event": kind, **fields, "totals": totals, "provisional": state.is_provisional}
+    line = {"t_ns": t_ns, "event": kind, **fields, "totals": totals, "provisional": session.is_provisional}
     start = state.log[0] if state.log else None
     is_changed = isinstance(start, MatchStart) and start.players != players
     return line | {"players": list(players)} if is_changed else line

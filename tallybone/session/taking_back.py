@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import takewhile
 
 from engine import (
     Abandon,
@@ -19,7 +18,6 @@ from engine import (
     MatchStart,
     NewHand,
     NodeId,
-    Outcome,
     Play,
     Redeal,
     Remove,
@@ -28,36 +26,13 @@ from engine import (
     Stack,
     State,
     Undo,
-    apply,
     entries,
 )
 from engine.game.fold import entries_in
 from engine.value import changed
-from tallybone.session.referee import Places
 
 _FINAL = (MatchStart, NewHand, Redeal, Abandon)
 """Events that clear the table. They can only be undone, not removed."""
-
-
-def back_to(state: State, length: int) -> tuple[State, tuple[Outcome, ...], dict[Seq, Seq]]:
-    """Restore the match to the state that it had when its log had this *length*.
-
-    Returns the match, the announcements, and the new event numbers of the repeated actions, by their old numbers.
-    """
-    then, now = entries_in(state.log[:length]), entries(state)
-    # Longest beginning with the same event numbers in both histories. The actions may differ.
-    common = list(takewhile(lambda pair: pair[0].seq == pair[1].seq, zip(then, now, strict=False)))
-    kept = len(common)
-    events: list[Event] = [Undo(now[kept].seq)] if kept < len(now) else []
-    for old, current in common:
-        if old != current:
-            events += restored(old, current)
-    again, names = repeated(then[kept:], len(state.log) + len(events))
-    announcements: tuple[Outcome, ...] = ()
-    for event in (*events, *again):
-        state, more = apply(state, event)
-        announcements = (*announcements, *more)
-    return state, announcements, names
 
 
 def restored(old: Entry, now: Entry) -> tuple[Event, ...]:
@@ -95,38 +70,6 @@ def with_new_host(action: Action, names: Mapping[Seq, Seq]) -> Action:
             return changed(action, on=NodeId(names[Seq(on)]))
         case _:
             return action
-
-
-def renamed(places: Places, names: Mapping[Seq, Seq], next_seq: Seq) -> Places:
-    """Return the places with the new numbers of repeated actions.
-
-    Args:
-        places: The tracked layout.
-        names: New numbers by old ones.
-        next_seq: Number of the next event.
-    """
-    if not names:
-        return places
-
-    def name(seq: Seq) -> Seq:
-        return names.get(seq, seq)
-
-    known = tuple(
-        replace(old, laid=replace(old.laid, node=NodeId(name(Seq(old.node))))) if Seq(old.node) in names else old
-        for old in places.known
-    )
-    around = places.around
-    later = [new for old, new in names.items() if old >= around.yard.seq]
-    yard = replace(around.yard, seq=min(later, default=next_seq), caused=tuple(name(seq) for seq in around.yard.caused))
-    hands = tuple(replace(hand, shown=None if hand.shown is None else name(hand.shown)) for hand in around.hands)
-    lead = None if around.lead_by_side is None else name(around.lead_by_side)
-    around = replace(around, yard=yard, hands=hands, lead_by_side=lead)
-    undecided = places.undecided
-    if undecided is not None:
-        later = [new for old, new in names.items() if old >= undecided.since]
-        knocks = tuple(name(seq) for seq in undecided.knocks)
-        undecided = replace(undecided, since=min(later, default=next_seq), knocks=knocks)
-    return replace(places, known=known, around=around, undecided=undecided)
 
 
 def reversal_events(state: State, at: int) -> tuple[Event, ...]:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 import engine
 from engine.phrases import Phrase, listed, phrase
-from tallybone.session.referee import Ambiguity
+from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement
 from tallybone.session.touching import Laid
 from tallybone.show.layout import Canvas, draw_layout, draw_legend

@@ -11,7 +11,7 @@ from rich.text import Text
 from hardware.knock.heard import DOUBTFUL, NS_PER_S, Sound
 from hardware.knock.metering import MeteredSound
 from hardware.knock.signal_quality import SignalFault
-from tallybone.session.knocks import SURE_KNOCK
+from tallybone.session.feeding import SURE_KNOCK
 from tallybone.terminal import printable
 
 SOUND_WORDS = {

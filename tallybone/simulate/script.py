@@ -14,7 +14,7 @@ from tallybone.simulate.stage import CameraPush, LayoutPositions, PushTime, Tabl
 
 # Time with an empty table before the first hand, and after the last hand with its tiles still on the table.
 _BEFORE_S, _AFTER_S = 1.5, 2.5
-# Pause after a knock. A tile played sooner could explain the knock (session.knocks.KNOCK_WAITS_NS).
+# Pause after a knock. A tile played sooner could explain the knock (session.feeding.KNOCK_WAITS_NS).
 _AFTER_KNOCK_S = (2.3, 3.2)
 # Pause before a knock or press, in which the player looks at the table.
 _LOOKS_S = (0.7, 1.2)

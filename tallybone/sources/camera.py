@@ -18,7 +18,7 @@ from hardware.clock import Clock
 from tallybone.recording.format import Pictures
 from tallybone.recording.reader import whole_only
 from tallybone.session.inputs import Answer
-from tallybone.session.referee import Ambiguity
+from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Session
 from tallybone.sources.source import RecordedInput, Shot, source_at
 from tallybone.terminal import quiet_libraries

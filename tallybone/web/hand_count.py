@@ -15,7 +15,7 @@ from engine import Game, ProblemKind, Reveal, Seat, Tile
 from engine.game.judge import problems_with
 from engine.phrases import phrase
 from tallybone.plain_text import plain
-from tallybone.session.referee.open_hands import HandTile, hand_tiles
+from tallybone.session.open_hands import HandTile, hand_tiles
 from tallybone.session.session import Session
 from tallybone.session.touching import halves_of
 from tallybone.web.feed import cut

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from engine import Game, Layout, Node, NodeId, OpenEnd, Play, Port, Seq, Tile, Undo, apply, entries
 from engine.state.layout import LINE
-from tallybone.session.referee.places import Known, Places, numbers_of
+from tallybone.session.observations import numbers_of
+from tallybone.session.places import Known, Places
 from tallybone.session.session import Session
 from tallybone.session.touching import Footprint, edges_at
 from tallybone.session.zones import Zones
@@ -56,7 +57,7 @@ def _tile(layout: Layout, node: Node, known: Known, last: NodeId | None) -> Tile
         node.branches,
         node.id == last,
         layout.stacked.count(node.id),
-        known.is_doubtful or (min(confidence) < SURE and not known.is_settled),
+        known.is_missing or (min(confidence) < SURE and not known.is_settled),
     )
 
 

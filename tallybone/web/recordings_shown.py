@@ -20,7 +20,7 @@ from engine.rules.profiles import PROFILES
 from tallybone.plain_text import MOST_NAME, names_of, plain
 from tallybone.recording.survey import Survey
 from tallybone.replay.recorded_game import MAX_NUMBER, RecordedGame
-from tallybone.session.referee import Places
+from tallybone.session.places import Places
 from tallybone.session.zones import Zones
 from tallybone.sources.source import NO_GAME
 from tallybone.web.layout_shown import layout_shown

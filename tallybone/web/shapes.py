@@ -84,7 +84,6 @@ class QuestionShown:
     words: str
     choices: tuple[str, ...]
     seqs: tuple[int, ...]
-    holds_up: bool
     chosen: int | None
     evidence: bool = False
 

@@ -12,8 +12,9 @@ from engine.state.problems import not_now
 from tallybone.plain_text import names_of, plain
 from tallybone.play.game import LiveState
 from tallybone.session.inputs import Button, Press, event_of
-from tallybone.session.referee import Ambiguity
-from tallybone.session.referee.places import Places, is_at
+from tallybone.session.observations import is_at
+from tallybone.session.places import Places
+from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Session
 from tallybone.session.zones import Zones
 from tallybone.show.scoreboard import describe_pending
@@ -69,7 +70,7 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
     can, why = buttons_shown(session.state, irregular)
     return Snapshot(
         version,
-        match_shown(game, is_provisional=session.state.is_provisional),
+        match_shown(game, is_provisional=session.is_provisional),
         tuple(player_shown(game, Seat(seat), name, session.zones) for seat, name in enumerate(names)),
         plain(describe_pending(replace(game, players=names))),
         None if session.open_question is None else _question(session.open_question, session.places, now.chosen),
@@ -197,7 +198,6 @@ def _question(asked: Ambiguity, places: Places, chosen: int | None) -> QuestionS
         plain(asked.words),
         tuple(plain(words) for words in asked.choices),
         seqs,
-        asked.holds_up,
         chosen,
     )
 

@@ -15,15 +15,16 @@ from typing import Any, NewType, Union, get_args, get_origin
 
 import pytest
 
-from engine import Event, Outcome
+from engine import Event, Outcome, Seat
 from tallybone.json_values import JsonValueError, fields_of, from_json, tag_of, to_json
 from tallybone.recording.messages import CORRECTION, TILES
 from tallybone.session.inputs import KnockHeard, Press
-from tallybone.session.referee.places import Around, Places
+from tallybone.session.places import Known, Places, Waiting
 from tallybone.session.sitting import kind_of
 from tallybone.store.calibration_file import Calibration
 from tallybone.store.house import HouseSettings, PasswordHash
 from vision.reader.custom_set import RecordedSet
+from vision.reading import SeenTile
 from vision.tracking.camera_motion import AlignmentNumbers
 
 KEPT = Path(__file__).parent / "kept" / "json.txt"
@@ -92,15 +93,44 @@ def test_the_list_is_complete_enough() -> None:
     assert "event<knock>.seat: int" in written()
 
 
+_HALVES = [{"pips": pips, "confidence": 0.9, "center_px": [80.0 * pips, 0.0]} for pips in (3, 5)]
+_TILE = {"face": "up", "corners_px": [[0, 0], [80, 0], [80, 40], [0, 40]], "halves": _HALVES}
+_LAID = {"node": 4, "place": {"center": [40, 20], "along": [40, 0], "across": [0, 40]}}
+_OLD_KNOWN = {"laid": _LAID, "tile": _TILE, "is_missing": True}
+
+
 def test_removed_fields_of_older_files_are_ignored() -> None:
-    read: Places = from_json({"looks": 3, "laid_unseen": [7], "unchecked": 5}, Places)
-    assert read == Places(looks=3)
+    older = {
+        "known": [{**_OLD_KNOWN, "is_reread": True, "is_handled": True, "was_at": _LAID["place"], "maybe_by": [1]}],
+        "waiting": [{"tile": _TILE, "look": 7, "by": [1], "since_ns": 9}],
+        "undone": [_TILE],
+        "former": [_OLD_KNOWN],
+        "asked": ["Ben passed / nobody passed"],
+        "ignored": [],
+        "looks": 3,
+        "wants_stack": True,
+        "maybe_passed": 1,
+        "knocked_early": 2,
+        "pass_chances": [0.5],
+        "undecided": {"seats": [1], "chances": [0.5], "since": 3},
+        "around": {"yard": {"count": 9, "by": [1]}, "right": 2, "wrong": 1, "led": 4},
+        "unseen": {"look": 3, "calls": []},
+        "pressed": [{"press": {"is": "knock", "seat": 1}, "t_ns": 8, "look": 3}],
+        "adoption": "dealt_early",
+        "laid_unseen": [7],
+        "unchecked": 5,
+    }
+    read: Places = from_json(older, Places)
+    known: Known = from_json(_OLD_KNOWN, Known)
+    assert read == Places((known,), (Waiting(known.tile, (Seat(1),), 9),))
 
 
 def test_renamed_fields_keep_their_names_in_files() -> None:
-    around = Around(came_from_own=2, came_from_other=1)
-    assert to_json(around, Around) == {"right": 2, "wrong": 1}
-    read: Around = from_json({"right": 2, "wrong": 1}, Around)
-    assert read == around
-    with pytest.raises(JsonValueError, match="'came_from_own' is not a field of around"):
-        from_json({"came_from_own": 2}, Around)
+    tile: SeenTile = from_json(_TILE, SeenTile)
+    waiting = Waiting(tile, (Seat(1),))
+    written = to_json(waiting, Waiting)
+    assert written == {"tile": to_json(tile, SeenTile), "by": [1]}
+    again: Waiting = from_json(written, Waiting)
+    assert again == waiting
+    with pytest.raises(JsonValueError, match="'came_from' is not a field of waiting"):
+        from_json({"tile": _TILE, "came_from": [1]}, Waiting)

@@ -29,7 +29,7 @@ from engine import (
     with_options,
 )
 from tallybone.json_values import JsonValueError, from_json, tag_of, to_json
-from tallybone.session.referee.places import Known, Places, Waiting
+from tallybone.session.places import Known, Places, Waiting
 from tallybone.session.touching import Footprint, Laid
 from vision.reading import Face, Guess, Half, SeenTile
 
@@ -64,7 +64,8 @@ def test_positions_of_tiles_round_trip_exactly() -> None:
     corners = ((0.0, 0.0), (2 / 7, 0.0), (2.0, 1.0), (0.0, 1.0))
     seen = SeenTile(Face.UP, corners, (half, half))
     place = Footprint((1 / 3, 2.0), (1.0, 0.0), (0.0, 1.0))
-    places = Places((Known(Laid(NodeId(4), place), seen, was_at=place),), (Waiting(seen, 2),), asked=("5 / 6",))
+    known = Known(Laid(NodeId(4), place), seen, is_settled=True, name=9)
+    places = Places((known,), (Waiting(seen, (Seat(1),), 7),), (seen,), missing=2, own=3, other=1)
     assert from_json(json.loads(json.dumps(to_json(places, Places))), Places) == places
 
 

@@ -14,15 +14,21 @@ from pathlib import Path
 
 import pytest
 
+from engine import Play, entries
 from tallybone.calibrate.stored import show
 from tallybone.cli.games import score_record
+from tallybone.play.start import session_of
 from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.replay.command import replay_log
+from tallybone.session.feeding import feed
 from tallybone.store.calibration_file import format_calibration, load_calibration
 from tallybone.terminal import Output
+from tests.tallybone.truth_eye import placed
+from vision.tracking.table_view import TableView
 
 KEPT = Path(__file__).parent / "kept"
+SECOND = 1_000_000_000
 
 
 def expected_output(name: str) -> str:
@@ -46,6 +52,23 @@ def test_an_older_match_resumes_at_the_end_of_its_recording(
     left = left_in(read_recording(path))
     assert left.start.players == ("Ann", "Ben")
     assert (len(left.events), len(left.places.laid)) == (events, tiles)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_an_older_match_goes_on_with_the_tiles_on_the_table(tmp_path: Path, share: float) -> None:
+    data = (KEPT / "recording.mcap").read_bytes()
+    path = tmp_path / "cut.mcap"
+    path.write_bytes(data[: round(share * len(data))])
+    left, whole = left_in(read_recording(path)), left_in(read_recording(KEPT / "recording.mcap"))
+    session, lying = session_of(left, t_ns=0), left.tiles
+    session, _ = feed(session, TableView(lying, (), ()), t_ns=SECOND)
+    for number, tile in enumerate(whole.tiles[len(lying) :], start=1):
+        session, _ = feed(session, placed(tile, before=lying), t_ns=(1 + 3 * number) * SECOND)
+        lying = (*lying, tile)
+    played = [entry.action for entry in entries(session.state) if isinstance(entry.action, Play)]
+    true = [event for event in whole.events if isinstance(event, Play)]
+    assert [(play.seat, play.tile) for play in played] == [(play.seat, play.tile) for play in true]
+    assert not session.state.is_provisional
 
 
 def test_an_older_game_record_scores_the_same() -> None:

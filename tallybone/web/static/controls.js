@@ -26,7 +26,7 @@ export const NAMES = {
   hand_end: later("Hand is over"),
   redeal: later("Deal again"),
   stack: later("Stack on the same tile"),
-  table: later("Use the layout on the table"),
+  table: later("Put it right"),
 };
 const HINTS = {
   next: later("The hand has been dealt, or another player leads"),
@@ -198,7 +198,8 @@ export function showQuestion(snapshot, desk) {
   writeLong(byId("question-words"), sentence(asked?.words ?? "", names));
   keep(byId("question-tiles"), asked === null ? [] : cropsOf(asked, snapshot.match.count, desk), (one) => one.path, drawCrop);
   const chosen = asked?.chosen ?? null;
-  const choices = (asked?.choices ?? []).map((text, choice) => ({ text, choice, topic: asked.topic, isChosen: choice === chosen }));
+  const brief = (text) => snapshot.players.reduce((shorter, player) => shorter.replaceAll(player.name, shorten(player, snapshot.players)), text);
+  const choices = (asked?.choices ?? []).map(brief).map((text, choice) => ({ text, choice, topic: asked.topic, isChosen: choice === chosen }));
   byId("choices").style.setProperty("--long", choices.reduce((sum, { text }) => sum + [...text].length + 3, 0));
   keep(byId("choices"), choices, (one) => one.choice, (one) => drawChoice(one, desk));
   byId("unsure").hidden = !snapshot.layout?.unsure?.length;

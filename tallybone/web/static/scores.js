@@ -28,7 +28,6 @@ export function showScores(snapshot, onSeat) {
   const rows = snapshot.players.map((player, at) => ({ ...player, initials: initials[at], provisional: match.provisional }));
   keep(players, rows, (player) => player.seat, (player) => rowOf(player, match, onSeat));
   byId("provisional").hidden = !match.provisional;
-  byId("all-right").hidden = snapshot.question !== null; // one question at a time, which may also confirm all plays
   // A television shows the sum of the open ends here, because its felt is for the layout alone.
   showLast(snapshot.last, toldOf(snapshot), names, onSeat === null ? match.count : null);
 }

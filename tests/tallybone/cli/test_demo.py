@@ -80,8 +80,9 @@ def test_two_hands_are_played_on_the_same_table() -> None:
 
 @pytest.mark.slow
 def test_a_missed_play_is_reported() -> None:
-    code, text = demo(DemoOptions(seed=4), reader_of(with_view_replaced(4, 1, TableView((), (), ()))))
-    assert "play 1: " in text
+    unchanged = replace(list(views(4))[2], changes=())
+    code, text = demo(DemoOptions(seed=4, plays=3), reader_of(with_view_replaced(4, 3, unchanged)))
+    assert "play 3: " in text
     assert "seen: nothing" in text
     assert "should be" in text
     assert code == 1

@@ -40,7 +40,7 @@ def played(seq: int, seat: int = 0, points: int = 0, **more: Any) -> PlayShown:
 
 
 def asked(topic: str = "end 3") -> QuestionShown:
-    return QuestionShown(topic, "Which end?", ("the 6", "the 4"), (), holds_up=True, chosen=None)
+    return QuestionShown(topic, "Which end?", ("the 6", "the 4"), (), chosen=None)
 
 
 def shown(*totals: int, hand: int = 1, plays: tuple[PlayShown, ...] = (), **more: Any) -> Snapshot:

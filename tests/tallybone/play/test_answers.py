@@ -16,20 +16,21 @@ from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, opened
+from tests.tallybone.in_question import asked
 from tests.tallybone.play.test_game import Apart
 from tests.tallybone.play.test_parts import KeepingScript
-from tests.tallybone.session.test_referee import lay, line, plays, seen
+from tests.tallybone.session.test_referee import line, plays, seen
 from tests.waiting import soon
 
-ASKED, _ = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
+ASKED = asked()
 NEXT, CALL, STANDS = Press(Button.NEXT), Press(Button.CALL, Seat(1)), Press(Button.STANDS)
 
 
 def question(session: Session = ASKED) -> tuple[str, ...]:
-    asked = session.open_question
-    assert asked is not None
-    assert len(asked.choices) >= 2
-    return asked.choices
+    ambiguity = session.open_question
+    assert ambiguity is not None
+    assert len(ambiguity.choices) >= 2
+    return ambiguity.choices
 
 
 def after(*presses: Press, session: Session = ASKED, t_ns: int = 0) -> tuple[Choosing, list[Press | Answer]]:
@@ -41,9 +42,9 @@ def after(*presses: Press, session: Session = ASKED, t_ns: int = 0) -> tuple[Cho
 
 
 def topic() -> str:
-    asked = ASKED.open_question
-    assert asked is not None
-    return asked.topic
+    ambiguity = ASKED.open_question
+    assert ambiguity is not None
+    return ambiguity.topic
 
 
 def test_next_cycles_through_the_choices() -> None:

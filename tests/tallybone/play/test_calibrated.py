@@ -159,7 +159,7 @@ def test_a_simulated_match_ignores_a_stored_calibration(tmp_path: Path) -> None:
 
 def test_a_learned_set_is_used_in_a_game_and_its_replay(tmp_path: Path) -> None:
     pictures = [table_with(laid, frame=0).image for laid in ((), (lay(3, 2, 0, 0, 20),))]
-    video = write_video(tmp_path / "a.avi", [pictures[0]] * 10 + [pictures[1]] * 15, per_s=10)
+    video = write_video(tmp_path / "a.avi", [pictures[0]] * 10 + [pictures[1]] * 110, per_s=10)
     path = written(tmp_path / "c.json", Calibration(set=five_everywhere(reader_checksum())))
     folder = tmp_path / "sessions"
     options = PlayOptions(
@@ -172,7 +172,7 @@ def test_a_learned_set_is_used_in_a_game_and_its_replay(tmp_path: Path) -> None:
     replayed = StringIO()
     assert replay(recording, as_json=True, out=replayed) == 0
     for lines in (out, replayed.getvalue()):
-        assert "who leads the 5-5?" in lines
+        assert "Ann 10, Ben 0, if Ann led and Ann played the 5-5" in lines
 
 
 def test_a_set_of_another_reader_with_a_damaged_picture_is_not_used(tmp_path: Path) -> None:

@@ -6,16 +6,12 @@ from time import perf_counter
 
 import numpy as np
 
-from engine import BLOCK, Adjust, Lead, Seat, Seq, Undo, profile
+from engine import Adjust, Seat, Seq, Undo, profile
 from tallybone.play.counts import Counts, MeanPace, MeasuredSitting, PaceMeter, PipelineStage, Times
-from tallybone.session.feeding import feed
-from tallybone.session.inputs import KnockHeard
-from tallybone.session.knocks import SURE_KNOCK
+from tallybone.session.inputs import Button, Press
 from tallybone.session.sitting import opened
+from tests.tallybone.in_question import asked
 from tests.tallybone.serve.served import Blind
-from tests.tallybone.session.test_referee import seen
-from tests.tallybone.session.test_session_inputs import session_with
-from tests.tallybone.truth_eye import placed
 from vision.tracking.perception import Perception
 from vision.tracking.watch import Frame
 
@@ -66,11 +62,10 @@ def test_an_undo_counts_as_a_correction_and_an_adjustment_does_not() -> None:
 
 def test_an_open_question_is_counted() -> None:
     counts = Counts()
-    led, _ = feed(session_with(BLOCK, Lead(Seat(0))), placed(seen((3, 5), (0, 0))), t_ns=SECOND)
-    asked = MeasuredSitting(Perception(Blind()), led, counts)
-    asked.feed(KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1), 2 * SECOND)
-    assert counts.questions == 0
-    asked.feed(Undo(Seq(99)), 5 * SECOND)  # any later input resolves the knock
+    sitting = MeasuredSitting(Perception(Blind()), asked(), counts)
+    sitting.feed(Press(Button.NEXT), 60 * SECOND)
+    assert counts.questions == 0, "it was asked before"
+    sitting.feed(Press(Button.TABLE), 61 * SECOND)
     assert counts.questions == 1
 
 

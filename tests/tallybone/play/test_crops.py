@@ -15,8 +15,8 @@ from tallybone.play.crops import MAX_CROP_BYTES, Cutter, crop
 from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.evidence import Crops, Evidence, evidence_of
 from tallybone.recording.format import Topic
-from tallybone.session.referee.places import Waiting
-from tallybone.session.referee.questions import Ambiguity, Question, Resolution
+from tallybone.session.places import Waiting
+from tallybone.session.questions import Ambiguity, Meaning, Question
 from tallybone.session.sitting import Step, opened
 from tests.tallybone.recording.sittings import records_of
 from tests.tallybone.session.test_referee import line, seen
@@ -154,9 +154,9 @@ def test_a_question_without_a_tile_shows_all_waiting_tiles() -> None:
     tiles = (seen_tile(5, 4, x_px=200.0, y_px=200.0), seen_tile(1, 0, x_px=400.0, y_px=260.0))
     for tile in tiles:
         cv2.fillPoly(image, [np.array(tile.corners_px, np.int32)], (210, 229, 236))
-    places = replace(session.places, waiting=tuple(Waiting(tile, 1) for tile in tiles))
-    ambiguity = Ambiguity(None, "which was first?", holds_up=True, choices=("5-4", "1-0"))
-    question = Question(ambiguity, (Resolution((), places), Resolution((), places)))
+    places = replace(session.places, waiting=tuple(Waiting(tile) for tile in tiles))
+    ambiguity = Ambiguity(None, "which was first?", choices=("5-4", "1-0"))
+    question = Question(ambiguity, (Meaning(), Meaning()))
     asked = replace(session, places=places, questions=(question,))
     cutter, view = Cutter(session), TableView(tiles, (), ())
     (evidence,) = cutter.after(Step(1, asked, view=view), image)

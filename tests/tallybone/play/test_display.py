@@ -17,12 +17,12 @@ from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step, opened
 from tallybone.terminal import Output
-from tests.tallybone.session.test_referee import lay, line, seen
+from tests.tallybone.in_question import asked
 from tests.tallybone.sources.test_camera import Clock
 
 SESSION, SAID = opened(BONES, ("Ann", "Ben"))
 OPENING = Step(0, SESSION, SAID)
-ASKED, DOUBT = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
+ASKED = asked()
 
 
 def now(session: Session = SESSION, *, is_healthy: bool = True) -> LiveState:
@@ -139,7 +139,9 @@ def test_without_a_terminal_announcements_are_lines_and_the_board_is_last() -> N
 def test_json_output_has_a_line_per_announcement_and_no_notes() -> None:
     out, notes = StringIO(), StringIO()
     display = JsonDisplay(Output("play", out, notes))
-    display.happened(replace(OPENING, announcements=(*SAID, *DOUBT)))
+    ambiguity = ASKED.open_question
+    assert ambiguity is not None
+    display.happened(replace(OPENING, announcements=(*SAID, ambiguity)))
     display.goes_on(SESSION)
     display.note("the camera is back")
     lines = [json.loads(line) for line in out.getvalue().splitlines()]

@@ -10,7 +10,7 @@ from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import opened
-from tests.tallybone.session.test_referee import lay, line, seen
+from tests.tallybone.in_question import asked
 
 SESSION = opened(BONES, ("Ann", "Ben"))[0]
 
@@ -95,7 +95,7 @@ def test_quitting_needs_confirmation() -> None:
 
 def test_a_number_only_answers_an_open_question() -> None:
     assert meant("1") == []
-    session = _asked()
+    session = asked()
     question = session.open_question
     assert question is not None
     assert meant("2", session) == [Answer(1, question.topic)]
@@ -114,10 +114,3 @@ def test_the_footer_depends_on_the_phase_and_fits_a_small_terminal() -> None:
     assert led.state.game.phase is Phase.LEAD
     assert "knock" in footer(led)
     assert all(len(line) <= 79 for line in (footer(SESSION), footer(led), *HELP))
-
-
-def _asked() -> Session:
-    """Return a game with an ambiguous tile."""
-    session, _ = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
-    assert session.open_question is not None
-    return session

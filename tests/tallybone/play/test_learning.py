@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from calibration.knock.fit import TableExamples
-from engine import Knock, NewHand, Remove, entries
+from engine import BONES, Drawing, Knock, NewHand, Remove, entries
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import LEARNABLE, NS_PER_S, ClassifiedSound, Sound
@@ -36,13 +36,16 @@ from tallybone.store.learned_file import (
 from tests.calibration.test_knock import sounds_of
 from tests.hardware.knock.sounds import block, with_hits
 from tests.tallybone.calibrate.test_lens_and_table import captured_output
-from tests.tallybone.session.test_doubtful_passes import BOTH_LAID, NEXT_LAID
+from tests.tallybone.session.test_referee import seen
 from tests.tallybone.session.test_session_inputs import NOTHING_NEW, led
 from tests.tallybone.store.test_calibration_file import BOTH
+from tests.tallybone.truth_eye import placed
 from vision.tracking.table_view import TableView
 
 SHIPPED = load_classifier()
 PRESS = Press(Button.KNOCK)
+NEXT_LAID = placed(seen((5, 4), (2, 0)), before=NOTHING_NEW.tiles)
+BOTH_LAID = placed(seen((4, 1), (4, 0)), before=NEXT_LAID.tiles)
 
 
 class Match:
@@ -55,7 +58,7 @@ class Match:
     def feed(self, item: TableView | ByHand, at_s: float) -> Match:
         """Feed an input. Until then, the camera watches the table."""
         t_ns = int(at_s * NS_PER_S)
-        for at_ns in range(self.session.t_ns + 2 * NS_PER_S, t_ns, 2 * NS_PER_S):
+        for at_ns in range(self.session.t_ns + NS_PER_S, t_ns, NS_PER_S):
             self._step(self._shown, at_ns)
         self._step(item, t_ns)
         if isinstance(item, TableView):
@@ -141,24 +144,37 @@ def test_a_knock_just_before_the_next_tile_is_not_learned_as_a_tile() -> None:
     assert own.feed(PRESS, 40).learned[1] == []
 
 
-def test_answers_about_a_doubtful_pass_are_learned_and_can_be_withdrawn() -> None:
-    for words, learned in (("Ben passed", ([1], [])), ("nobody passed", ([], [1]))):
-        own = match(seats=3).hear(1, 10, 0.4).feed(NOTHING_NEW, 13)
-        answer(own, words, 20)
-        assert own.learned == learned
-        assert own.session.answered is not None
-        own.feed(AnswerBack(own.session.answered.log), 22)
-        assert own.learned == ([], [])
+SCORING = seen((5, 2), (2, 0))
+"""A tile that scores 5 points for Ben, or for Cleo if Ben has passed before."""
+SCORED = placed(SCORING, before=NOTHING_NEW.tiles)
+AGAIN = TableView(SCORED.tiles, (), ())
 
 
-def test_an_undecided_pass_is_learned_from_the_answer_only() -> None:
-    for words, learned in (("Ben passed, then Cleo played the 5-4", [1]), ("Ben played the 5-4", [])):
-        own = match(seats=3).hear(1, 10, 0.55).feed(NOTHING_NEW, 13).feed(NEXT_LAID, 20).feed(BOTH_LAID, 30)
-        assert own.learned[0] == []
-        answer(own, words, 35)
-        own.feed(PRESS, 40).feed(PRESS, 44)
-        assert own.learned[0] == learned
-        assert own.learned[1] == ([] if learned else [1])
+def doubted() -> Match:
+    """Return a match in which the totals depend on whether a sound was a pass by Ben."""
+    own = Match(led(replace(BONES, draw=Drawing.NONE), seats=3)).hear(1, 10, 0.4).feed(NOTHING_NEW, 13)
+    return own.feed(SCORED, 20).feed(AGAIN, 23).feed(AGAIN, 26).feed(AGAIN, 29)
+
+
+def test_a_pass_denied_by_an_answer_is_learned_as_another_sound() -> None:
+    own = doubted()
+    assert own.learned == ([], [])
+    answer(own, "Ben 5, Cleo 0, if Ben played the 5-2", 30)
+    assert own.learned == ([], [1])
+    assert own.session.answered is not None
+    own.feed(AnswerBack(own.session.answered.log), 32)
+    assert own.learned == ([], [])
+
+
+def test_a_doubtful_pass_is_learned_if_an_answer_confirms_it() -> None:
+    further = [placed(seen((2, 6), (4, 0)), before=SCORED.tiles)]
+    further.append(placed(seen((6, 0), (6, 0)), before=further[0].tiles))
+    for is_answered in (False, True):
+        own = doubted()
+        if is_answered:
+            answer(own, "Ben 0, Cleo 5, if Ben passed and Cleo played the 5-2", 30)
+        own.feed(further[0], 40).feed(further[1], 50)
+        assert own.learned[0] == ([1] if is_answered else [])
 
 
 def test_sensors_without_sound_teach_nothing() -> None:
@@ -179,7 +195,8 @@ def with_a_pass(path: Path, used: list[Classifier], embedding: tuple[float, ...]
     """Return the learning of a table after a match of one pass, which was entered just after this sound."""
     learning = Learning(load_table_knocks(path), led(), used.append)
     learning.heard(ClassifiedSound(2 * NS_PER_S, None, 0.5, 0.5, Sound.TILE, 0, 0.2, embedding), 2 * NS_PER_S)
-    session, said = feed(led(), PRESS, t_ns=3 * NS_PER_S)
+    before, _ = feed(led(), NOTHING_NEW, t_ns=2 * NS_PER_S)
+    session, said = feed(before, PRESS, t_ns=3 * NS_PER_S)
     learning.after(Step(3 * NS_PER_S, session, said, session.state.log[-1:], None, PRESS))
     return learning
 

@@ -34,8 +34,7 @@ from tallybone.play.parts import gain_of, page_of, table_state
 from tallybone.session.feeding import feed
 from tallybone.session.session import Session
 from tallybone.show.scoreboard import describe_pending
-from tests.tallybone.session.test_doubtful_passes import doubted
-from tests.tallybone.session.test_referee import lay, line, seen
+from tests.tallybone.in_question import asked
 
 START = (MatchStart(BONES, ("Ann", "Ben")), NewHand())
 LED = (*START, Play(Seat(0), Tile.parse("5-5")))
@@ -87,24 +86,16 @@ def test_a_camera_without_pictures_concerns_all() -> None:
 
 
 def test_a_question_takes_precedence_over_a_problem() -> None:
-    asked, _ = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
-    question = asked.open_question
-    assert question is not None
-    shown = table_state(now(asked, is_healthy=False), None)
+    shown = table_state(now(asked(), is_healthy=False), None)
     assert shown is not None
     assert (shown.mood, shown.concerns) == (Mood.ASKING, None)
-    assert page_of(asked, "Ann plays 3-5").message == question.words
+    assert page_of(asked(), "Ann plays 3-5").message == "what is the score?"
 
 
-def test_a_question_about_a_pass_concerns_its_player() -> None:
-    asked = doubted(0.4)
-    shown = table_state(now(asked), None)
-    assert shown is not None
-    assert (shown.mood, shown.concerns) == (Mood.ASKING, 1)
-    page = page_of(asked, "Ann plays 5-3")
-    assert page.message == "did Ben pass?"
-    screens = screens_of(page, 16, 2, frozenset(map(chr, range(32, 126))))
-    assert [row.strip() for screen in screens for row in screen].count("did Ben pass?") == 1
+def test_a_small_display_shows_a_question_once() -> None:
+    page = page_of(asked(), "Ann plays 5-3")
+    screens = screens_of(page, 20, 2, frozenset(map(chr, range(32, 126))))
+    assert [row.strip() for screen in screens for row in screen].count("what is the score?") == 1
 
 
 def test_points_are_a_gain_of_their_player() -> None:

@@ -24,7 +24,6 @@ from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.replay.run import ReplaySettings, opened_replay
 from tallybone.session.feeding import feed
-from tallybone.session.inputs import Answer
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
 from tallybone.session.taking_back import reversal_events
@@ -32,9 +31,7 @@ from tallybone.sources.source import Shot
 from tallybone.store.learned_file import load_tiles, tiles_path
 from tests.tallybone.calibrate.test_lens_and_table import captured_output
 from tests.tallybone.play.test_game import Script
-from tests.tallybone.session.test_referee import seen
-from tests.tallybone.session.test_session_inputs import FIRST, led
-from tests.tallybone.truth_eye import placed
+from tests.tallybone.session.test_session_inputs import led
 from tests.vision.confused import confused_reader
 from tests.vision.tables import lay, table_with
 from vision.reader.reader import Reader
@@ -180,7 +177,7 @@ def test_corrections_of_scores_and_placements_teach_nothing(corrected: Table) ->
     assert load_tiles(corrected.path) == before
 
 
-def test_answers_and_missed_plays_name_tiles_and_others_do_not() -> None:
+def test_corrections_name_tiles_and_others_do_not() -> None:
     session = led()
     seq = len(session.state.log) - 1
     play = session.state.log[seq]
@@ -191,15 +188,6 @@ def test_answers_and_missed_plays_name_tiles_and_others_do_not() -> None:
     ]
     assert not list(after(session, Amend(Seq(seq), replace(play, seat=Seat(1)))))
     assert not list(after(session, Adjust(Seat(0), 5, "by hand")))
-
-
-def test_an_answer_names_the_tile() -> None:
-    unsure = seen((5, 4), (2, 0), sure=(0.999, 0.55))
-    session, _ = feed(led(), placed(FIRST, unsure), t_ns=4_000_000_000)
-    question = session.open_question
-    assert question is not None, session.state.log
-    choice = next(at for at, words in enumerate(question.choices) if words == "the 5-4")
-    assert [tile.tile for tile in after(session, Answer(choice))] == [Tile.of(5, 4)]
 
 
 def after(session: Session, item: ByHand) -> Iterator[NamedTile]:

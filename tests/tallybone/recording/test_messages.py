@@ -41,15 +41,6 @@ def test_inputs_are_read_as_written(tmp_path: Path) -> None:
     assert [record.topic for record in records][3:] == [Topic.KNOCK, *[Topic.CORRECTION] * 3]
 
 
-def test_an_answer_about_a_pass_in_an_older_recording_is_understood(tmp_path: Path) -> None:
-    path = tmp_path / "a.mcap"
-    with RecordingWriter(path, _START) as writer:
-        for t_ns, topic in enumerate(("Ben passes / no, nobody knocked", "no, nobody knocked / zoe passes", "5 / 6")):
-            write_input(writer, Answer(0, topic), t_ns)
-    topics = [item.topic for record in _records(path) if isinstance(item := input_of(record), Answer)]
-    assert topics == ["Ben passed / nobody passed", "nobody passed / zoe passed", "5 / 6"]
-
-
 def test_the_log_and_the_places_can_be_read_from_a_recording(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     session, _ = opened(BONES, _START.players)

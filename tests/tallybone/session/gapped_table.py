@@ -54,11 +54,10 @@ class GappedTable(ZonedTable):
         assert isinstance(self.figures, ZoneFigures)
         return self.figures
 
-    def run_until_asked(self) -> None:
-        """Run until a question holds up the game."""
-        for number in range(len(self.steps)):
-            if not any(question.ambiguity.holds_up for question in self.session.questions):
-                self.go_on(number)
+    def run_until_seen_again(self, more: int = 2) -> None:
+        """Run until *more* steps after the last gap."""
+        for number in range(min(max(self.gap) + 1 + more, len(self.steps))):
+            self.go_on(number)
 
     def go_on(self, number: int) -> None:
         """Run a single step of the game."""

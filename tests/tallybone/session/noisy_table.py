@@ -14,9 +14,9 @@ from itertools import groupby
 
 import numpy as np
 
-from engine import Amend, Event, Knock, NewHand, NodeId, Play, Redeal, Rules, Seq, Spot, Stack, State
+from engine import Amend, Call, Event, Knock, NewHand, NodeId, Play, Redeal, Rules, Seq, Spot, Stack, State
 from tallybone.session.feeding import feed
-from tallybone.session.inputs import KnockHeard
+from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.session import Announcement, Input, Session
 from tallybone.session.touching import Footprint
 from tallybone.simulate.game_script import ScriptStep, play_out
@@ -178,8 +178,10 @@ class NoisyTable:
             self.feed(self._mapped(event, step.state))
         self._answer(step)
 
-    def _mapped(self, event: Event, truth: State) -> Event:
-        """Return *event* with the node ids of this session."""
+    def _mapped(self, event: Event, truth: State) -> Input:
+        """Return *event* with the node ids of this session. Calls are presses of the player's button."""
+        if isinstance(event, Call):
+            return Press(Button.CALL, event.seat)
         if isinstance(event, Stack):
             assert truth.game is not None
             at = [node.id for node in truth.game.layout.nodes].index(event.on)
@@ -191,17 +193,13 @@ class NoisyTable:
         return [] if game is None else [node.id for node in game.layout.nodes]
 
     def _answer(self, step: ScriptStep) -> None:
-        """Answer questions with the truth. Correct by hand if no answer is right."""
+        """Answer questions with the truth."""
         for _ in range(12):
-            asked = [question for question in self.session.questions if question.ambiguity.holds_up]
-            if not asked:
-                return
-            self.figures.questions.append(asked[0].ambiguity.words)
             answer = answer_of(self.session, step.state)
-            if answer is not None:
-                self.feed(answer, 1.0)
-            elif not self._correct_by_hand(step.state):
+            if answer is None:
                 return
+            self.figures.questions.append(self.session.questions[-1].ambiguity.words)
+            self.feed(answer, 1.0)
 
     def _correct_by_hand(self, truth: State) -> bool:
         """Correct the first wrong tile, or enter a missing play."""
@@ -243,4 +241,5 @@ class NoisyTable:
         assert self.session.state.game is not None
         right = truth == now and self.session.state.game.totals == self._truth.game.totals
         self.figures.is_right_at_end &= right
-        self.figures.is_flagged_at_end |= bool(self.session.state.irregular or self.session.questions)
+        is_provisional = self.session.is_provisional or bool(self.session.questions)
+        self.figures.is_flagged_at_end |= is_provisional or bool(self.session.state.irregular)

@@ -11,9 +11,7 @@ from engine import (
     BONES,
     DRAW,
     SUPER,
-    Abandon,
     Draw,
-    Insert,
     Knock,
     Lead,
     NewHand,
@@ -23,8 +21,9 @@ from engine import (
     Seq,
     SkipOn,
     Tile,
+    entries,
 )
-from tallybone.session.inputs import Answer, Button, KnockHeard, Press
+from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.zones import Zones
 from tests.tallybone.session.test_referee import seen
 from tests.tallybone.session.zone_views import Table, back
@@ -42,15 +41,25 @@ def playing(yard: int = 14, **rules: object) -> Table:
 
 
 def draws(table: Table) -> list[Draw]:
-    return [event for event in table.log if isinstance(event, Draw)]
+    """Return the draws in force."""
+    return [entry.action for entry in entries(table.session.state) if isinstance(entry.action, Draw)]
 
 
-def test_a_tile_taken_by_a_hand_is_a_draw_of_the_player_to_move() -> None:
+def hand_of(table: Table) -> tuple[int, tuple[int, ...]]:
+    """Return the size of the boneyard and of the hands."""
+    game = table.session.state.game
+    assert game is not None
+    assert game.hand is not None
+    return game.hand.boneyard, game.hand.sizes
+
+
+def test_tiles_taken_by_a_hand_are_draws_of_the_player_to_move() -> None:
     table = playing()
-    table.take(*table.backs(1), side="top")
-    assert table.log[-1] == Draw(Seat(1))
-    table.take(*table.backs(2), side="top")
-    assert table.log[-1] == Draw(Seat(1), 2)
+    for count, boneyard in ((1, 13), (2, 11), (3, 8)):
+        table.take(*table.backs(count), side="top")
+        assert draws(table)[-1].seat == 1
+        assert hand_of(table) == (boneyard, (6, 21 - boneyard))
+    assert not table.session.is_provisional
 
 
 def test_without_a_hand_a_tile_must_be_missing_twice() -> None:
@@ -60,14 +69,6 @@ def test_without_a_hand_a_tile_must_be_missing_twice() -> None:
     assert draws(table) == []
     table.look()
     assert draws(table) == [Draw(Seat(1))]
-
-
-def test_many_tiles_must_be_missing_twice_even_with_a_hand() -> None:
-    table = playing()
-    table.take(*table.backs(3), side="top")
-    assert draws(table) == []
-    table.look()
-    assert draws(table) == [Draw(Seat(1), 3)]
 
 
 def test_a_tile_overlooked_once_is_no_draw() -> None:
@@ -85,11 +86,8 @@ def test_a_tile_overlooked_during_a_play_is_no_draw_in_the_end() -> None:
     table.tiles = (*(tile for tile in table.tiles if tile != gone), NEXT)
     table.look("top", changes=(Change(ChangeKind.REMOVED, gone), Change(ChangeKind.PLACED, NEXT)))
     table.put(gone)
-    assert isinstance(table.log[-1], Remove)
-    game = table.session.state.game
-    assert game is not None
-    assert game.hand is not None
-    assert (game.hand.boneyard, game.hand.sizes) == (14, (6, 6))
+    assert hand_of(table) == (14, (6, 6))
+    assert not table.session.is_provisional
 
 
 @pytest.mark.parametrize("push_px", [15.0, -120.0], ids=["within its zone", "out of it"])
@@ -105,69 +103,48 @@ def test_a_pushed_tile_is_no_draw(push_px: float) -> None:
     assert draws(table) == [Draw(Seat(1))]
 
 
-def test_a_tile_put_back_at_once_undoes_the_draw() -> None:
+@pytest.mark.parametrize("drawn", [1, 2])
+@pytest.mark.parametrize("side", ["top", ""])
+def test_a_tile_put_back_undoes_the_draw(drawn: int, side: str) -> None:
     table = playing()
-    gone = table.backs(2)
+    gone = table.backs(drawn)
     table.take(*gone, side="top")
     table.look()
-    table.put(gone[0], side="top")
-    game = table.session.state.game
-    assert game is not None
-    assert game.hand is not None
-    assert (game.hand.boneyard, game.hand.sizes) == (13, (6, 8))
+    table.put(gone[0], side=side)
+    table.look()
+    assert hand_of(table) == (15 - drawn, (6, 6 + drawn))
     assert not table.asked
 
 
-def test_a_tile_put_back_after_a_later_play_raises_a_question() -> None:
+def test_a_tile_put_back_after_a_later_play_undoes_the_draw() -> None:
     table = playing()
     gone = table.backs(1)
     table.take(*gone, side="top")
     table.put(NEXT, side="top")
+    assert hand_of(table) == (13, (6, 7))
     table.put(*gone, side="top")
-    assert table.asked == ["the boneyard has 14 tiles again: did Ben put back the drawn tiles?"]
-    undone, kept = table.session.questions[0].answers
-    assert isinstance(undone.events[0], Remove)
-    table.feed(Answer(1))
-    assert (table.asked, draws(table)) == ([], [Draw(Seat(1))])
-    assert kept.events == ()
+    assert hand_of(table) == (14, (6, 6))
+    assert [type(entry.action) for entry in entries(table.session.state)][-2:] == [Play, Play]
 
 
-def test_a_tile_must_reappear_twice_to_undo_a_draw() -> None:
-    table = playing()
-    gone = table.backs(1)
-    table.take(*gone, side="top")
-    table.look()
-    table.put(*gone)
-    assert table.log[-1] == Draw(Seat(1))
-    table.look()
-    assert isinstance(table.log[-1], Remove)
-
-
-def test_a_returned_tile_raises_no_question_after_a_manual_correction() -> None:
+def test_a_returned_tile_changes_nothing_after_a_manual_correction() -> None:
     table = playing()
     gone = table.backs(1)
     table.take(*gone, side="top")
     table.feed(Remove(Seq(len(table.log) - 1)))
     table.put(*gone, side="top")
-    assert (table.asked, draws(table)) == ([], [Draw(Seat(1))])
+    assert (table.asked, draws(table)) == ([], [])
     table.take(*gone, side="top")
-    assert draws(table) == [Draw(Seat(1)), Draw(Seat(1))]
+    assert draws(table) == [Draw(Seat(1))]
 
 
-def test_without_a_hand_an_extra_tile_must_be_seen_twice() -> None:
-    table = playing()
-    table.put(back(20))
-    assert table.asked == []
-    table.look()
-    assert table.asked == ["the boneyard holds 15 tiles, but should hold 14"]
-
-
-def test_an_extra_tile_is_reported() -> None:
+def test_totals_are_provisional_while_the_boneyard_has_too_many_tiles() -> None:
     table = playing()
     table.put(back(20), side="top")
-    assert table.asked == ["the boneyard holds 15 tiles, but should hold 14"]
+    table.look()
+    assert table.session.is_provisional
     table.take(back(20), side="top")
-    assert (table.asked, draws(table)) == ([], [])
+    assert (table.session.is_provisional, draws(table)) == (False, [])
 
 
 def test_an_initially_hidden_tile_is_accounted_for() -> None:
@@ -179,15 +156,16 @@ def test_an_initially_hidden_tile_is_accounted_for() -> None:
     assert draws(table) == [Draw(Seat(1))]
 
 
-def test_a_draw_that_uncovers_hidden_tiles_is_recognised() -> None:
+def test_a_draw_that_uncovers_hidden_tiles_is_not_determined() -> None:
     table = playing(yard=12)
     taken, found = table.backs(1)[0], (back(22), back(23))
     table.tiles = (*(tile for tile in table.tiles if tile != taken), *found)
     placed = (Change(ChangeKind.PLACED, tile) for tile in found)
     table.look("top", changes=(Change(ChangeKind.REMOVED, taken), *placed))
-    assert (table.asked, draws(table)) == ([], [Draw(Seat(1))])
+    table.look()
+    assert draws(table) == [Draw(Seat(1))] or table.session.is_provisional
     table.take(*table.backs(1), side="top")
-    assert draws(table) == [Draw(Seat(1)), Draw(Seat(1))]
+    assert draws(table)[-1:] == [Draw(Seat(1))]
 
 
 def test_a_draw_precedes_the_play_seen_at_the_same_time() -> None:
@@ -196,6 +174,7 @@ def test_a_draw_precedes_the_play_seen_at_the_same_time() -> None:
     table.tiles = (*(tile for tile in table.tiles if tile != gone), NEXT)
     table.look("top", changes=(Change(ChangeKind.REMOVED, gone), Change(ChangeKind.PLACED, NEXT)))
     assert [type(event) for event in table.log[-2:]] == [Draw, Play]
+    assert hand_of(table) == (13, (6, 7))
 
 
 def after_drawing_two(knock: KnockHeard | Press) -> Table:
@@ -208,13 +187,11 @@ def after_drawing_two(knock: KnockHeard | Press) -> Table:
     return table
 
 
-def test_a_knock_waits_for_the_confirmation_of_a_draw() -> None:
-    assert after_drawing_two(KnockHeard()).log[-2:] == (Draw(Seat(1), 2), Knock(Seat(1)))
-
-
-def test_a_draw_confirmed_after_a_pressed_knock_is_inserted_before_it() -> None:
-    table = after_drawing_two(Press(Button.KNOCK))
-    assert table.log[-1] == Insert(table.log.index(Knock(Seat(1))), Draw(Seat(1), 2))  # type: ignore[arg-type]
+@pytest.mark.parametrize("knock", [KnockHeard(), Press(Button.KNOCK)])
+def test_a_draw_without_a_hand_precedes_the_knock(knock: KnockHeard | Press) -> None:
+    table = after_drawing_two(knock)
+    now = [entry.action for entry in entries(table.session.state)]
+    assert now[-2:] == [Draw(Seat(1), 2), Knock(Seat(1))]
 
 
 def test_a_button_and_the_reader_report_the_same_draw() -> None:
@@ -229,24 +206,23 @@ def test_a_button_and_the_reader_report_the_same_draw() -> None:
     assert len(draws(table)) == 3
 
 
-def test_a_forced_draw_is_confirmed_and_not_counted_twice() -> None:
+def test_a_forced_draw_is_not_counted_twice() -> None:
     assert SUPER.effects is not None
-    table = Table(
-        replace(SUPER, effects=replace(SUPER.effects, skip_on=SkipOn.NONE)), NewHand(), Lead(Seat(0)), yard=20
-    )
+    rules = replace(SUPER, effects=replace(SUPER.effects, skip_on=SkipOn.NONE))
+    table = Table(rules, NewHand(), Lead(Seat(0)), yard=20)
     table.put(seen((7, 7), (0, 0), 90), side="bottom")
     table.put(seen((7, 15), (2, 0)), side="top")
     game = table.session.state.game
     assert game is not None
     assert game.hand is not None
     assert game.hand.course.owed == (1, 0)
-    left = game.hand.boneyard
+    before = hand_of(table)
     table.take(*table.backs(1), side="bottom")
-    assert table.log[-1] == Draw(Seat(0), 1, forced=True)
-    game = table.session.state.game
-    assert game is not None
-    assert game.hand is not None
-    assert game.hand.boneyard == left
+    assert hand_of(table) == before
+    table.look()
+    assert not table.session.is_provisional
+    table.put(seen((15, 3), (4, 0)), side="bottom")
+    assert not table.session.state.irregular
 
 
 def test_in_a_game_without_draws_the_boneyard_is_ignored() -> None:
@@ -272,18 +248,3 @@ def test_without_zones_face_down_tiles_are_no_boneyard() -> None:
     table.look()
     assert draws(table) == []
     assert [event.tile for event in table.log if isinstance(event, Play)] == [Tile.parse("5-3")]
-
-
-@pytest.mark.parametrize(
-    ("pips", "is_taken", "is_of_next_hand"), [((4, 0), False, True), ((6, 3), False, False), ((6, 3), True, True)]
-)
-def test_a_tile_that_replaces_the_only_one_in_a_gap_starts_the_next_hand(
-    pips: tuple[int, int], *, is_taken: bool, is_of_next_hand: bool
-) -> None:
-    table = playing()
-    other = seen(pips, (0, 0))
-    table.tiles = (*table.backs(14), other)
-    taken = (Change(ChangeKind.REMOVED, FIRST),) if is_taken else ()
-    table.look(after_s=60.0, changes=(*taken, Change(ChangeKind.PLACED, other)))
-    assert any(isinstance(event, Abandon) for event in table.log) is is_of_next_hand
-    assert bool(table.asked) is is_of_next_hand

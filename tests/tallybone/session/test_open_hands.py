@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,12 +12,8 @@ from engine import (
     BONES,
     DRAW,
     Abandon,
-    Amend,
-    Domino,
     Draw,
-    Event,
     HandEnd,
-    Inferred,
     Insert,
     Irregular,
     Lead,
@@ -33,13 +30,12 @@ from engine import (
     Spot,
     Tile,
     Undo,
-    replay,
+    entries,
 )
 from tallybone.session.inputs import Answer
 from tallybone.session.zones import Zones
-from tallybone.simulate.players import answer_of
-from tests.tallybone.session.test_referee import seen
-from tests.tallybone.session.zone_views import SECOND_NS, Table, back, before
+from tests.tallybone.session.test_referee import between, seen
+from tests.tallybone.session.zone_views import ROW_OF, SECOND_NS, Table, back, before
 from vision.reading import Face
 from vision.tracking.table_view import Change, ChangeKind
 
@@ -62,8 +58,13 @@ def over() -> Table:
     return table
 
 
+def in_force(table: Table, *kinds: type) -> list[Any]:
+    """Return the actions of these kinds in force."""
+    return [entry.action for entry in entries(table.session.state) if isinstance(entry.action, kinds)]
+
+
 def reveals(table: Table) -> list[Reveal]:
-    return [event for event in table.log if isinstance(event, Reveal)]
+    return in_force(table, Reveal)
 
 
 def totals(table: Table) -> tuple[int, ...]:
@@ -85,79 +86,67 @@ def test_a_hand_is_revealed_once_all_its_tiles_are_open() -> None:
     assert totals(table) == (0, 15)
 
 
-def test_an_uncertain_tile_raises_a_question() -> None:
+def test_totals_are_provisional_if_they_depend_on_an_uncertain_tile() -> None:
     table = over()
-    table.put(*LEFT[:2], before(0, 2, (2, 2), sure=(0.999, 0.6)), side="bottom")
-    assert reveals(table) == []
-    assert table.asked[0].startswith("is this the 2-2, the ")
-    table.feed(Answer(0))
+    uncertain = between((2, 2), (5.0, ROW_OF[0]), 6, 90, 0.6)
+    table.put(*LEFT[:2], uncertain, side="bottom")  # 15 points, or 20 with a 6-2
+    table.wait()
     assert [len(reveal.tiles) for reveal in reveals(table)] == [3]
-    table.look()
-    assert len(reveals(table)) == 1
+    assert totals(table) == (0, 15)
+    assert table.session.is_provisional
+    assert table.asked == ["what is the score?"]
+    assert table.session.open_question is not None
+    twenty = next(at for at, words in enumerate(table.session.open_question.choices) if words.startswith("Ben 20"))
+    table.feed(Answer(twenty))
+    assert (totals(table), table.session.is_provisional) == ((0, 20), False)
 
 
-def test_a_tile_of_the_layout_is_not_offered_for_a_hand() -> None:
+def test_a_tile_of_the_layout_is_in_no_hand() -> None:
     table = over()
     table.put(*LEFT[:2], before(0, 2, (5, 3), sure=(0.999, 0.75)), side="bottom")
-    assert "5-3" not in table.asked[0].split(" or ")[0]
+    assert Tile.parse("5-3") not in reveals(table)[-1].tiles
 
 
-def test_an_unexpected_number_of_tiles_raises_a_question() -> None:
+def test_a_hand_with_a_missing_tile_counts_as_shown_after_a_while_and_is_reported() -> None:
     table = over()
     table.put(*LEFT[:2], side="bottom")
-    assert table.asked == []
     table.look()
-    assert table.asked == ["Ann shows 2 of 3 tiles: is that all of them?"]
-    table.feed(Answer(0))
+    assert reveals(table) == []
+    table.wait()
     assert [len(reveal.tiles) for reveal in reveals(table)] == [2]
+    assert table.session.state.irregular
+    assert totals(table) == (0, 15)
+    cleared(table)
+    table.put(*(back(at) for at in range(14)), side="bottom top")
+    table.put(seen((6, 4), (1, 1)), side="top")
+    assert totals(table) == (0, 25)
 
 
-def test_the_true_answer_confirms_a_complete_hand_only() -> None:
-    table = over()
-    table.put(*LEFT[:2], side="bottom")
-    table.look()
-    held = [
-        replay((*table.log, Reveal(Seat(0), tuple(Tile.parse(word) for word in tiles.split()))))
-        for tiles in ("6-6 1-0", "6-6 1-0 2-2")
-    ]
-    assert [answer_of(table.session, truth) for truth in held] == [Answer(0, "these are all of Ann's tiles"), None]
-
-
-def test_a_long_view_counts_as_two_views() -> None:
-    table = over()
-    table.put(*LEFT[:2], side="bottom")
-    assert table.session.seen is not None
-    view = replace(table.session.seen, changes=())
-    table.feed(view, after_s=1.0)
-    assert table.asked == []
-    table.feed(view, after_s=1.5)
-    assert table.asked == ["Ann shows 2 of 3 tiles: is that all of them?"]
-
-
-def test_tiles_of_a_player_who_should_be_out_are_reported() -> None:
+def test_tiles_of_a_player_who_should_be_out_mark_the_totals() -> None:
     table = over()
     table.put(before(1, 0, (6, 6)), side="top")
-    assert any(words.startswith("Ben should be out") for words in table.asked)
+    for _ in range(2):
+        table.look()
+    assert table.session.is_provisional
 
 
-def test_a_tile_added_later_amends_the_hand() -> None:
+def test_a_tile_added_later_counts() -> None:
     table = over()
     table.put(*LEFT, side="bottom")
     assert totals(table) == (0, 15)
     table.put(before(0, 3, (6, 4)), side="bottom")
     table.look()
-    assert isinstance(table.log[-1], Amend)
     assert totals(table) == (0, 25)
+    assert table.session.state.irregular  # four tiles, where three were expected
 
 
-def test_a_reread_tile_amends_the_hand() -> None:
+def test_a_reread_tile_amends_the_hand_or_is_asked() -> None:
     table = over()
     table.put(*LEFT, side="bottom")
     better = before(0, 1, (4, 0))
     table.tiles = tuple(better if tile == LEFT[1] else tile for tile in table.tiles)
-    table.look()
-    assert isinstance(table.log[-1], Amend)
-    assert totals(table) == (0, 20)
+    table.wait()
+    assert totals(table) == (0, 20) or table.asked == ["what is the score?"]
 
 
 def test_clearing_the_table_does_not_amend_a_hand() -> None:
@@ -190,29 +179,32 @@ def test_open_tiles_end_a_blocked_hand() -> None:
     assert reveals(table) == [Reveal(Seat(1), (Tile.parse("2-0"), Tile.parse("3-0")))]
 
 
-def test_open_tiles_during_play_raise_a_question() -> None:
+def test_open_tiles_during_play_end_the_hand() -> None:
     table = Table(BONES, hands(4, 2), Lead(Seat(0)), yard=22)
     table.put(FIRST, side="bottom")
     table.put(NEXT, side="top")
     table.put(*LEFT, side="bottom")
     table.look()
-    assert table.asked == ["hands are open: is the hand over?"]
-    table.feed(Answer(0))
-    assert Domino(Seat(1)) in table.log
-    assert reveals(table)
+    assert reveals(table) == [Reveal(Seat(0), (Tile.parse("6-6"), Tile.parse("1-0"), Tile.parse("2-2")))]
+    cleared(table)  # Ben never showed his tile
+    table.put(seen((6, 4), (1, 1)), side="top")
+    table.look()
+    assert len(next_hand(table)) == 2
+    assert table.session.is_provisional
 
 
-def test_the_question_about_the_end_is_not_repeated() -> None:
+def test_play_goes_on_after_tiles_were_shown_by_mistake() -> None:
     table = Table(BONES, hands(4, 2), Lead(Seat(0)), yard=22)
     table.put(FIRST, side="bottom")
+    table.put(NEXT, side="top")
     table.put(*LEFT, side="bottom")
     table.look()
-    choices = table.session.questions[0].ambiguity.choices
-    assert choices == ("Ben is out", "nobody can play", "no, it goes on")
-    table.feed(Answer(2))
-    table.look()
-    assert table.asked == []
-    assert HandEnd() not in table.log
+    table.take(*LEFT, side="bottom")
+    table.put(seen((4, 1), (4, 0)), side="bottom")
+    table.put(seen((1, 6), (6, 0)), side="top")
+    assert [str(play.tile) for play in in_force(table, Play)] == ["5-3", "5-4", "4-1", "6-1"]
+    assert in_force(table, HandEnd) == []
+    assert reveals(table) == []
 
 
 def test_the_first_tile_of_a_match_implies_the_deal_and_the_leader() -> None:
@@ -222,22 +214,24 @@ def test_the_first_tile_of_a_match_implies_the_deal_and_the_leader() -> None:
 
 
 @pytest.mark.parametrize("side", ["", "top bottom", "left"])
-def test_an_unclear_side_raises_a_question_about_the_leader(side: str) -> None:
-    table = Table(BONES)
-    table.put(FIRST, side=side)
-    assert table.asked == ["who leads the 5-3?"]
-    table.feed(Answer(1))
-    assert table.log[-2:] == (Lead(Seat(1)), Play(Seat(1), Tile.parse("5-3"), None, 3))
+def test_later_sides_show_who_led_from_an_unclear_side(side: str) -> None:
+    for leader in (0, 1):
+        table = Table(BONES)
+        sides = [side, *(("bottom", "top", "bottom", "top")[1 - leader :][:3])]
+        for at, pips in enumerate(((3, 5), (5, 4), (4, 1), (1, 6))):
+            table.put(seen(pips, (2.0 * at, 0)), side=sides[at])
+        assert [play.seat for play in in_force(table, Play)] == [leader, 1 - leader, leader, 1 - leader]
+        assert in_force(table, NewHand, Lead) == [NewHand(), Lead(Seat(leader))]
 
 
-def test_without_zones_the_first_tile_implies_no_deal() -> None:
+def test_without_zones_the_first_tile_implies_the_deal() -> None:
     table = Table(BONES, zones=Zones())
     table.put(FIRST, side="top")
-    assert len(table.log) == 1
+    assert [str(play.tile) for play in in_force(table, Play)] == ["5-3"]
 
 
-def next_hand(table: Table) -> list[Event]:
-    return [event for event in table.log if isinstance(event, NewHand)]
+def next_hand(table: Table) -> list[NewHand]:
+    return in_force(table, NewHand)
 
 
 def test_the_first_tile_on_a_cleared_table_starts_the_next_hand() -> None:
@@ -295,10 +289,14 @@ def test_an_untouched_boneyard_implies_no_deal() -> None:
 def test_an_undone_deal_is_not_inferred_again() -> None:
     table = Table(BONES)
     table.put(FIRST, side="")
-    assert table.log[-1] == NewHand()
+    assert next_hand(table) == [NewHand()]
     table.feed(Undo(Seq(1)))
-    table.look()
-    assert (next_hand(table), table.asked) == ([NewHand()], [])
+    for _ in range(2):
+        table.look()
+    assert next_hand(table) == []
+    assert table.asked == ["still on the table: the 5-3. Count it again, or take it off the table?"]
+    table.feed(Answer(0))
+    assert [str(play.tile) for play in in_force(table, Play)] == ["5-3"]
 
 
 def test_a_tile_joined_to_the_layout_inside_a_zone_is_a_play() -> None:
@@ -339,30 +337,6 @@ def test_a_late_removal_on_a_cleared_table_does_not_start_the_next_hand() -> Non
     assert [event.tile for event in table.log if isinstance(event, Play)][2:] == [Tile.parse("6-5")]
 
 
-def test_an_unanswered_hand_counts_as_shown() -> None:
-    table = over()
-    table.put(*LEFT[:2], side="bottom")
-    table.look()
-    assert table.asked == ["Ann shows 2 of 3 tiles: is that all of them?"]
-    table.take(FIRST, NEXT, side="bottom")
-    assert reveals(table) == [Reveal(Seat(0), (Tile.parse("6-6"), Tile.parse("1-0")))]
-    assert table.session.state.is_provisional
-
-
-def test_open_tiles_before_clearing_the_table_end_the_hand() -> None:
-    table = Table(BONES, hands(4, 3), Lead(Seat(0)), yard=21)
-    table.look()
-    table.put(FIRST, side="bottom")
-    table.put(NEXT, side="top")
-    table.put(*LEFT, side="bottom")
-    table.look()
-    assert table.asked == ["hands are open: is the hand over?"]
-    table.take(FIRST, NEXT, side="bottom")
-    assert Domino(Seat(1)) in table.log
-    assert totals(table) == (0, 15)
-    assert table.session.state.is_provisional
-
-
 def test_a_tile_at_an_old_place_after_an_unseen_clearing_starts_the_next_hand() -> None:
     table = Table(BLOCK, NewHand((7, 7), 14), Lead(Seat(0)), yard=0)
     row = [seen(pips, (2.0 * at, 0)) for at, pips in enumerate(((3, 5), (5, 4), (4, 2), (2, 6), (6, 1)))]
@@ -374,13 +348,14 @@ def test_a_tile_at_an_old_place_after_an_unseen_clearing_starts_the_next_hand() 
     assert table.log.count(NewHand()) == 1
 
 
-def test_a_hand_ended_manually_in_a_gap_is_marked() -> None:
-    for wait_s, is_marked in ((1.0, False), (4.5, True)):
+def test_a_hand_ended_by_hand_is_no_guess() -> None:
+    for wait_s in (1.0, 4.5):
         table = Table(BONES, hands(4, 3), Lead(Seat(0)), yard=21)
-        table.look()
         table.put(FIRST, side="bottom")
         table.feed(Abandon(), wait_s)
-        assert table.session.state.is_provisional is is_marked
+        table.look()
+        assert in_force(table, Abandon) == [Abandon()]
+        assert not table.session.is_provisional
 
 
 def test_later_open_tiles_do_not_amend_a_counted_hand() -> None:
@@ -405,17 +380,15 @@ def test_the_same_double_may_lead_two_hands_with_an_unseen_end() -> None:
     assert table.log.count(NewHand()) == 1
 
 
-def test_a_draw_entered_by_hand_keeps_its_player() -> None:
+def test_a_draw_entered_by_hand_is_not_counted_twice() -> None:
     table = Table(BONES, hands(2, 1), Lead(Seat(0)), yard=23)
-    table.look()
     table.put(FIRST, side="bottom")
-    first = Seq(len(table.log) - 1)
-    table.feed(Inferred((first,)))
     table.feed(Draw(Seat(1), 2))
     table.take(*table.backs(2), side="top")
+    assert in_force(table, Draw) == [Draw(Seat(1), 2)]
     table.put(NEXT, side="top")
     table.put(seen((4, 4), (3.5, 0), 90), side="bottom")
     table.put(LEFT[0], side="bottom")
     table.look()
-    assert [event for event in table.log if isinstance(event, Draw)] == [Draw(Seat(1), 2)]
+    assert in_force(table, Draw) == [Draw(Seat(1), 2)]
     assert not any(isinstance(event, Insert | Remove) for event in table.log)

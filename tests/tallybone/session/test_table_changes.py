@@ -23,19 +23,18 @@ from engine import (
     Port,
     Revised,
     Rules,
-    Scored,
     Seat,
     Seq,
     Spot,
     Stacked,
     Tile,
-    Undo,
 )
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
+from tallybone.session.observations import is_at
 from tallybone.session.session import Announcement, Session
-from tallybone.session.touching import halves_of
-from tests.tallybone.session.test_referee import lay, line, plays, problems, questions, seen
+from tallybone.session.touching import footprint_of, halves_of
+from tests.tallybone.session.test_referee import lay, line, look, on_table, plays, problems, questions, seen
 from vision.reading import SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
@@ -46,18 +45,27 @@ SECOND = 1_000_000_000
 TWO_AT_ONCE = (seen((5, 2), (2, 0)), seen((3, 6), (-2, 0), 180))
 
 
-def laid_since(session: Session, *tiles: tuple[SeenTile, int]) -> tuple[Session, tuple[Announcement, ...]]:
-    """Show tiles in a single view, each with its own time of first visibility."""
+def laid_since(session: Session, *tiles: tuple[SeenTile, int | None]) -> tuple[Session, tuple[Announcement, ...]]:
+    """Show new tiles in a single view, each with its own time of first visibility."""
     changes = tuple(Change(ChangeKind.PLACED, tile, since_ns=since_ns) for tile, since_ns in tiles)
-    return feed(session, TableView(tuple(tile for tile, _ in tiles), (), changes))
+    return shown(session, *on_table(session), *(tile for tile, _ in tiles), changes=changes)
 
 
-def removed(session: Session, *tiles: SeenTile) -> tuple[Session, tuple[object, ...]]:
-    return feed(session, TableView((), (), tuple(Change(ChangeKind.REMOVED, tile) for tile in tiles)))
+def shown(
+    session: Session, *tiles: SeenTile, changes: tuple[Change, ...] = ()
+) -> tuple[Session, tuple[Announcement, ...]]:
+    """Show the whole table, three seconds after the last input."""
+    return feed(session, TableView(tiles, (), changes), t_ns=session.t_ns + 3 * SECOND)
 
 
-def moved(session: Session, before: SeenTile, now: SeenTile) -> tuple[Session, tuple[object, ...]]:
-    return feed(session, TableView((now,), (), (Change(ChangeKind.MOVED, now, before),)))
+def removed(session: Session, *tiles: SeenTile) -> tuple[Session, tuple[Announcement, ...]]:
+    left = (tile for tile in on_table(session) if tile not in tiles)
+    return shown(session, *left, changes=tuple(Change(ChangeKind.REMOVED, tile) for tile in tiles))
+
+
+def moved(session: Session, before: SeenTile, now: SeenTile) -> tuple[Session, tuple[Announcement, ...]]:
+    tiles = (now if tile == before else tile for tile in on_table(session))
+    return shown(session, *tiles, changes=(Change(ChangeKind.MOVED, now, before),))
 
 
 def started_session(rules: Rules, *events: Event, seats: int = 2) -> Session:
@@ -80,13 +88,29 @@ def chances(tile: SeenTile, **by_half: dict[int, float]) -> SeenTile:
 def test_a_removed_last_tile_is_undone() -> None:
     first, last = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
     session, announcements = removed(line(first, last), last)
-    assert plays(session)[-1] == "5-4@5-3E"
-    assert isinstance(session.state.log[-1], Undo)
+    assert plays(session) == ["5-3"]
     assert any(isinstance(announcement, Revised) for announcement in announcements)
     session, _ = lay(session, seen((3, 6), (-2, 0), 180))
     play = session.state.log[-1]
     assert isinstance(play, Play)
     assert (play.seat, str(play.tile)) == (1, "6-3")
+    assert not session.is_provisional
+
+
+def test_another_tile_is_played_in_place_of_one_taken_back() -> None:
+    first, last = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
+    session, _ = removed(line(first, last), last)
+    session, _ = lay(session, seen((5, 6), (2, 0)))
+    assert plays(session) == ["5-3", "6-5@5-3E"]
+    assert session.places.waiting == ()
+
+
+def test_a_tile_is_taken_back_after_a_restart() -> None:
+    first, last = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
+    before = line(first, last)
+    session, _ = shown(Session.resumed(before.state, before.places, t_ns=before.t_ns), first, last)
+    session, _ = removed(session, last)
+    assert plays(session) == ["5-3"]
 
 
 def test_a_covered_tile_counts_as_before() -> None:
@@ -104,17 +128,15 @@ def test_a_covered_tile_counts_as_before() -> None:
     assert session.state.game.hand.turn == before.hand.turn
 
 
-def test_a_removed_earlier_tile_raises_a_question_and_still_counts() -> None:
+def test_a_removed_earlier_tile_still_counts() -> None:
     first, second, last = seen((3, 5), (0, 0)), seen((5, 4), (2, 0)), seen((4, 1), (4, 0))
-    session, announcements = removed(line(first, second, last), second)
-    assert questions(announcements) == ["the 5-4 was removed: does it still count?"]  # type: ignore[arg-type]
-    kept, _ = feed(session, Answer(0))
-    assert kept.open_question is None
-    assert kept.state == session.state
-    undone, _ = feed(session, Answer(1))
-    assert undone.state.game is not None
-    assert [str(tile) for tile in undone.state.game.layout.tiles] == ["5-3"]
-    assert undone.places.waiting == ()
+    session, _ = removed(line(first, second, last), second)
+    session, _ = look(session)
+    assert plays(session) == ["5-3", "5-4@5-3E", "4-1@5-4E"]
+    assert [known.is_missing for known in session.places.known] == [False, True, False]
+    session, _ = lay(session, second)
+    assert plays(session) == ["5-3", "5-4@5-3E", "4-1@5-4E"]
+    assert not any(known.is_missing for known in session.places.known)
 
 
 def test_clearing_the_table_undoes_nothing() -> None:
@@ -127,11 +149,11 @@ def test_clearing_the_table_undoes_nothing() -> None:
 
 def test_a_tile_moved_before_the_next_play_counts_at_the_new_end() -> None:
     first, last = seen((3, 3), (0, 0), 90), seen((3, 4), (1.5, 0))
-    session, announcements = moved(line(first, last), last, seen((4, 3), (-1.5, 0)))
-    assert not questions(announcements)  # type: ignore[arg-type]
-    assert plays(session) == ["3-3", "4-3@3-3E", "4-3@3-3W"]
-    assert session.state.game is not None
-    assert len(session.state.game.layout.nodes) == 2
+    session, _ = moved(line(first, last), last, seen((4, 3), (-1.5, 0)))
+    assert plays(session) == ["3-3", "4-3@3-3W"]
+    assert not session.state.irregular
+    session, _ = lay(session, seen((3, 6), (1.5, 0)))
+    assert plays(session) == ["3-3", "4-3@3-3W", "6-3@3-3E"]
 
 
 def test_a_nudge_changes_only_the_position() -> None:
@@ -168,16 +190,15 @@ def test_a_repeated_undone_play_takes_its_tile_on_the_table() -> None:
     assert plays(session)[-1] == "4-0@5-4E"
 
 
-def test_a_later_tile_corrects_its_neighbour() -> None:
-    read_wrong = chances(seen((5, 6), (2, 0)), half_1={6: 0.93, 4: 0.07})
+@pytest.mark.parametrize(("confidence", "tile"), [(0.93, "5-4"), (0.99, "5-4"), (0.9999, "6-5")])
+def test_a_later_tile_corrects_its_neighbour_or_is_reported(confidence: float, tile: str) -> None:
+    read_wrong = chances(seen((5, 6), (2, 0)), half_1={6: confidence, 4: 1 - confidence})
     session, _ = lay(line(seen((3, 5), (0, 0))), read_wrong)
     assert plays(session)[-1] == "6-5@5-3E"
     session, announcements = lay(session, seen((4, 1), (4, 0)))
-    assert [type(event) for event in session.state.log[-2:]] == [Amend, Play]
-    assert session.state.game is not None
-    assert [str(tile) for tile in session.state.game.layout.tiles] == ["5-3", "5-4", "4-1"]
-    assert not session.state.irregular
-    assert not questions(announcements)
+    assert plays(session) == ["5-3", f"{tile}@5-3E", f"4-1@{tile}E"]
+    assert any("that end needs a 6" in problem.words for problem in problems(announcements)) is (tile == "6-5")
+    assert any(isinstance(event, Amend) for event in session.state.log) is (tile == "5-4")
 
 
 def test_a_duplicate_tile_corrects_the_first() -> None:
@@ -189,21 +210,6 @@ def test_a_duplicate_tile_corrects_the_first() -> None:
     assert not session.state.irregular
 
 
-def test_an_ambiguous_course_raises_a_question() -> None:
-    read_wrong = chances(seen((5, 6), (2, 0)), half_1={6: 0.99, 4: 0.01})
-    session, _ = lay(line(seen((3, 5), (0, 0))), read_wrong)
-    session, announcements = lay(session, seen((4, 1), (4, 0)))
-    assert questions(announcements) == ["is the tile read as 6-5 really the 6-5 or the 5-4?"]
-    right, _ = feed(session, Answer(1))
-    assert right.state.game is not None
-    assert [str(tile) for tile in right.state.game.layout.tiles] == ["5-3", "5-4", "4-1"]
-    assert right.open_question is None
-    stays, announcements = feed(session, Answer(0))
-    assert stays.state.game is not None
-    assert [str(tile) for tile in stays.state.game.layout.tiles] == ["5-3", "6-5", "4-1"]
-    assert "that end needs a 6" in problems(announcements)[0].words
-
-
 @pytest.mark.parametrize("is_reported", [True, False])
 def test_a_better_reading_amends_the_play_and_its_points(*, is_reported: bool) -> None:
     first, last = seen((3, 5), (0, 0)), chances(seen((5, 2), (2, 0)), half_1={2: 0.93, 1: 0.07})
@@ -212,8 +218,10 @@ def test_a_better_reading_amends_the_play_and_its_points(*, is_reported: bool) -
     assert session.state.game.totals == (0, 5)
     better = chances(seen((5, 1), (2, 0)), half_1={1: 0.999})
     changes = (Change(ChangeKind.REREAD, better, last),) if is_reported else ()
-    session, announcements = feed(session, TableView((first, better), (), changes))
-    assert session.state.log[-1] == Amend(Seq(4), replace(session.state.log[4], tile=Tile.parse("5-1")))  # type: ignore[arg-type]
+    session, announcements = shown(session, first, better, changes=changes)
+    played = session.state.log[4]
+    assert isinstance(played, Play)
+    assert Amend(Seq(4), replace(played, tile=Tile.parse("5-1"))) in session.state.log
     assert session.state.game is not None
     assert session.state.game.totals == (0, 0)
     assert any(isinstance(announcement, Revised) for announcement in announcements)
@@ -223,9 +231,9 @@ def test_a_worse_contradicted_reading_is_ignored() -> None:
     first, third = seen((3, 5), (0, 0)), seen((4, 1), (4, 0))
     before = line(first, seen((5, 4), (2, 0)), third)
     worse = chances(seen((5, 6), (2, 0)), half_1={6: 0.6, 4: 0.4})
-    session, announcements = feed(before, TableView((first, worse, third), (), ()))
-    assert (session.state, announcements) == (before.state, ())
-    assert not session.places.known[1].is_reread
+    session, announcements = shown(before, first, worse, third)
+    assert (session.state.game, announcements) == (before.state.game, ())
+    assert not session.is_provisional
 
 
 def test_a_manual_correction_overrides_later_readings() -> None:
@@ -241,24 +249,32 @@ def test_a_manual_correction_overrides_later_readings() -> None:
 
 
 def test_a_manual_play_takes_the_waiting_tile() -> None:
-    session, announcements = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
-    assert questions(announcements)
+    session, _ = lay(line(seen((3, 5), (0, 0))), seen((5, 1), (9, 0)))
+    assert len(session.places.waiting) == 1
     first = session.places.known[0].node
-    session, announcements = feed(session, Play(Seat(1), Tile.parse("5-0"), Spot(first, Port.E), 5))
-    assert session.open_question is None
+    session, _ = feed(session, Play(Seat(1), Tile.parse("5-0"), Spot(first, Port.E), 5))
+    assert (session.places.waiting, session.is_provisional) == ((), False)
     assert [known_tile.node for known_tile in session.places.known] == [first, session.state.next_seq - 1]
-    session, _ = lay(session, seen((0, 6), (4, 0)))
+    session, _ = lay(session, seen((0, 6), (11, 0)))
     assert plays(session)[-1] == "6-0@5-0E"
 
 
-def test_the_order_of_two_tiles_is_asked_if_points_depend_on_it() -> None:
-    session, announcements = lay(line(seen((3, 5), (0, 0))), *TWO_AT_ONCE)
-    assert len(questions(announcements)) == 1
-    assert questions(announcements)[0].startswith("several tiles appeared at once")
+@pytest.mark.parametrize("since_ns", [None, (SECOND // 10, 0)], ids=["unknown times", "almost at once"])
+def test_the_order_of_two_tiles_is_asked_if_points_depend_on_it(since_ns: tuple[int, int] | None) -> None:
+    session = line(seen((3, 5), (0, 0)))
+    tiles = zip(TWO_AT_ONCE, since_ns or (None, None), strict=True)
+    session, _ = laid_since(session, *tiles)
+    session, announcements = look(session)
+    assert questions(announcements) == ["what is the score?"]
     assert session.open_question is not None
-    choice = session.open_question.choices.index("Tom 6-3, Brian 5-2")
-    session, _ = feed(session, Answer(choice))
-    assert plays(session) == ["5-3", "6-3@5-3W", "5-2@5-3E"]
+    five, nothing, other = session.open_question.choices
+    assert {words[:5] for words in (five, nothing)} == {"Tom 5", "Tom 0"}
+    assert other == "something else"
+    for choice, order in (("Tom 0", ["6-3@5-3W", "5-2@5-3E"]), ("Tom 5", ["5-2@5-3E", "6-3@5-3W"])):
+        at = next(at for at, words in enumerate(session.open_question.choices) if words.startswith(choice))
+        answered, _ = feed(session, Answer(at))
+        assert plays(answered) == ["5-3", *order]
+        assert (answered.open_question, answered.is_provisional) == (None, False)
 
 
 @pytest.mark.parametrize("is_six_first", [True, False])
@@ -268,11 +284,6 @@ def test_the_order_of_two_tiles_is_known_from_their_times(*, is_six_first: bool)
     assert not questions(announcements)
     order = ["6-3@5-3W", "5-2@5-3E"]
     assert plays(session) == ["5-3", *(order if is_six_first else order[::-1])]
-
-
-def test_the_order_of_two_almost_simultaneous_tiles_is_asked() -> None:
-    _, announcements = laid_since(line(seen((3, 5), (0, 0))), *zip(TWO_AT_ONCE, (SECOND // 10, 0), strict=True))
-    assert questions(announcements)[0].startswith("several tiles appeared at once")
 
 
 def test_connections_override_the_order_of_visibility() -> None:
@@ -289,9 +300,10 @@ def test_an_irrelevant_order_of_two_tiles_is_not_asked() -> None:
 
 
 def test_two_badly_placed_tiles_wait() -> None:
-    session, announcements = lay(line(seen((3, 5), (0, 0))), seen((3, 5), (2.6, 0.8)), seen((0, 0), (9, 9)))
-    assert plays(session) == ["5-3"]
-    assert "the 0-0 does not touch an open end" in questions(announcements) or session.open_question is not None
+    session, _ = lay(line(seen((3, 5), (0, 0))), seen((3, 5), (2.6, 0.8)), seen((0, 0), (9, 9)))
+    session, _ = look(session)
+    assert (plays(session), len(session.places.waiting)) == (["5-3"], 2)
+    assert session.is_provisional
 
 
 def test_an_unseen_start_gets_a_legal_order_and_a_question_about_points() -> None:
@@ -305,87 +317,71 @@ def test_an_unseen_start_gets_a_legal_order_and_a_question_about_points() -> Non
     session, announcements = lay(started_session(replace(ALLFIVES, hand=7)), *tiles)
     assert len(plays(session)) == 5
     assert not problems(announcements)
-    assert questions(announcements) == ["5 tiles appeared at once: are the points right?"]
+    session, announcements = look(session)
+    assert questions(announcements) == ["what is the score?"]
     assert len(session.state.inferred) == 5
-    session, _ = feed(session, Answer(0))
-    assert session.open_question is None
-    assert not session.state.is_provisional
+    assert session.open_question is not None
+    for at in range(3):
+        answered, _ = feed(session, Answer(at))
+        assert answered.state.game is not None
+        assert session.open_question.choices[at].startswith(f"Ann {answered.state.game.totals[0]}, ")
+        assert len(plays(answered)) == 5
+        assert answered.open_question is None
 
 
-def test_a_possible_stack_raises_a_question_after_a_call() -> None:
+def called() -> Session:
+    """Return a game in which Dora has called five points, and a 2-1 and a 4-0 can be stacked on."""
     session = started_session(CUTTHROAT, seats=4)
-    for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0))):
+    for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0)), seen((4, 0), (-3.5, 0))):
         session, _ = lay(session, tile)
-    session, _ = lay(session, seen((4, 0), (-3.5, 0)))
+    session, _ = feed(session, Call(Seat(3)))
     assert session.state.game is not None
-    assert session.state.game.count.total == 5
-    handled = seen((1, 2), (1.5, 0.05), 180)
-    same, announcements = lay(session, handled)
-    assert announcements == ()  # without a call there is nothing to steal
-    session, _ = feed(session, Call(Seat(3)))
-    session, announcements = lay(session, handled)
-    assert questions(announcements) == ["was a second 2-1 stacked on the 2-1?"]
-    session, announcements = feed(session, Answer(0))
-    assert any(isinstance(announcement, Stacked) for announcement in announcements)
-    assert same.open_question is None
+    assert session.state.game.totals == (0, 0, 0, 5)
+    return session
 
 
-def test_the_stack_button_takes_a_single_handled_tile() -> None:
-    session = started_session(CUTTHROAT, seats=4)
-    for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0)), seen((4, 0), (-3.5, 0))):
-        session, _ = lay(session, tile)
-    session, _ = feed(session, Call(Seat(3)))
-    session, _ = lay(session, seen((1, 2), (1.5, 0.05), 180))
-    session, announcements = feed(session, Press(Button.STACK))
-    assert [str(announcement.tile) for announcement in announcements if isinstance(announcement, Stacked)] == ["2-1"]
-    assert session.open_question is None
+def handled(session: Session, tile: SeenTile) -> tuple[Session, tuple[Announcement, ...]]:
+    """Show *tile* at the place of another, as if it had been placed on it."""
+    tiles = (tile if is_at(footprint_of(tile), old) else old for old in on_table(session))
+    return shown(session, *tiles, changes=(Change(ChangeKind.PLACED, tile),))
 
 
-def test_the_stack_button_asks_among_several_tiles() -> None:
-    session = started_session(CUTTHROAT, seats=4)
-    for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0)), seen((4, 0), (-3.5, 0))):
-        session, _ = lay(session, tile)
-    session, _ = feed(session, Call(Seat(3)))
-    session, announcements = feed(session, Press(Button.STACK))
-    assert questions(announcements) == ["which tile was its copy stacked on?"]
-    assert session.open_question is not None
-    assert set(session.open_question.choices) >= {"on the 2-1", "on the 4-0", "nothing was stacked"}
-    _, announcements = feed(session, Answer(session.open_question.choices.index("on the 4-0")))
-    assert [str(announcement.tile) for announcement in announcements if isinstance(announcement, Stacked)] == ["4-0"]
-    nothing, announcements = feed(session, Answer(len(session.open_question.choices) - 1))
-    assert nothing.state == session.state
-    assert nothing.open_question is None
-
-
-def test_questions_of_consecutive_stacks_queue() -> None:
-    session = started_session(CUTTHROAT, seats=4)
-    for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0)), seen((4, 0), (-3.5, 0))):
-        session, _ = lay(session, tile)
-    session, _ = feed(session, Call(Seat(3)))
-    session, _ = feed(session, Press(Button.STACK))
-    for press in (Press(Button.CALL, Seat(0)), Press(Button.STACK)):
-        session, announcements = feed(session, press)
-        assert announcements == ()
-    assert session.open_question is not None
-    session, announcements = feed(session, Answer(session.open_question.choices.index("on the 4-0")))
-    assert [
+def stacked(announcements: tuple[Announcement, ...]) -> list[tuple[int, str]]:
+    return [
         (announcement.seat, str(announcement.tile))
         for announcement in announcements
         if isinstance(announcement, Stacked)
-    ] == [(0, "4-0")]
-    assert [
-        announcement.seat
-        for announcement in announcements
-        if isinstance(announcement, Scored) and announcement.points > 0
-    ] == [0], "the call was first"
-    assert session.open_question is not None
-    session, announcements = feed(session, Answer(session.open_question.choices.index("on the 2-1")))
-    assert [
-        (announcement.seat, str(announcement.tile))
-        for announcement in announcements
-        if isinstance(announcement, Stacked)
-    ] == [(1, "2-1")]
-    assert session.open_question is None
+    ]
+
+
+def test_a_handled_tile_is_a_stack_once_the_button_is_pressed() -> None:
+    session, announcements = handled(called(), seen((1, 2), (1.5, 0.05), 180))
+    assert announcements == ()
+    session, announcements = feed(session, Press(Button.STACK), t_ns=session.t_ns + SECOND)
+    assert stacked(announcements) == [(0, "2-1")]
+    assert (session.open_question, session.is_provisional) == (None, False)
+
+
+def test_the_stack_button_waits_for_the_tile() -> None:
+    session = called()
+    session, announcements = feed(session, Press(Button.STACK), t_ns=session.t_ns + SECOND)
+    assert announcements == ()
+    session, announcements = handled(session, seen((4, 0), (-3.5, 0.05)))
+    assert stacked(announcements) == [(0, "4-0")]
+
+
+def test_consecutive_stacks_steal_points_from_one_another() -> None:
+    session, totals, laid = called(), [], []
+    for seat, tile in ((0, seen((1, 2), (1.5, 0.05), 180)), (1, seen((4, 0), (-3.5, 0.05)))):
+        session, _ = handled(session, tile)
+        for press in (Press(Button.STACK), Press(Button.CALL, Seat(seat))):
+            session, announcements = feed(session, press, t_ns=session.t_ns + SECOND // 2)
+            laid += stacked(announcements)
+        assert session.state.game is not None
+        totals.append(session.state.game.totals)
+    assert totals[0] == (5, 0, 0, 0)
+    assert laid == [(0, "2-1"), (1, "4-0")]
+    assert not session.state.irregular
 
 
 def test_six_arms_at_any_angle_and_a_reported_seventh() -> None:
@@ -434,7 +430,8 @@ def test_a_double_in_line_continues_at_its_tip() -> None:
 
 
 def test_a_draw_does_not_affect_a_waiting_tile() -> None:
-    session, _ = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
-    session, announcements = feed(session, Draw(Seat(1)))
-    assert not questions(announcements)
-    assert session.open_question is not None
+    session, _ = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (9, 0)))
+    session, _ = feed(session, Draw(Seat(1)))
+    assert len(session.places.waiting) == 1
+    session, _ = look(session)
+    assert session.is_provisional

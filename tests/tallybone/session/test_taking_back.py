@@ -1,8 +1,6 @@
-"""Tests of reverting a wrong answer: the question returns, and later observations are judged again."""
+"""Tests of reverting a wrong answer, and of restoring removed actions."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import pytest
 
@@ -16,7 +14,6 @@ from engine import (
     Knock,
     NewHand,
     NodeId,
-    Placed,
     Play,
     Port,
     Remove,
@@ -24,202 +21,109 @@ from engine import (
     Seq,
     Spot,
     Stack,
+    State,
     Tile,
     Undo,
     apply,
     entries,
 )
-from tallybone.session.feeding import MAX_SINCE, feed
+from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard
-from tallybone.session.referee.places import Around, OpenHand, Yard
 from tallybone.session.session import Session
-from tallybone.session.taking_back import back_to, renamed, reversal_events
-from tests.tallybone.session.test_referee import lay, line, plays, questions, seen, table
-from tests.tallybone.session.test_table_changes import started_session as started_session
-from vision.tracking.table_view import Change, ChangeKind, TableView
+from tallybone.session.taking_back import reversal_events
+from tests.tallybone.session.test_referee import between, lay, line, look, plays, questions, seen
+from tests.tallybone.session.test_table_changes import started_session
 
-FIRST = seen((3, 5), (0, 0))
-DOUBTFUL = seen((5, 4), (2, 0), sure=(0.99, 0.5))
+FIRST, NEXT = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
+DOUBTFUL = between((5, 4), (2, 0), 2)  # the 5-2 would score
 LATER = seen((3, 6), (-2, 0), 180)
 
 
 def with_question() -> Session:
-    """Return a session with an open question about the tile at the 5."""
-    session, _ = lay(line(FIRST), DOUBTFUL)
+    """Return a session with an open question about the totals: 0 by the 5-4, or 5 by the 5-2."""
+    session, _ = look(lay(line(FIRST), DOUBTFUL)[0])
     assert session.open_question is not None
     return session
 
 
+def answered(session: Session, choice: int) -> Session:
+    return feed(session, Answer(choice), t_ns=session.t_ns + 10**9)[0]
+
+
 def revert(session: Session) -> tuple[Session, list[str]]:
     assert session.answered is not None
-    session, announcements = feed(session, AnswerBack(session.answered.log))
+    session, announcements = feed(session, AnswerBack(session.answered.log), t_ns=session.t_ns + 10**9)
     return session, questions(announcements)
 
 
-def effective_tiles(session: Session) -> list[str]:
-    return [str(entry.action.tile) for entry in entries(session.state) if isinstance(entry.action, Play)]
+def totals(state: State) -> tuple[int, ...]:
+    assert state.game is not None
+    return state.game.totals
 
 
-def changing_views(count: int) -> list[TableView]:
-    """Return views with changes: a distant tile appears and disappears."""
-    far = seen((0, 1), (9, 9))
-    placed, gone = Change(ChangeKind.PLACED, far), Change(ChangeKind.REMOVED, far)
-    return [TableView((), (), (gone,) if at % 2 else (placed,)) for at in range(count)]
-
-
-def test_a_reverted_question_is_open_again() -> None:
+@pytest.mark.parametrize("choice", [0, 1, 2])
+def test_a_reverted_answer_is_asked_again(choice: int) -> None:
     before = with_question()
-    question = before.open_question
-    assert question is not None
-    wrong, _ = feed(before, Answer(1))
-    assert effective_tiles(wrong) != effective_tiles(before)
+    wrong = answered(before, choice)
     again, announcements = revert(wrong)
-    assert again.open_question == question
-    assert announcements == [question.words]
-    assert effective_tiles(again) == effective_tiles(before)
-    assert again.state.game == before.state.game
-    right, _ = feed(again, Answer(0))
-    at_once, _ = feed(before, Answer(0))
-    assert effective_tiles(right) == effective_tiles(at_once)
-    assert [known_tile.tile for known_tile in right.places.known] == [
-        known_tile.tile for known_tile in at_once.places.known
-    ]
-    assert {known_tile.node for known_tile in right.places.known} == {
-        NodeId(entry.seq) for entry in entries(right.state)[-2:]
-    }
-    assert not right.state.irregular
-
-
-def test_reverting_keeps_the_log() -> None:
-    wrong, _ = feed(with_question(), Answer(0))
-    again, _ = revert(wrong)
+    assert again.open_question == before.open_question
+    assert announcements == ([] if wrong.open_question is not None else ["what is the score?"])
+    assert (plays(again), totals(again.state)) == (plays(before), totals(before.state))
+    assert again.is_provisional
     assert again.state.log[: len(wrong.state.log)] == wrong.state.log
-    assert again.state.log[-1] == Undo(Seq(len(wrong.state.log) - 1))
+    for right, tile in ((0, "5-4"), (1, "5-2")):
+        now = answered(again, right)
+        assert plays(now)[-1] == f"{tile}@5-3E"
+        assert (totals(now.state), now.is_provisional) == ((0, 5 * right), False)
+        assert [known.tile for known in now.places.known] == [known.tile for known in before.places.known]
 
 
-def test_later_tiles_wait_for_the_new_answer() -> None:
-    before = with_question()
-    wrong, _ = feed(before, Answer(1), t_ns=1)
-    continued, announcements = feed(
-        wrong, TableView((DOUBTFUL, LATER), (), (Change(ChangeKind.PLACED, LATER),)), t_ns=2
-    )
-    assert any(isinstance(announcement, Placed) for announcement in announcements)
-    again, _ = revert(continued)
-    assert effective_tiles(again) == effective_tiles(before)
-    right, _ = feed(again, Answer(0), t_ns=3)
-    assert plays(right)[-1] == "6-3@5-3W"
-    at_once, _ = feed(before, Answer(0))
-    assert effective_tiles(right) == [*effective_tiles(at_once), "6-3"]
+def test_totals_stay_doubtful_after_all_offered_ones_were_wrong() -> None:
+    session = answered(with_question(), 2)
+    session, _ = lay(session, seen((4, 1), (4, 0)))  # it can only have been the 5-4
+    session, announcements = look(session)
+    assert plays(session)[1:] == ["5-4@5-3E", "4-1@5-4E"]
+    assert session.is_provisional
+    assert questions(announcements) == []
+    corrected, _ = feed(session, Amend(Seq(4), Play(Seat(1), Tile.parse("5-4"), Spot(NodeId(3), Port.E), 5)))
+    assert not look(corrected)[0].doubtful_ns
+
+
+def test_later_tiles_count_after_the_new_answer() -> None:
+    session, _ = lay(answered(with_question(), 1), LATER)
+    assert plays(session) == ["5-3", "5-2@5-3E", "6-3@5-3W"]
+    again, _ = revert(session)
+    right = answered(again, 0)
+    assert plays(right) == ["5-3", "5-4@5-3E", "6-3@5-3W"]
     assert not right.state.irregular
 
 
-def test_an_answered_amendment_is_undone() -> None:
-    session = line(FIRST, seen((5, 4), (2, 0)))
-    doubtful = seen((5, 6), (2, 0), sure=(0.999, 0.55))
-    session, announcements = feed(session, TableView((FIRST, doubtful), (), ()))
-    assert questions(announcements)
-    assert session.open_question is not None
-    before = effective_tiles(session)
-    other = next(at for at, words in enumerate(session.open_question.choices) if "6-5" in words)
-    wrong, _ = feed(session, Answer(other))
-    assert isinstance(wrong.state.log[-1], Amend)
-    assert effective_tiles(wrong) != before
-    again, repeated = revert(wrong)
-    assert effective_tiles(again) == before
-    assert repeated == questions(announcements)
-
-
-def test_removed_plays_return_with_their_positions() -> None:
-    session = line(FIRST, seen((5, 4), (2, 0)), LATER)
-    second = session.places.known[1].tile
-    gone, announcements = feed(session, TableView((FIRST, LATER), (), (Change(ChangeKind.REMOVED, second),)))
-    assert questions(announcements) == ["the 5-4 was removed: does it still count?"]
-    without, _ = feed(gone, Answer(1))
-    assert effective_tiles(without) == ["5-3"]
-    again, repeated = revert(without)
-    assert repeated == questions(announcements)
-    assert effective_tiles(again) == effective_tiles(session)
-    assert [known_tile.tile for known_tile in again.places.known] == [
-        known_tile.tile for known_tile in gone.places.known
-    ]
-    assert again.state.game is not None
-    assert [known_tile.node for known_tile in again.places.known] == [node.id for node in again.state.game.layout.nodes]
-    counts, _ = feed(again, Answer(0))
-    assert effective_tiles(counts) == ["5-3", "5-4", "6-3"]
-
-
-@pytest.mark.parametrize("by_hand", [Knock(Seat(0)), NewHand(), Answer(0)], ids=repr)
-def test_a_later_manual_input_prevents_reverting(by_hand: Knock | NewHand | Answer) -> None:
-    session, _ = feed(with_question(), Answer(1))
+@pytest.mark.parametrize(
+    "by_hand", [Undo(Seq(4)), Play(Seat(0), Tile.parse("6-3"), Spot(NodeId(3), Port.W), 3)], ids=repr
+)
+def test_a_later_correction_prevents_reverting(by_hand: Undo | Play) -> None:
+    session = answered(with_question(), 1)
     assert session.answered is not None
     log = session.answered.log
     session, _ = feed(session, by_hand)
-    if isinstance(by_hand, Answer):
-        assert session.answered is not None, "an answer without a question has no effect"
-        return
     assert session.answered is None
     same, announcements = feed(session, AnswerBack(log))
     assert (same.state, same.places, announcements) == (session.state, session.places, ())
 
 
 def test_only_the_last_answer_can_be_reverted() -> None:
-    session, _ = feed(with_question(), Answer(1))
+    session = answered(with_question(), 1)
     same, announcements = feed(session, AnswerBack(99))
     assert (same, announcements) == (session, ())
+    session = answered(session, 0)  # an answer without a question has no effect
+    assert session.answered is not None
 
 
-def test_a_later_knock_counts_again() -> None:
-    session, _ = feed(with_question(), Answer(1), t_ns=1)
-    session, _ = feed(session, KnockHeard(Seat(0)), t_ns=10**9)
+def test_a_sound_that_waits_still_waits_after_reverting() -> None:
+    session = answered(with_question(), 1)
+    session, _ = feed(session, KnockHeard(Seat(0)), t_ns=session.t_ns + 10**8)
     again, _ = revert(session)
-    assert [sound.seat for sound in again.heard] == [0]
-
-
-def test_the_number_of_kept_views_is_limited() -> None:
-    session, _ = feed(with_question(), Answer(1))
-    *some, last = changing_views(MAX_SINCE + 1)
-    for view in some:
-        session, _ = feed(session, view)
-    assert session.answered is not None
-    assert len(session.answered.since) == MAX_SINCE
-    session, _ = feed(session, last)
-    assert session.answered is None
-
-
-def test_unchanged_views_are_not_kept() -> None:
-    session, _ = feed(with_question(), Answer(1))
-    for _ in range(3):
-        session, _ = feed(session, TableView((DOUBTFUL,), (), ()))
-    assert session.answered is not None
-    assert session.answered.since == ()
-
-
-def test_of_views_without_changes_the_first_and_last_are_kept() -> None:
-    session, _ = feed(with_question(), Answer(1))
-    for at in range(3 * MAX_SINCE):
-        doubtful = seen((5, 4), (2, 0), sure=(0.99, 0.5 + 0.01 * (at % 7)))
-        session, _ = feed(session, TableView((FIRST, doubtful), (), ()), t_ns=at)
-    assert session.answered is not None
-    assert [at for _, at in session.answered.since] == [0, 3 * MAX_SINCE - 1]
-    again, announcements = revert(session)
-    assert again.open_question is not None
-    assert announcements == [again.open_question.words]
-
-
-def test_event_numbers_around_the_layout_are_renamed() -> None:
-    hand = OpenHand(shown=Seq(7))
-    around = Around(yard=Yard(seq=8, caused=(Seq(4), Seq(7))), hands=(hand, OpenHand()), lead_by_side=Seq(6))
-    places = replace(table().places, around=around)
-    found = renamed(places, {Seq(6): Seq(20), Seq(7): Seq(21), Seq(9): Seq(22)}, Seq(23)).around
-    assert (found.lead_by_side, found.yard.caused, found.hands[0].shown) == (20, (4, 21), 21)
-    assert found.yard.seq == 22, "the position after the count stays"
-    assert renamed(places, {Seq(6): Seq(20)}, Seq(23)).around.yard.seq == 23
-    assert renamed(places, {}, Seq(23)) is places
-
-
-def test_reverting_without_events_changes_nothing() -> None:
-    state = with_question().state
-    assert back_to(state, len(state.log)) == (state, (), {})
+    assert [sound.seat for _, sound in again.heard] == [0]
 
 
 def test_a_removed_play_returns_with_its_stacked_copy() -> None:
@@ -241,32 +145,42 @@ def test_a_removed_play_returns_with_its_stacked_copy() -> None:
 
 
 def test_a_removed_play_does_not_return_after_its_replacement() -> None:
-    before = line(FIRST, seen((5, 4), (2, 0))).state
+    before = line(FIRST, NEXT).state
     removed, _ = apply(before, Remove(Seq(4)))
     assert reversal_events(removed, len(before.log)) == (before.log[4],)
     later, _ = apply(removed, Play(Seat(1), Tile.parse("5-0"), Spot(NodeId(3), Port.E), 5))
     assert reversal_events(later, len(before.log)) == ()
 
 
-def test_reverting_restores_marks() -> None:
-    before, _ = feed(with_question(), Answer(1))
-    played = tuple(entry.seq for entry in entries(before.state) if isinstance(entry.action, Play))
-    marked, _ = apply(before.state, Inferred(played))
+def test_marks_are_reversed_like_other_events() -> None:
+    before = line(FIRST, NEXT).state
+    played = tuple(entry.seq for entry in entries(before) if isinstance(entry.action, Play))
+    marked, _ = apply(before, Inferred(played))
     for event in (Confirmed(played), Confirmed(played[:1]), ItStands(played[0]), Undo(played[0])):
         changed, _ = apply(marked, event)
         assert changed.inferred != marked.inferred
-        again, _, names = back_to(changed, len(marked.log))
-        assert again.inferred == tuple(names.get(seq, seq) for seq in played)
-        assert again.game is not None
-        assert marked.game is not None
-        assert again.game.totals == marked.game.totals
-    unmarked, announcements, _ = back_to(marked, len(before.state.log))
-    assert unmarked.inferred == ()
-    assert announcements == (), "mark changes announce no score"
+        for reversal in reversal_events(changed, len(marked.log)):
+            changed, _ = apply(changed, reversal)
+        assert len(changed.inferred) == len(played)
+        assert (totals(changed), [entry.action for entry in entries(changed)][:3]) == (
+            totals(marked),
+            [entry.action for entry in entries(marked)][:3],
+        )
 
 
-def test_the_tile_of_a_reverted_question_waits_again() -> None:
-    session, _ = feed(with_question(), Answer(0))
-    again, _ = revert(session)
-    assert [waiting_tile.tile for waiting_tile in again.places.waiting] == [DOUBTFUL]
-    assert again.places.dismissed == ()
+def test_a_reversed_amendment_restores_the_tile() -> None:
+    before = line(FIRST, NEXT).state
+    played = before.log[4]
+    assert isinstance(played, Play)
+    amended, _ = apply(before, Amend(Seq(4), Play(played.seat, Tile.parse("5-1"), played.at, played.inner)))
+    for event in reversal_events(amended, len(before.log)):
+        amended, _ = apply(amended, event)
+    assert amended.game == before.game
+
+
+@pytest.mark.parametrize("event", [Knock(Seat(0)), NewHand()])
+def test_appended_actions_are_removed_unless_they_clear_the_table(event: Knock | NewHand) -> None:
+    before = line(FIRST, NEXT).state
+    after, _ = apply(before, event)
+    assert reversal_events(after, len(before.log)) == ((Remove(Seq(5)),) if isinstance(event, Knock) else ())
+    assert reversal_events(after, 99) == ()

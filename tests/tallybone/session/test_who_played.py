@@ -6,15 +6,29 @@ from dataclasses import replace
 
 import pytest
 
-from engine import BONES, SUPER, Amend, Irregular, ItStands, Lead, NewHand, Play, ProblemKind, Seat, Tile, Undo
-from tallybone.session.inputs import Answer, Button, Press
-from tallybone.session.referee.belief import log_side
+from engine import (
+    BLOCK,
+    BONES,
+    SUPER,
+    Amend,
+    Irregular,
+    ItStands,
+    Knock,
+    Lead,
+    NewHand,
+    Play,
+    ProblemKind,
+    Seat,
+    entries,
+)
+from tallybone.session.belief import log_side
+from tallybone.session.inputs import Button, Press
+from tallybone.session.session import Session
 from tests.tallybone.session.test_referee import seen
 from tests.tallybone.session.zone_views import Table
 from vision.reading import SeenTile
 
 FIRST, NEXT, THIRD = seen((3, 5), (0, 0)), seen((5, 4), (2, 0)), seen((4, 1), (4, 0))
-WHO = "it was Ben's turn, but the 5-4 came from Ann's side: who played it?"
 
 
 def led() -> Table:
@@ -25,16 +39,15 @@ def led() -> Table:
 
 
 def seats_of_plays(table: Table) -> list[int]:
-    """Return the seats of the effective plays."""
-    game = table.session.state.game
-    assert game is not None
-    found: dict[int, Play] = {}
-    for at, event in enumerate(table.log):
-        if isinstance(event, Play):
-            found[at] = event
-        elif isinstance(event, Amend) and isinstance(event.action, Play):
-            found[event.seq] = event.action
-    return [found[at].seat for at in sorted(found)]
+    """Return the seats of the plays in force."""
+    return [entry.action.seat for entry in entries(table.session.state) if isinstance(entry.action, Play)]
+
+
+def put_in_line(table: Table, sides: str) -> None:
+    """Lay one tile after another in a line, from the bottom or the top: "b" or "t"."""
+    for at, side in enumerate(sides):
+        pips = ((3, 5), (5, 4), (4, 1), (1, 6), (6, 2), (2, 0), (0, 4), (4, 6), (6, 3), (3, 1))[at]
+        table.put(seen(pips, (2.0 * at - 6, 0)), side={"b": "bottom", "t": "top"}[side])
 
 
 @pytest.mark.parametrize("side", ["", "top", "top bottom", "left", "bottom left"])
@@ -44,25 +57,45 @@ def test_the_turn_decides_unless_the_side_clearly_contradicts(side: str) -> None
     assert (seats_of_plays(table), table.asked) == ([0, 1], [])
 
 
-def test_a_hand_from_another_side_raises_a_question() -> None:
+def test_a_single_hand_from_another_side_changes_nothing() -> None:
     table = led()
-    table.put(NEXT, side="bottom")
-    assert (seats_of_plays(table), table.asked) == ([0, 1], [WHO])
-    assert not table.session.questions[0].ambiguity.holds_up
-    assert table.session.questions[0].ambiguity.choices == ("Ben played the 5-4", "Ann played the 5-4")
+    for tile, seats in ((NEXT, [0, 1]), (THIRD, [0, 1, 0])):
+        table.put(tile, side="bottom")
+        table.look()
+        assert (seats_of_plays(table), table.asked) == (seats, [])
+        assert not table.session.is_provisional
 
 
-def test_a_consistent_play_closes_the_question() -> None:
-    table = led()
-    table.put(NEXT, side="bottom")
-    table.put(THIRD, side="bottom")
-    assert (seats_of_plays(table), table.asked) == ([0, 1, 0], [])
+def test_sides_of_later_hands_show_an_unheard_pass() -> None:
+    table = Table(BLOCK, NewHand(), Lead(Seat(0)))
+    put_in_line(table, "bbtbtbtb")  # Ben passed after the lead, and nobody heard it
+    assert seats_of_plays(table) == [0, 0, 1, 0, 1, 0, 1, 0]
+    knocks = [entry.action for entry in entries(table.session.state) if isinstance(entry.action, Knock)]
+    assert knocks == [Knock(Seat(1))]
+    assert not table.session.state.irregular
+
+
+def test_sides_of_later_hands_show_a_play_out_of_turn() -> None:
+    table = Table(BONES, NewHand(), Lead(Seat(0)))
+    put_in_line(table, "bbtbtbtb")  # Ben may not pass, because he can draw
+    assert seats_of_plays(table) == [0, 0, 1, 0, 1, 0, 1, 0]
+    assert table.session.state.irregular
+
+
+def test_sides_of_later_hands_show_another_leader() -> None:
+    table = Table(BONES, NewHand())
+    put_in_line(table, "bbtbtbtb")
+    assert seats_of_plays(table) == [1, 0] * 4
+    assert (table.asked, table.session.state.irregular) == ([], ())
 
 
 def out_of_turn() -> Table:
+    """Return a table where the players have said that Ann played twice."""
     table = led()
     table.put(NEXT, side="bottom")
-    table.feed(Answer(1))
+    entry = entries(table.session.state)[-1]
+    assert isinstance(entry.action, Play)
+    table.feed(Amend(entry.seq, replace(entry.action, seat=Seat(0))))
     return table
 
 
@@ -70,11 +103,10 @@ def test_a_play_out_of_turn_is_reported() -> None:
     table = out_of_turn()
     assert seats_of_plays(table) == [0, 0]
     assert [
-        announcement.problem.kind for announcement in table.announcements if isinstance(announcement, Irregular)
-    ] == [ProblemKind.WRONG_SEAT]
-    assert [
-        announcement.problem.words for announcement in table.announcements if isinstance(announcement, Irregular)
-    ] == ["it is Ben's turn, not Ann's"]
+        (announcement.problem.kind, announcement.problem.words)
+        for announcement in table.announcements
+        if isinstance(announcement, Irregular)
+    ] == [(ProblemKind.WRONG_SEAT, "it is Ben's turn, not Ann's")]
 
 
 def test_a_play_out_of_turn_can_stand() -> None:
@@ -89,23 +121,22 @@ def test_a_play_out_of_turn_can_stand() -> None:
 def test_a_play_out_of_turn_can_be_taken_back() -> None:
     table = out_of_turn()
     table.take(NEXT, side="bottom")
-    assert isinstance(table.log[-1], Undo)
     table.put(seen((5, 6), (2, 0)), side="top")
     assert not table.session.state.irregular
-    play = table.log[-1]
-    assert isinstance(play, Play)
-    assert (play.seat, play.tile) == (1, Tile.parse("6-5"))
+    game = table.session.state.game
+    assert game is not None
+    assert [str(tile) for tile in game.layout.tiles] == ["5-3", "6-5"]
+    assert seats_of_plays(table) == [0, 1]
 
 
-def test_reliable_sides_report_a_play_out_of_turn_immediately() -> None:
+def test_reliable_sides_report_a_play_out_of_turn() -> None:
     table = led()
-    places = table.session.places
-    table.session = replace(table.session, places=replace(places, around=replace(places.around, came_from_own=200)))
+    places = replace(table.session.places, own=200)
+    table.session = Session.resumed(table.session.state, places, t_ns=table.t_ns, zones=table.session.zones)
+    table.look()
     table.put(NEXT, side="bottom")
     assert seats_of_plays(table) == [0, 0]
-    assert [
-        announcement.problem.kind for announcement in table.announcements if isinstance(announcement, Irregular)
-    ] == [ProblemKind.WRONG_SEAT]
+    assert len(table.session.state.irregular) == 1
 
 
 def test_the_weight_of_sides_increases_with_their_reliability() -> None:
@@ -116,42 +147,10 @@ def test_the_weight_of_sides_increases_with_their_reliability() -> None:
     assert gains == sorted(gains)
 
 
-def test_two_simultaneous_tiles_raise_no_question_about_players() -> None:
+def test_two_simultaneous_tiles_are_played_in_turn() -> None:
     table = led()
     table.put(NEXT, seen((1, 3), (-2, 0)), side="bottom")
     assert seats_of_plays(table) == [0, 1, 0]
-    assert not any("who played" in words for words in table.asked)
-
-
-def test_a_leader_from_a_wrong_side_raises_a_question_at_the_next_play() -> None:
-    table = Table(BONES, NewHand())
-    table.put(FIRST, side="bottom")
-    assert seats_of_plays(table) == [0]
-    table.put(NEXT, side="bottom")
-    assert table.asked == ["who led the 5-3?"]
-    assert table.session.questions[0].ambiguity.holds_up
-    table.feed(Answer(1))
-    assert (seats_of_plays(table), table.asked) == ([1, 0], [])
-    assert not table.session.state.irregular
-    table.put(THIRD, side="top")
-    assert seats_of_plays(table) == [1, 0, 1]
-
-
-def test_two_contradicting_sides_question_an_entered_leader() -> None:
-    table = Table(BONES, NewHand(), Lead(Seat(0)))
-    table.put(FIRST, side="top")
-    table.put(NEXT, side="bottom")
-    assert table.asked == ["who led the 5-3?"]
-    table.feed(Answer(1))
-    assert (seats_of_plays(table), table.asked) == ([1, 0], [])
-
-
-def test_a_leader_confirmed_by_the_next_play_raises_no_question() -> None:
-    table = Table(BONES, NewHand())
-    table.put(FIRST, side="bottom")
-    table.put(NEXT, side="top")
-    table.put(THIRD, side="top")
-    assert table.asked == ["it was Ann's turn, but the 4-1 came from Ben's side: who played it?"]
 
 
 @pytest.mark.parametrize(("side", "seat"), [("top", 1), ("bottom", 0)])

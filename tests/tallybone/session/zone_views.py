@@ -71,6 +71,11 @@ class Table:
     def view(self, sides: tuple[EntrySide, ...] = (), changes: tuple[Change, ...] = ()) -> TableView:
         return TableView(self.tiles, (), changes, True, self.t_ns, sides, size_px=SIZE_PX)
 
+    def wait(self) -> None:
+        """Show the unchanged table for 15 s, so that a doubt becomes a question."""
+        for _ in range(3):
+            self.look()
+
     def put(self, *tiles: SeenTile, side: str = "") -> None:
         self.tiles = (*self.tiles, *tiles)
         self.look(*side.split(), changes=tuple(Change(ChangeKind.PLACED, tile) for tile in tiles))

@@ -95,7 +95,6 @@ class ZoneFigures(Figures):
     """Additional results."""
 
     out_of_turn: int = 0
-    asked_who: int = 0
     steps_with_wrong_hands: int = 0
 
 
@@ -163,7 +162,7 @@ class ZonedTable(NoisyTable):
         self._answer(steps[-1])
 
     def _note_seats(self, before: int) -> None:
-        """Count reports and questions about the turn. All are wrong, as every play is in turn."""
+        """Count reports of plays out of turn. All are wrong, as every play is in turn."""
         assert isinstance(self.figures, ZoneFigures)
         wrong = [
             announcement
@@ -174,9 +173,6 @@ class ZonedTable(NoisyTable):
             and announcement.seq >= before
         ]
         self.figures.out_of_turn += len(wrong)
-        self.figures.asked_who += any(
-            "who played it" in question.ambiguity.words for question in self.session.questions
-        )
 
     def _press(self, step: ScriptStep) -> None:
         event = step.event

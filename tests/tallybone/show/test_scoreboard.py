@@ -29,13 +29,14 @@ from engine import (
 )
 from engine import NodeId as Id
 from tallybone.session.feeding import feed
-from tallybone.session.referee import Ambiguity
-from tallybone.session.session import Session
+from tallybone.session.questions import Ambiguity
+from tallybone.session.session import Input, Session
 from tallybone.session.touching import Footprint, Laid
 from tallybone.show.layout import Canvas, draw_layout
 from tallybone.show.scoreboard import Board, describe_pending, draw_board, plain_line, summarize
 from tests.tallybone.session.test_referee import seen
 from tests.tallybone.truth_eye import game, newest_tile, placed
+from vision.reading import SeenTile
 
 PICTURE_PX = (1280, 720)
 SEEDS = (1, 2, 4, 5, 34)
@@ -45,10 +46,13 @@ SEEDS = (1, 2, 4, 5, 34)
 def boards(seed: int) -> tuple[Board, ...]:
     """Return the scoreboard of a demo after each step."""
     table, steps = game(seed)
-    session, shown = Session(), []
+    session, shown, lying = Session(), [], tuple[SeenTile, ...]()
     for step in steps:
-        event = placed(newest_tile(table, step)) if step.is_seen else step.event
-        session, outcomes = feed(session, event)
+        event: Input = step.event
+        if step.is_seen:
+            event = placed(tile := newest_tile(table, step), before=lying)
+            lying = (*lying, tile)
+        session, outcomes = feed(session, event, t_ns=session.t_ns + 3_000_000_000)
         assert session.state.game is not None
         summary = summarize(outcomes, session.state.game.players)
         shown.append(
@@ -177,7 +181,7 @@ def test_a_plain_line_has_number_play_and_totals() -> None:
 
 
 def test_a_question_is_summarised() -> None:
-    assert summarize([Ambiguity(seen((3, 3), (0, 0)), "which one?", holds_up=True)], ("Brian", "Tom")) == "? which one?"
+    assert summarize([Ambiguity(seen((3, 3), (0, 0)), "which one?")], ("Brian", "Tom")) == "? which one?"
 
 
 def test_a_change_of_turn_is_summarised() -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from engine import CUTTHROAT, Call, Knock, NodeId, Play, Port, Seat, Spot, State, Tile, legal_stacks, replay
+from engine import Adjust, NodeId, Play, Port, Seat, Spot, State, Tile, Undo, replay
 from tallybone.session.feeding import feed
-from tallybone.session.inputs import Answer, Button, KnockHeard, Press
-from tallybone.session.knocks import SURE_KNOCK
+from tallybone.session.inputs import Answer, Button, Press
 from tallybone.simulate.players import TruthfulPlayers, answer_of, paths_of
-from tests.tallybone.session.test_referee import lay, line, seen, table
-from tests.tallybone.session.test_session_inputs import NOTHING_NEW, feed_timed, led
-from tests.tallybone.session.test_table_changes import started_session
+from tests.tallybone.in_question import CHOICES, asked
+from tests.tallybone.session.test_referee import line, seen, table
 
 
 def truth(tile: str, inner: int) -> State:
@@ -17,13 +15,14 @@ def truth(tile: str, inner: int) -> State:
     return replay((*table().state.log, first, Play(Seat(1), Tile.parse(tile), Spot(NodeId(3), Port.E), inner)))
 
 
-def test_players_answer_with_the_tile_played() -> None:
-    session, _ = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (2, 0), sure=(0.98, 0.99)))
+def test_players_answer_with_the_true_totals() -> None:
+    session = asked()
     assert session.open_question is not None
-    assert session.open_question.choices[:2] == ("the 4-1", "the 5-1")
-    assert answer_of(session, truth("5-1", 5)) == Answer(1, session.open_question.topic)
-    assert answer_of(session, truth("4-1", 4)) == Answer(0, session.open_question.topic)
-    assert answer_of(session, truth("6-5", 5)) is None
+    topic = session.open_question.topic
+    assert answer_of(session, truth("5-4", 5)) == Answer(0, topic)
+    assert answer_of(session, truth("5-2", 5)) == Answer(1, topic)
+    other = replay((*truth("5-4", 5).log, Adjust(Seat(1), 10, "given")))
+    assert answer_of(session, other) == Answer(CHOICES.index("something else"), topic)
 
 
 def test_players_answer_nothing_without_a_question() -> None:
@@ -31,13 +30,18 @@ def test_players_answer_nothing_without_a_question() -> None:
     assert answer_of(session, truth("5-4", 5)) is None
 
 
-def test_players_confirm_or_deny_a_knock() -> None:
-    faint = KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1)
-    session, _ = feed_timed(led(), (10.0, faint), (13.0, NOTHING_NEW))
+def test_players_count_a_tile_that_was_undone_by_mistake() -> None:
+    session = line(seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
+    session, _ = feed(session, Press(Button.UNDO))
+    assert isinstance(session.state.log[-1], Undo)
     assert session.open_question is not None
-    knocked = replay((*session.state.log, Knock(Seat(1))))
-    assert answer_of(session, knocked) == Answer(0, session.open_question.topic)
-    assert answer_of(session, session.state) == Answer(1, session.open_question.topic)
+    assert answer_of(session, truth("5-4", 5)) == Answer(0, session.open_question.topic)
+
+
+def test_players_cannot_tell_which_hand_is_on_the_table() -> None:
+    session, _ = feed(line(seen((3, 5), (0, 0))), Press(Button.TABLE))
+    assert session.open_question is not None
+    assert answer_of(session, truth("5-4", 5)) is None
 
 
 def test_paths_identify_tiles_independently_of_their_pips() -> None:
@@ -48,18 +52,12 @@ def test_paths_identify_tiles_independently_of_their_pips() -> None:
     )
 
 
-def test_players_name_the_copy_once_the_tile_is_stacked() -> None:
-    session = started_session(CUTTHROAT, seats=4)
-    for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0)), seen((4, 0), (-3.5, 0))):
-        session, _ = lay(session, tile)
-    session, _ = feed(session, Call(Seat(3)))
-    (stack,) = (event for event in legal_stacks(session.state, (Tile.parse("4-0"),)))
-    session, _ = feed(session, Press(Button.STACK))
-    question = session.open_question
-    assert question is not None
+def test_a_question_is_considered_once_per_event() -> None:
     players = TruthfulPlayers()
-    players.truth = session.state
-    assert players.answer(session) is None
-    players.observe(stack)
-    assert players.answer(session) == Answer(question.choices.index("on the 4-0"), question.topic)
-    assert players.answer(session) is None  # each question is answered once
+    assert players.answer(asked()) is None, "no match is known yet"
+    for event in truth("5-4", 5).log:
+        players.observe(event)
+    assert players.answer(asked()) == Answer(0, asked().questions[0].ambiguity.topic)
+    assert players.answer(asked()) is None
+    players.observe(Adjust(Seat(0), 5, "given"))
+    assert players.answer(asked()) == Answer(0, asked().questions[0].ambiguity.topic)

@@ -24,8 +24,8 @@ from engine import (
 )
 from engine import play_record as played
 from tallybone.choices import Difficulty
+from tallybone.session.feeding import KNOCK_WAITS_NS
 from tallybone.session.inputs import Button, KnockHeard, Press
-from tallybone.session.knocks import KNOCK_WAITS_NS
 from tallybone.simulate.items import FramePlan, Planned, SimulatedInput, TilesPlan, TrueEvent, TrueRecord, Zone
 from tallybone.simulate.simulation import Simulation, simulation_settings
 

@@ -9,10 +9,11 @@ import cv2
 import numpy as np
 import pytest
 
+from engine import Seat
 from hardware.camera.device import CameraError
 from tallybone.recording.format import Pictures
 from tallybone.session.inputs import Answer, Button, Press
-from tallybone.session.referee import Ambiguity, Places, Question, Resolution
+from tallybone.session.questions import Ambiguity, Meaning, Question
 from tallybone.session.session import Session
 from tallybone.sources.camera import PacedCamera, PlayedCamera, open_filmed
 from tallybone.sources.source import RecordedInput, Shot
@@ -21,8 +22,8 @@ from tests.tallybone.replay.videos import write_video
 from vision.tracking.watch import Frame
 
 MS = 1_000_000
-# The answers to a question before and after another look at the table.
-SEEN = ((Resolution((), Places()),), (Resolution((), Places(looks=1)),))
+# The meaning of the only choice of a question before and after another look at the table.
+SEEN = ((Meaning(said=((Seat(0), 5),)),), (Meaning(said=((Seat(0), 10),)),))
 GREY = np.full((48, 64, 3), 90, np.uint8)
 
 
@@ -97,7 +98,7 @@ def test_a_video_keeps_its_pace_after_small_delays() -> None:
 
 
 def test_players_answer_after_reading_time_and_at_the_end_of_the_video() -> None:
-    session = Session(questions=(Question(Ambiguity(None, "which?", holds_up=True), ()),))
+    session = Session(questions=(Question(Ambiguity(None, "which?"), ()),))
     clock, answers = Clock(), [Answer(0), None, Answer(1)]
     camera = PlayedCamera(iter([shot(0), shot(5000)]), clock, players=lambda session: answers.pop(0))
     camera.take()
@@ -110,14 +111,14 @@ def test_players_answer_after_reading_time_and_at_the_end_of_the_video() -> None
     assert camera.answer(session) is None
     clock.t_ns = 5000 * MS
     assert times_ms(camera) == [5000]
-    later = replace(session, questions=(Question(Ambiguity(None, "and this?", holds_up=True), ()),))
+    later = replace(session, questions=(Question(Ambiguity(None, "and this?"), ()),))
     answer = camera.answer(later)
     assert answer is not None
     assert answer.load() == Answer(1)
 
 
 def test_new_observations_do_not_restart_the_reading_time() -> None:
-    ambiguity = Ambiguity(None, "which?", holds_up=True, choices=("this",))
+    ambiguity = Ambiguity(None, "which?", choices=("this",))
     first, later = (Session(questions=(Question(ambiguity, answers),)) for answers in SEEN)
     assert first.questions != later.questions
     clock = Clock()

@@ -44,13 +44,11 @@ def test_undoing_a_wrong_answer_is_recorded_and_replayed(tmp_path: Path) -> None
         done = client.post("/actions", json={"action": back})
         assert (done.status_code, done.json()["back"]) == (200, None)
         again = client.get("/state").json()
-        assert again["question"] == before["question"]
-        assert [play["tile"] for play in _played(again)] == [play["tile"] for play in _played(before)]
+        assert again["question"]["topic"] == topic, "though the totals in its choices have changed"
+        assert _played(again)[:-1] == _played(before), "a tile was played meanwhile"
         assert client.post("/actions", json={"action": back}).status_code == 409, "it has already been undone"
         client.post("/actions", json={"action": {"type": "answer", "topic": topic, "choice": 0}})
-        until(
-            lambda: table.live.session.state.game is not None and len(table.live.session.state.game.layout.nodes) == 5
-        )
+        until(lambda: client.get("/state").json()["question"] is None)
         live = table.live.session
         assert not live.state.irregular
     recorder.close()

@@ -227,7 +227,9 @@ def test_recovers_from_a_wrong_deal_and_corrects_a_total(browser: Browser) -> No
         asked = page.locator("#question")
         asked.get_by_text("which hand is on the table").wait_for()
         page.wait_for_timeout(500)  # a second tap too soon is ignored
-        asked.get_by_role("button", name="hand 1 goes on").click()
+        assert before.hand is not None
+        assert before.hand.turn is not None
+        asked.get_by_role("button", name=f"hand 1 goes on: it is {before.players[before.hand.turn]}'s turn").click()
         asked.wait_for(state="hidden")
         now = table.live.session.state.game
         assert now is not None
@@ -246,14 +248,16 @@ def test_a_wrong_answer_is_undone_with_one_tap_and_asked_again(browser: Browser)
         table.play(ASKED_AFTER)
         answers = viewer.page.locator("#choices button")
         answers.nth(1).wait_for()
-        asked, tiles = answers.all_inner_texts(), tiles_of(table)
+        asked, totals = answers.all_inner_texts(), true_totals(table)
+        shown = viewer.page.locator(".total").all_inner_texts()
         answers.nth(1).click()
         viewer.log_in("Zoe")
         assert "Answered" in viewer.toast()
-        wait_for_tiles(viewer, tiles + 1)
+        until(lambda: true_totals(table) != totals)
+        viewer.wait_for_totals(*true_totals(table))
         viewer.page.locator("#toast .undo").click()
         viewer.page.locator("#toast", has_text="Undone").wait_for()
-        wait_for_tiles(viewer, tiles)
+        until(lambda: viewer.page.locator(".total").all_inner_texts() == shown)
         assert answers.all_inner_texts() == asked
         assert viewer.page.locator("#toast .undo").count() == 0
 

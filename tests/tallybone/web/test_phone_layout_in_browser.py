@@ -13,7 +13,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from tests.tallybone.web.browsers import Browser, Viewer, served, tiles_of, viewing, wait_for_tiles
-from tests.tallybone.web.doubts import doubtful
+from tests.tallybone.web.doubts import doubtful, play_until_asked
 from tests.tallybone.web.looks import FAULTS
 
 pytestmark = pytest.mark.slow
@@ -53,10 +53,9 @@ def extent(viewer: Viewer, selector: str, nth: int = 0) -> Extent:
 
 
 def test_a_question_covers_neither_score_nor_layout_on_a_laptop(browser: Browser) -> None:
-    reader = partial(doubtful, nth=11)
+    reader = partial(doubtful, nth=8)
     with served(players=LONG_NAMES, reader=reader) as table, viewing(browser, table, (1366, 768)) as viewer:
-        while table.live.session.open_question is None:
-            table.play(1)
+        play_until_asked(table)
         viewer.page.locator("#question").wait_for()
         question = extent(viewer, "#question")
         assert extent(viewer, "#last").bottom <= question.top
@@ -65,10 +64,9 @@ def test_a_question_covers_neither_score_nor_layout_on_a_laptop(browser: Browser
 
 @pytest.mark.parametrize("size", [SIDEWAYS, (667, 375), (844, 390)], ids=lambda size: str(size[0]))
 def test_a_question_covers_nothing_on_a_phone_on_its_side(browser: Browser, size: tuple[int, int]) -> None:
-    reader = partial(doubtful, nth=11)
+    reader = partial(doubtful, nth=8)
     with served(players=LONG_NAMES, reader=reader) as table, viewing(browser, table, size) as viewer:
-        while table.live.session.open_question is None:
-            table.play(1)
+        play_until_asked(table)
         viewer.page.locator("#question").wait_for()
         question, keys = extent(viewer, "#question"), extent(viewer, "#controls")
         assert abs(question.bottom - keys.top) <= 2

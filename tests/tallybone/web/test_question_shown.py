@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine import Seat
 from engine.phrases import phrase
 from tallybone.play.game import LiveState
-from tallybone.session.referee.questions import Ambiguity, Question, Resolution
+from tallybone.session.questions import Ambiguity, Meaning, Question
 from tallybone.web.feed import LiveFeed
 from tallybone.web.shapes import QuestionShown
 from tallybone.web.snapshot import Lobby, lobby_snapshot, snapshot_of
@@ -19,9 +20,8 @@ from vision.tracking.table_view import TableView
 def question_shown(table: TrueTable, *, chosen: int | None) -> QuestionShown | None:
     """Return the snapshot of a question. *chosen* is the choice highlighted by the table's buttons."""
     session = table.live.session
-    choices = (phrase("nobody can play"), phrase("no, it goes on"))
-    ambiguity = Ambiguity(None, phrase("hands are open: is the hand over?"), holds_up=False, choices=choices)
-    question = Question(ambiguity, (Resolution((), session.places), Resolution((), session.places)))
+    ambiguity = Ambiguity(None, phrase("what is the score?"), ("Ann 30", phrase("something else")))
+    question = Question(ambiguity, (Meaning(said=((Seat(0), 30),)), Meaning()))
     now: LiveState = replace(table.live.now, session=replace(session, questions=(question,)), chosen=chosen)
     shown = snapshot_of(now, (), Story().after(session.state), version=1)
     return None if shown is None else shown.question
@@ -30,7 +30,7 @@ def question_shown(table: TrueTable, *, chosen: int | None) -> QuestionShown | N
 def test_the_choice_highlighted_by_the_buttons_is_shown(table: TrueTable) -> None:
     shown = question_shown(table, chosen=1)
     assert shown is not None
-    assert shown.choices[1] == "no, it goes on"
+    assert shown.choices[1] == "something else"
     assert shown.chosen == 1
 
 

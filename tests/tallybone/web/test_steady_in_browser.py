@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from functools import partial
 
 import pytest
 
@@ -11,8 +10,8 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
+from tallybone.session.inputs import Button, Press
 from tests.tallybone.web.browsers import Browser, served, tiles_of, viewing, wait_for_tiles
-from tests.tallybone.web.doubts import doubtful
 
 pytestmark = pytest.mark.slow
 
@@ -27,13 +26,15 @@ MOST_SHIFT = 0.01
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: str(size[0]))
 def test_nothing_moves_when_a_question_comes(browser: Browser, size: tuple[int, int]) -> None:
-    with served(reader=partial(doubtful, nth=11)) as table, viewing(browser, table, size, script=OBSERVE) as viewer:
+    with served() as table, viewing(browser, table, size, script=OBSERVE) as viewer:
         page, question = viewer.page, viewer.page.locator("#question")
-        while table.live.session.open_question is None:
-            page.wait_for_timeout(300)
-            page.evaluate(TAKE)
-            table.play(1)
-        question.locator("img").evaluate("(image) => image.decode()")
+        table.play(12)
+        wait_for_tiles(viewer, tiles_of(table))
+        page.wait_for_timeout(500)
+        page.evaluate(TAKE)
+        table.camera.give(Press(Button.TABLE))
+        table.play(0)
+        question.wait_for()
         page.wait_for_timeout(500)
         assert question.is_visible()
         assert page.evaluate(TAKE) <= MOST_SHIFT

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -180,9 +179,11 @@ def test_the_overlay_of_a_stream_is_transparent_beside_the_scores(browser: Brows
 
 @pytest.mark.parametrize("size", [TELEVISION, PORTRAIT], ids=["landscape", "portrait"])
 def test_a_question_leaves_the_felt_its_size_and_says_where_to_answer(browser: Browser, size: tuple[int, int]) -> None:
-    reader = partial(doubtful, nth=11)
+    reader = doubtful
     with served(reader=reader) as table, viewing(browser, table, size, path="/?display") as viewer:
-        while table.live.session.open_question is None:
+        for _ in range(40):
+            if table.live.session.open_question is not None:
+                break
             viewer.page.wait_for_timeout(150)
             before = viewer.page.evaluate(EXTENTS)
             table.play(1)

@@ -70,7 +70,7 @@ def at(state: PageState, players: tuple[str, ...] = NAMES) -> Iterator[TrueTable
     is_late = False
 
     def reader(view: TableView) -> TableView:
-        return doubtful(view, nth=6) if state.asks and is_late else view
+        return doubtful(view) if state.asks and is_late else view
 
     with served(players=players, hands=40, reader=reader) as table:
         while not table.camera.is_done:

@@ -1,0 +1,315 @@
+"""Marks on doubtful actions, and the question about the likeliest totals, from where the courses disagree. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+from engine import (
+    Abandon,
+    Call,
+    Draw,
+    Game,
+    HandEnd,
+    Knock,
+    Lead,
+    NewHand,
+    NodeId,
+    Phase,
+    Play,
+    Reveal,
+    RevealPips,
+    Seat,
+    Stack,
+)
+from engine.phrases import Phrase, both, listed, phrase
+from engine.state.problems import tiles_text
+from tallybone.session.belief import SURE, shares
+from tallybone.session.course import MatchCourse, Named
+from tallybone.session.observations import Observation, Piece, SaidTotals
+from vision.reading import SeenTile
+
+# Minimum share of the totals for them not to be provisional.
+CERTAIN = 0.98
+# Minimum share of totals to be offered, and maximum number of totals to offer beside "something else".
+_MIN_SHARE, _MAX_CHOICES = 0.02, 3
+# Number of tiles at one look above which their order was not watched. Most of the many courses are then not followed to
+# the end, so their log weights are too sure by this factor.
+_GAP, _TRUST = 3, 0.5
+Totals = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """An open point, as a question to the players.
+
+    Attributes:
+        tile: Tile in question, as read. None if the question is not about one tile.
+        words: Text of the question.
+        choices: Texts of the answers.
+        about: Subject of the question if it stays the same while its choices change. "" otherwise.
+    """
+
+    tile: SeenTile | None
+    words: str
+    choices: tuple[str, ...] = ()
+    about: str = ""
+
+    @property
+    def topic(self) -> str:
+        """Subject of the question, to recognise it: its choices, sorted, or its text if it has none."""
+        return self.about or (" / ".join(sorted(self.choices)) if self.choices else self.words)
+
+
+class Adoption(StrEnum):
+    """Statement of the players about the hand on the table, to put the score right."""
+
+    ASKED = "asked"
+    SAME_HAND = "same_hand"
+    HAND_BEFORE = "hand_before"
+    HAND_OVER = "hand_over"
+    BEFORE_OVER = "before_over"
+    NEW_HAND = "new_hand"
+    ENDED = "ended"
+    BLOCKED = "blocked"
+    VOID = "void"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Content of an answer.
+
+    Attributes:
+        said: Totals of some seats.
+        denied: Totals of these seats, each list of which is wrong.
+        counts: Whether tiles whose plays were undone count again, or None if the answer is not about them.
+        adoption: Next step of putting the score right, or None.
+        turn: Player whose turn it is, or who is out, or None.
+    """
+
+    said: SaidTotals = ()
+    denied: tuple[SaidTotals, ...] = ()
+    counts: bool | None = None
+    adoption: Adoption | None = None
+    turn: Seat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, and the meaning of each of its choices, in the same order."""
+
+    ambiguity: Ambiguity
+    answers: tuple[Meaning, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.answers) != len(self.ambiguity.choices):
+            raise ValueError(f"expected {len(self.ambiguity.choices)} answers, got {len(self.answers)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Certainty of the best course of a beam.
+
+    Attributes:
+        by_totals: The likeliest course with each totals, likeliest totals first, each with the share of the totals.
+        is_odd: Something on the table is not explained.
+    """
+
+    by_totals: tuple[tuple[MatchCourse, float], ...]
+    is_odd: bool
+
+    @classmethod
+    def of(cls, beam: Sequence[MatchCourse]) -> Doubt:
+        """Return the doubt about the first course of a beam, whose totals come first."""
+        weights: dict[Totals, float] = defaultdict(float)
+        best: dict[Totals, MatchCourse] = {}
+        if beam[0].game.phase is not Phase.REVEAL and not _is_short(beam[0].game):
+            # A course that still waits for a reveal has no totals to compare.
+            beam = [course for course in beam if course.game.phase is not Phase.REVEAL]
+        trust = _TRUST if _has_gap(beam[0]) else 1.0
+        for course, share in zip(beam, shares(trust * course.log_weight for course in beam), strict=True):
+            weights[course.game.totals] += share
+            best.setdefault(course.game.totals, course)
+        first = beam[0].game.totals
+        ranked = sorted(best, key=lambda totals: (totals != first, -weights[totals]))
+        return cls(tuple((best[totals], weights[totals]) for totals in ranked), beam[0].is_odd)
+
+    @property
+    def is_certain(self) -> bool:
+        """True if the totals need no mark."""
+        return self.by_totals[0][1] >= CERTAIN and not self.is_odd
+
+    @property
+    def is_asked(self) -> bool:
+        """True if the players are asked about the totals."""
+        return len(self.by_totals) > 1 and self.by_totals[0][1] < SURE
+
+
+def _is_short(game: Game) -> bool:
+    """Return True if a player has shown another number of tiles than the rules expect."""
+    hand = game.hand
+    return hand is not None and any(
+        held is not None and held.tiles is not None and len(held.tiles) != size
+        for held, size in zip(hand.holdings, hand.sizes, strict=True)
+    )
+
+
+def _has_gap(course: MatchCourse) -> bool:
+    """Return True if many tiles of this hand appeared at one look."""
+    return any(sum(bool(named.name) for named in each.actions) > _GAP for each in course.chain())
+
+
+def doubtful_actions(doubt: Doubt, guessed: Set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Return the actions on which doubtful totals depend, each as the number of looks back and the index there."""
+    best = doubt.by_totals[0][0]
+    found = set(guessed)
+    for other, share in doubt.by_totals[1:]:
+        if share >= 1.0 - CERTAIN:
+            found |= {where for where, _ in _differences(best, other)[0]}
+    if not found:  # something odd, or only what another course has in addition: mark the last action
+        found |= {(back, len(course.actions) - 1) for back, course in _latest(best)[:1]}
+    return found
+
+
+def guesses(best: MatchCourse, looks: Sequence[Observation]) -> set[tuple[int, int]]:
+    """Return the actions that are guesses about what was neither seen nor entered, as in `doubtful_actions`."""
+    return {
+        (back, at)
+        for back, (course, look) in enumerate(zip(best.chain()[:0:-1], reversed(looks), strict=False))
+        for at, (action, _) in enumerate(course.actions)
+        if isinstance(action, RevealPips | Abandon) and action not in look.presses
+    }
+
+
+def ask_about_totals(doubt: Doubt, pieces: Mapping[NodeId, Piece]) -> Question:
+    """Return the question which of the likeliest totals are right, with the first difference of their courses.
+
+    If that is a play, the question shows its tile. After a gap, it states all totals, because those on which the
+    courses agree may also be wrong.
+    """
+    likely = [course for course, share in doubt.by_totals if share >= _MIN_SHARE]
+    offered, best = likely[:_MAX_CHOICES], likely[0]
+    seats = [
+        at
+        for at in range(len(best.game.totals))
+        if _has_gap(best) or len({course.game.totals[at] for course in likely}) > 1
+    ]
+    reasons = [_reason(course, best if course is not best else offered[-1]) for course in offered]
+    choices = [_option(course, seats, reason) for course, reason in zip(offered, reasons, strict=True)]
+    about = " / ".join(choice if reason is None else reason for choice, reason in zip(choices, reasons, strict=True))
+    choices.append(phrase("something else"))
+    said = [tuple((Seat(at), course.game.totals[at]) for at in seats) for course in offered]
+    answers = (*(Meaning(said=totals) for totals in said), Meaning(denied=tuple(said)))
+    named = [named.name for course in offered[1:] for _, named in _differences(best, course)[0][:1] if named.name]
+    piece = pieces.get(NodeId(named[0])) if named else None
+    tile = None if piece is None else piece.tile
+    return Question(Ambiguity(tile, phrase("what is the score?"), tuple(choices), about), answers)
+
+
+def _reason(course: MatchCourse, other: MatchCourse) -> Phrase | None:
+    """Return the actions in *course* that are not in *other*, or the other way round. None without any."""
+    own, others = _differences(course, other)
+    if own:
+        return phrase("if {what}", what=_in_words(course.game, [named for _, named in own[:2]]))
+    if others:
+        return phrase("if not: {what}", what=_in_words(course.game, [named for _, named in others[:2]]))
+    return None
+
+
+def _option(course: MatchCourse, seats: Sequence[int], reason: Phrase | None) -> Phrase:
+    """Return totals as text, with the reason for them."""
+    game = course.game
+    totals = listed(phrase("{name} {total}", name=game.players[at], total=game.totals[at]) for at in seats)
+    return totals if reason is None else listed((totals, reason))
+
+
+def _latest(course: MatchCourse) -> list[tuple[int, MatchCourse]]:
+    """Return the courses with actions before each look, the last first, each with the number of looks back."""
+    found, back = list[tuple[int, MatchCourse]](), 0
+    at: MatchCourse | None = course
+    while at is not None:
+        if at.actions:
+            found.append((back, at))
+        at, back = at.before, back + 1
+    return found
+
+
+_CourseAction = tuple[tuple[int, int], Named]
+
+
+def _differences(course: MatchCourse, other: MatchCourse) -> tuple[list[_CourseAction], list[_CourseAction]]:
+    """Return the actions that only *course* has, and those that only *other* has."""
+    mine, theirs = (
+        [each for each in side if not isinstance(each[1].action, NewHand)] for side in _since_common(course, other)
+    )
+    keys = [[_key(named) for _, named in each] for each in (mine, theirs)]
+    own, others = list[_CourseAction](), list[_CourseAction]()
+    for tag, a, a_end, b, b_end in SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes():
+        if tag != "equal":
+            own += mine[a:a_end]
+            others += theirs[b:b_end]
+    return own, others
+
+
+def _since_common(course: MatchCourse, other: MatchCourse) -> tuple[list[_CourseAction], list[_CourseAction]]:
+    """Return the actions of two courses since the last look up to which they are the same."""
+    paths: list[list[MatchCourse]] = [[], []]
+    for path, at in zip(paths, (course, other), strict=True):
+        step: MatchCourse | None = at
+        while step is not None:
+            path.append(step)
+            step = step.before
+    shared = {id(step) for step in paths[1]}
+    common = next((id(step) for step in paths[0] if id(step) in shared), None)
+    return _actions(paths[0], common), _actions(paths[1], common)
+
+
+def _actions(path: Sequence[MatchCourse], until: int | None) -> list[_CourseAction]:
+    """Return the actions of a path from its end, in order, each with the number of looks back and its index there."""
+    found: list[_CourseAction] = []
+    for back, course in enumerate(path):
+        if id(course) == until:
+            break
+        found[:0] = [((back, at), named) for at, named in enumerate(course.actions)]
+    return found
+
+
+def _key(named: Named) -> tuple[object, ...]:
+    action = named.action
+    if isinstance(action, Play):
+        return (named.name, action.seat, action.tile, None if action.at is None else action.at.host)
+    details = (getattr(action, field, None) for field in ("seat", "tiles", "tile"))
+    return (type(action), *details)
+
+
+def _in_words(game: Game, actions: Sequence[Named]) -> Phrase:
+    shown = []
+    for action, _ in actions:
+        name = game.players[getattr(action, "seat", 0)]
+        match action:
+            case Play():
+                shown.append(phrase("{name} played the {tile}", name=name, tile=action.tile))
+            case Stack():
+                shown.append(phrase("{name} stacked a second {tile}", name=name, tile=action.tile))
+            case Draw():
+                shown.append(phrase("{name} drew {tiles}", name=name, tiles=tiles_text(action.tiles)))
+            case Knock():
+                shown.append(phrase("{name} passed", name=name))
+            case Call():
+                shown.append(phrase("{name} called the points", name=name))
+            case Lead():
+                shown.append(phrase("{name} led", name=name))
+            case Reveal():
+                pips = sum(tile.pips for tile in action.tiles)
+                shown.append(phrase("{name} had {pips} pips left", name=name, pips=pips))
+            case RevealPips():
+                shown.append(phrase("{name} had {pips} pips left", name=name, pips=action.pips))
+            case HandEnd() | Abandon():
+                shown.append(phrase("the hand ended"))
+            case _:
+                shown.append(phrase("{name} acted", name=name))
+    return both(shown)
