@@ -98,10 +98,11 @@ class Viewer:
         """Return the totals beside the names."""
         return [int(text) for text in self.page.locator(".total").all_inner_texts()]
 
-    def wait_for_totals(self, *totals: int) -> None:
-        """Wait until the page shows these totals."""
+    def wait_for_totals(self, *totals: int | str) -> None:
+        """Wait until the page shows these totals, with their marks if they are provisional."""
         self.page.wait_for_function(
-            "wanted => [...document.querySelectorAll('.total')].map(element => element.innerText).join() === wanted",
+            "wanted => wanted === "
+            "[...document.querySelectorAll('.total')].map((one) => one.innerText.match(/^~?-?[0-9]*/)[0]).join()",
             arg=",".join(str(total) for total in totals),
         )
 

@@ -87,7 +87,8 @@ def show(viewer: Viewer, table: TrueTable, size: tuple[int, int]) -> None:
     game = table.live.session.state.game
     assert game is not None
     viewer.page.set_viewport_size({"width": size[0], "height": size[1]})
-    viewer.wait_for_totals(*game.totals)
+    mark = "~" if table.live.session.is_provisional else ""
+    viewer.wait_for_totals(*(f"{mark}{total}" for total in game.totals))
     viewer.page.wait_for_timeout(150)
 
 
