@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from engine import (
-    Action,
-    Game,
-    NewHand,
-    Phase,
-    Seat,
-    Tile,
-    unseen,
-)
+from engine import Abandon, Action, Game, NewHand, Phase, RevealPips, Seat, Tile, unseen
 from engine.value import value
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.observations import Piece
@@ -117,13 +109,24 @@ class MatchCourse:
         return is_odd or (is_in_play and is_miscounted)
 
 
-def likely_pips(game: Game, seat: Seat) -> int:
+def _likely_pips(game: Game, seat: Seat) -> int:
     """Return the expected pips of a hand that was not shown: exact if no other tile is unknown, else the average."""
     tiles, hand = unseen(game), game.hand
     assert hand is not None
     for holding in hand.holdings:
         tiles = _without(tiles, (holding.tiles if holding is not None else None) or ())
     return round(sum(tile.pips for tile in tiles) * hand.sizes[seat] / max(1, len(tiles)))
+
+
+def unseen_end(game: Game) -> tuple[Abandon | RevealPips, ...]:
+    """Return actions that end the hand although nobody saw its end. Empty if no hand is in progress."""
+    hand = game.hand
+    if hand is None or game.phase not in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
+        return ()
+    if game.phase is not Phase.REVEAL:
+        return (Abandon(),)
+    hidden = [Seat(at) for at, held in enumerate(hand.holdings) if held is None and at != hand.out]
+    return tuple(RevealPips(seat, _likely_pips(game, seat)) for seat in hidden)
 
 
 def _without(tiles: Sequence[Tile], gone: Sequence[Tile]) -> tuple[Tile, ...]:

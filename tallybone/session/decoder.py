@@ -81,11 +81,6 @@ class Decoder:
     _known: KnownWays = field(default_factory=KnownWays, compare=False, repr=False)
 
     @classmethod
-    def of(cls, game: Game) -> Decoder:
-        """Return the decoder of a match before a deal."""
-        return cls((MatchCourse(game),))
-
-    @classmethod
     def of_log(cls, start: MatchCourse, steps: Sequence[Applied], end: Game, pieces: Mapping[NodeId, Piece]) -> Decoder:
         """Return the decoder of a hand that goes on from the log, as if each of its actions had been a look.
 

@@ -13,17 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import engine
-from engine import (
-    Action,
-    Confirmed,
-    Event,
-    Inferred,
-    NodeId,
-    Undo,
-    apply,
-    entries,
-    problem_with,
-)
+from engine import Action, Confirmed, Event, Inferred, NodeId, Undo, apply, entries, problem_with
 from engine.phrases import listed, phrase
 from engine.state.problems import the_tile
 from engine.value import changed
@@ -277,7 +267,7 @@ def _meant(session: Session, press: Press | Action) -> Event | None:
 def _refused(session: Session, press: Press | Action) -> tuple[Session, Announcements]:
     """Return the session after a press or entered action that nothing explains.
 
-    A press stays in the log as refused, and changes nothing. Who enters an action knows it, so it counts if it can.
+    A press stays in the log as refused, and changes nothing. An action entered by hand counts unless it is impossible.
     """
     meant = _meant(session, press)
     problem = None if meant is None else problem_with(session.state, meant)
@@ -365,8 +355,7 @@ def _answered(session: Session, answer: Answer) -> tuple[Session, Announcements]
         idle = session.idle if meaning.counts else session.idle | session.undone
         session = anchored(replace(session, idle=idle, undone=frozenset()))
         session, look = _laid_anew(session) if meaning.counts else (session, _same(session))
-        session, announcements = _decoded(replace(session, answered=None), look)
-        return session, announcements
+        return _decoded(replace(session, answered=None), look)
     if meaning.denied:
         session = replace(session, rejected=session.rejected | {asked[-1].ambiguity.topic})
     session = _trusted(session) if meaning.said else session

@@ -57,7 +57,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The tracked layout, and what else is on the table.
+    """The tracked layout, and all other tiles on the table.
 
     Attributes:
         known: Tiles of the layout.

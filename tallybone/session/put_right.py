@@ -1,6 +1,6 @@
-"""Put the score right ("Put it right"): make the match agree with the table, from any state. Pure.
+"""Make the match agree with the table, from any state ("Put it right"). Pure.
 
-The players say which hand is on the table and whose turn it is. Plays of tiles that are gone are removed, new tiles are
+The players choose the hand on the table and the player to move. Plays of missing tiles are removed. New tiles are
 played by the likeliest course that leads to this turn, and all other doubts are dropped.
 """
 
@@ -21,7 +21,6 @@ from engine import (
     Phase,
     Play,
     Remove,
-    RevealPips,
     Seat,
     Seq,
     State,
@@ -32,7 +31,7 @@ from engine import (
     replay,
 )
 from engine.phrases import phrase
-from tallybone.session.course import likely_pips
+from tallybone.session.course import unseen_end
 from tallybone.session.observations import numbers_of
 from tallybone.session.places import Places
 from tallybone.session.questions import Adoption, Ambiguity, Meaning, Question
@@ -58,7 +57,7 @@ def ask_about_hand(state: State, adoption: Adoption) -> Question:
         choices[phrase("hand {number} is over", number=number)] = Meaning(adoption=Adoption.HAND_OVER)
     if game.phase is Phase.LEAD and number > 1:
         choices[phrase("hand {number} is over", number=number - 1)] = Meaning(adoption=Adoption.BEFORE_OVER)
-    if game.phase is not Phase.LEAD and problem_with(replay(unseen_end(state), state), NewHand()) is None:
+    if game.phase is not Phase.LEAD and problem_with(replay(unseen_end(game), state), NewHand()) is None:
         choices[phrase("hand {number} has been dealt", number=number + 1)] = Meaning(adoption=Adoption.NEW_HAND)
     choices[phrase("leave everything unchanged")] = Meaning(adoption=Adoption.NOTHING)
     words = phrase("which hand is on the table?")
@@ -86,10 +85,10 @@ def _ask_how_it_ended(game: Game) -> Question:
 
 
 def adopting_events(state: State, places: Places, meaning: Meaning) -> tuple[Event, ...]:
-    """Return the events that prepare the match for what the players said about the hand on the table."""
+    """Return the events that prepare the match for an answer about the hand on the table."""
     match meaning.adoption:
         case Adoption.NEW_HAND:
-            return (*unseen_end(state), NewHand())
+            return (*(() if state.game is None else unseen_end(state.game)), NewHand())
         case Adoption.ENDED:
             assert meaning.turn is not None
             return _end(state, Domino(meaning.turn))
@@ -112,18 +111,6 @@ def adopting_events(state: State, places: Places, meaning: Meaning) -> tuple[Eve
 def _without_deal(state: State) -> tuple[Event, ...]:
     """Return events that undo the last deal."""
     return (Undo(max(entry.seq for entry in entries(state) if isinstance(entry.action, NewHand))),)
-
-
-def unseen_end(state: State) -> tuple[Event, ...]:
-    """Return events that end the current hand, which nobody saw. Empty if no hand is in progress."""
-    game = state.game
-    if game is None or game.hand is None or game.phase not in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
-        return ()
-    if game.phase is not Phase.REVEAL:
-        return (Abandon(),)
-    hand = game.hand
-    hidden = [Seat(at) for at, held in enumerate(hand.holdings) if held is None and at != hand.out]
-    return tuple(RevealPips(seat, likely_pips(game, seat)) for seat in hidden)
 
 
 def _end(state: State, end: Domino | HandEnd | Abandon) -> tuple[Event, ...]:

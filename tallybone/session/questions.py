@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import islice
 
 from engine import (
     Abandon,
@@ -115,7 +116,7 @@ class Doubt:
     """Certainty of the best course of a beam.
 
     Attributes:
-        by_totals: The likeliest course with each totals, likeliest totals first, each with the share of the totals.
+        by_totals: The likeliest course with each totals, the best course first, each with the share of the totals.
         is_odd: Something on the table is not explained.
     """
 
@@ -170,8 +171,9 @@ def doubtful_actions(doubt: Doubt, guessed: Set[tuple[int, int]]) -> set[tuple[i
     for other, share in doubt.by_totals[1:]:
         if share >= 1.0 - CERTAIN:
             found |= {where for where, _ in _differences(best, other)[0]}
-    if not found:  # something odd, or only what another course has in addition: mark the last action
-        found |= {(back, len(course.actions) - 1) for back, course in _latest(best)[:1]}
+    if not found:  # Something is odd, or only another course has additional actions: mark the last one.
+        last = ((back, len(course.actions) - 1) for back, course in enumerate(_path(best)) if course.actions)
+        found |= set(islice(last, 1))
     return found
 
 
@@ -227,15 +229,12 @@ def _option(course: MatchCourse, seats: Sequence[int], reason: Phrase | None) ->
     return totals if reason is None else listed((totals, reason))
 
 
-def _latest(course: MatchCourse) -> list[tuple[int, MatchCourse]]:
-    """Return the courses with actions before each look, the last first, each with the number of looks back."""
-    found, back = list[tuple[int, MatchCourse]](), 0
-    at: MatchCourse | None = course
-    while at is not None:
-        if at.actions:
-            found.append((back, at))
-        at, back = at.before, back + 1
-    return found
+def _path(course: MatchCourse) -> list[MatchCourse]:
+    """Return a course and all courses before it, the last first."""
+    path = [course]
+    while path[-1].before is not None:
+        path.append(path[-1].before)
+    return path
 
 
 _CourseAction = tuple[tuple[int, int], Named]
@@ -257,15 +256,10 @@ def _differences(course: MatchCourse, other: MatchCourse) -> tuple[list[_CourseA
 
 def _since_common(course: MatchCourse, other: MatchCourse) -> tuple[list[_CourseAction], list[_CourseAction]]:
     """Return the actions of two courses since the last look up to which they are the same."""
-    paths: list[list[MatchCourse]] = [[], []]
-    for path, at in zip(paths, (course, other), strict=True):
-        step: MatchCourse | None = at
-        while step is not None:
-            path.append(step)
-            step = step.before
-    shared = {id(step) for step in paths[1]}
-    common = next((id(step) for step in paths[0] if id(step) in shared), None)
-    return _actions(paths[0], common), _actions(paths[1], common)
+    mine, theirs = _path(course), _path(other)
+    shared = {id(step) for step in theirs}
+    common = next((id(step) for step in mine if id(step) in shared), None)
+    return _actions(mine, common), _actions(theirs, common)
 
 
 def _actions(path: Sequence[MatchCourse], until: int | None) -> list[_CourseAction]:

@@ -18,7 +18,6 @@ from tallybone.session.touching import Laid, footprint_of
 from tallybone.session.written import Written, names_in
 from tallybone.session.zones import Zones
 from vision.reader.custom_set import RecordedSet
-from vision.reading import SeenTile
 from vision.tracking.table_view import TableView
 
 Announcement: TypeAlias = Outcome | Ambiguity
@@ -109,11 +108,6 @@ class Session:
         """True if the totals rely on what was neither seen nor confirmed, or something is not explained yet."""
         return self.state.is_provisional or self.doubtful_ns is not None
 
-    @property
-    def hands(self) -> tuple[tuple[SeenTile, ...], ...]:
-        """Open tiles in front of each seat. Empty at a table without seat zones."""
-        return () if self.look is None else self.look.shown
-
 
 @dataclass(frozen=True, slots=True)
 class Answered:
@@ -129,21 +123,23 @@ class Answered:
 
 
 def anchored(session: Session, *, own: int = 0, other: int = 0, missing: int | None = None) -> Session:
-    """Return the session with a single course, which is what the log says.
+    """Return the session with a single course, decoded from the actions in the log.
 
-    What a person has entered is no longer in question, and neither is what happened before it.
+    Actions before one that the decoder cannot reproduce are final.
     """
     game = session.state.game
     if game is None:
         return replace(session, decoder=None, path=())
-    names = {int(name): seq for name, seq in names_in(session.path).items()}
+    names = names_in(session.path)
     nodes = {node.id for node in game.layout.nodes}
 
     def renamed(name: NodeId) -> NodeId:
-        return NodeId(names.get(name, name))
+        return NodeId(names.get(Seq(name), name))
 
     def named(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
-        return tuple(replace(piece, name=renamed(piece.name)) if piece.name in names else piece for piece in pieces)
+        return tuple(
+            replace(piece, name=renamed(piece.name)) if Seq(piece.name) in names else piece for piece in pieces
+        )
 
     undone = frozenset(map(renamed, session.undone)) - nodes
     session = replace(session, idle=frozenset(map(renamed, session.idle)), undone=undone)
@@ -151,7 +147,7 @@ def anchored(session: Session, *, own: int = 0, other: int = 0, missing: int | N
     pieces = _with_entered(game, named(session.table.pieces), lost, session)
     table = replace(session.table, pieces=pieces, lost=lost)
     before = None if session.decoder is None else session.decoder.beam[0]
-    old = {} if before is None else {NodeId(names.get(laid.node, laid.node)): laid.place for laid in before.laid}
+    old = {} if before is None else {renamed(laid.node): laid.place for laid in before.laid}
     placed = {known.node: known.place for known in session.places.known} | old
     laid, left = list[Laid](), list[Piece]()
     for piece in (*table.pieces, *table.lost):
@@ -227,13 +223,11 @@ def with_places(session: Session) -> Session:
     tiles = {piece.name: piece.tile for piece in (*session.table.pieces, *session.table.lost)}
     lost = {piece.name for piece in session.table.lost}
     known = tuple(
-        Known(
-            Laid(NodeId(names.get(laid.node, Seq(laid.node))), laid.place), tiles[laid.node],
-            names.get(laid.node, laid.node) in session.named, laid.node in lost, int(laid.node),
-        )
+        Known(Laid(NodeId(seq), laid.place), tiles[laid.node], seq in session.named, laid.node in lost, int(laid.node))
         for laid in best.laid
         if laid.node in tiles
-    )  # fmt: skip
+        for seq in [names.get(Seq(laid.node), Seq(laid.node))]
+    )
     is_laid = {laid.node for laid in best.laid}
     left = {piece.name for piece in best.left}
     waiting = tuple(

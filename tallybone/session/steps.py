@@ -1,4 +1,4 @@
-"""Steps of a course: the actions that may come next, and their weights, and what a look leaves unexplained."""
+"""Steps of a course: possible next actions with their weights, and costs of unexplained observations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine import (
-    Abandon,
     Action,
     Call,
     Decline,
@@ -29,7 +28,6 @@ from engine import (
     Redeal,
     RedealReason,
     Reveal,
-    RevealPips,
     Rules,
     Seat,
     Seq,
@@ -42,13 +40,13 @@ from engine.game.questions import copies_left
 from engine.game.steps import step
 from engine.value import changed
 from tallybone.session.belief import NEVER, log_chances, log_fault, log_side, plausible
-from tallybone.session.course import MatchCourse, Named, likely_pips
+from tallybone.session.course import MatchCourse, Named, unseen_end
 from tallybone.session.inputs import BY_SEAT, Button, Press
 from tallybone.session.observations import Observation, Piece, turned_like
 from tallybone.session.open_hands import hand_tiles
 from tallybone.session.touching import Footprint, Joint, Laid, halves_of, joints_at, leading, turns
 
-# Costs in log odds of what a course leaves unexplained: a new piece; a sound or press; the press of a call; a tile of
+# Costs in log odds of unexplained observations: a new piece; a sound or press; the press of a call; a tile of
 # the boneyard more or less than counted, and one that is detected again.
 _LEFT_OUT, _UNEXPLAINED, _UNEXPLAINED_CALL, _MISCOUNTED, _FOUND = 12.0, 5.0, 7.0, 3.0, 0.5
 # Costs of tiles shown by a player who is out or has shown fewer; of open tiles that are not counted.
@@ -72,15 +70,15 @@ _UNSEEN_DEAL, _MOST_STRAYS = 4.0, 3
 _SLAMMED, _QUIET = 0.7, 0.4
 # Cost of a sound after the one that is taken for the tile's.
 _LATER_SOUND = 1.5
-# Costs of an action whose sound or press is missing, and what is left of it if the press comes within _LATE_NS.
+# Cost of an action without its sound or press, and the rest of that cost if the press comes within _LATE_NS.
 _UNPRESSED, _LATE, _LATE_NS = 3.0, 0.7, 8_000_000_000
 # Buttons of presses on which points or turns depend.
 _SCORING = (Button.CALL, Button.KNOCK, Button.DRAW)
-# Whoever presses "Hand is over" against the rules may know better: by how much that is likelier than another action.
+# Bonus of "Hand is over" pressed against the rules, because the player may know better.
 _MEANT = 1.0
 # Cost of a call after the next tile: the press is more often late than the call.
 _LAPSED = 1.5
-# Additional cost of a call that was not pressed: without one, the points are lost, as the rules say.
+# Additional cost of a call that was not pressed. Without a call, the rules forfeit the points.
 _UNCALLED = 4.0
 # Costs of a call, and of points that were not called, while the machine was off.
 _HEARD_CALL, _UNHEARD_CALL = 0.2, 1.6
@@ -125,7 +123,7 @@ class PieceWay:
 
 
 class Steps:
-    """The possible next actions of a course, and the cost of what a look leaves unexplained."""
+    """Possible next actions of a course, and costs of unexplained observations."""
 
     def __init__(self, looks: tuple[Observation, ...], pieces: Mapping[NodeId, Piece], known: KnownWays) -> None:
         self.looks, self._pieces, self._known, self.is_exact = looks, pieces, known, False
@@ -133,7 +131,7 @@ class Steps:
         self._taken = absent if len(absent) <= _MOST_TAKEN else frozenset[NodeId]()
 
     def _begun(self, course: MatchCourse, look: Observation) -> MatchCourse:
-        """Return a course at the beginning of a look, with what is to be explained."""
+        """Return a course at the beginning of a look, with the observations to explain."""
         self._now = look
         places, laid, left = {piece.name: piece for piece in look.moved}, course.laid, course.left
         if look.gone:
@@ -340,7 +338,7 @@ class Steps:
             return
         log_weight = course.log_weight - cost + _log_faults(problems)
         game, _ = step(course.game, Seq(0), action)
-        if isinstance(action, NewHand | Redeal):  # Tiles that still lie there are of the hand before.
+        if isinstance(action, NewHand | Redeal):  # All other tiles belong to the previous hand.
             left = tuple(piece for piece in course.left if piece in self._now.pieces)
             course = changed(course, laid=(), left=left, missing=None, missing_first=None, is_swept=False)
         yield changed(course, game=game, actions=(*course.actions, Named(action)), log_weight=log_weight)
@@ -352,8 +350,7 @@ class Steps:
         if not isinstance(press, Press):
             if isinstance(press, Lead) and press.seat == _leader(course):
                 yield rest
-            for after in self._with(rest, press, 0.0):
-                yield _with_untaken(after, press, self._now) if isinstance(press, Draw) else after
+            yield from self._with_entered(rest, press)
             return
         yield from self._with_awaited(course)
         hand = game.hand
@@ -375,10 +372,15 @@ class Steps:
             case Button.CALL if chance is not None:
                 yield from self._with(rest, Call(chance.seat if press.seat is None else press.seat), lapsed)
             case Button.KNOCK | Button.DRAW | Button.DONE if who is not None:
-                for after in self._with(rest, action := BY_SEAT[press.button](who), 0.0):
-                    yield _with_untaken(after, action, self._now) if isinstance(action, Draw) else after
+                yield from self._with_entered(rest, BY_SEAT[press.button](who))
             case _:
                 pass
+
+    def _with_entered(self, course: MatchCourse, action: Action) -> Iterator[MatchCourse]:
+        """Yield the course after an entered action. The tiles of a draw may be taken before or after it."""
+        for after in self._with(course, action, 0.0):
+            tiles = action.tiles if isinstance(action, Draw) else 0
+            yield changed(after, untaken=(after.untaken[0] + tiles, self._now.t_ns)) if tiles else after
 
     def _with_awaited(self, course: MatchCourse) -> Iterator[MatchCourse]:
         """Yield the course if its next press belongs to an action before it."""
@@ -520,12 +522,10 @@ class Steps:
         is_shown = (course.left and (look.yard is None or look.strays <= _MOST_STRAYS)) or (is_laid_out and is_bare)
         if game.phase is Phase.LEAD or not (is_shown or course.presses):
             return
-        cost, events = 0.0 if is_shown or is_entered else _UNSEEN_DEAL, list[Action]()
+        cost = 0.0 if is_shown or is_entered else _UNSEEN_DEAL
         if hand is not None and game.phase in (Phase.PLAY, Phase.REVEAL):
             cost += _UNSEEN_END
-            unknown = [Seat(at) for at, held in enumerate(hand.holdings) if held is None and at != hand.out]
-            events = [Abandon()] if hand.ending is None else [RevealPips(at, likely_pips(game, at)) for at in unknown]
-        events.append(NewHand())
+        events = (*unseen_end(game), NewHand())
         after = game
         for event in events:
             problems = problems_with(after, event)
@@ -569,11 +569,6 @@ def _likely_ways(piece: Piece, joints: Iterable[Joint], rules: Rules, *, is_doub
                 yield PieceWay(Tile.of(first, second), at_port, weight)
 
 
-def _with_untaken(course: MatchCourse, draw: Draw, look: Observation) -> MatchCourse:
-    """Return a course after a draw by a press, whose tiles are taken from the boneyard before or after it."""
-    return changed(course, untaken=(course.untaken[0] + draw.tiles, look.t_ns))
-
-
 def _cost_of_press(press: Press | Action) -> float:
     """Return the cost of a press that nothing explains."""
     if not isinstance(press, Press):
@@ -599,6 +594,6 @@ def _is_stable(looks: Sequence[Observation], seat: int) -> bool:
 
 
 def _log_faults(problems: Sequence[Problem]) -> float:
-    """Return the log odds of problems. A wrong number of shown tiles says that a draw was missed."""
+    """Return the log odds of problems. A wrong number of shown tiles is evidence of a missed draw."""
     size = ProblemKind.WRONG_HAND_SIZE
     return sum(-_MISCOUNTED if each.kind is size else log_fault(each.kind, each.weight) for each in problems)

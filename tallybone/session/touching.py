@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine import Layout, Node, NodeId, Port, Spot
+from engine import Node, NodeId, Port, Spot
 from vision.reading import Half, PointPx, SeenTile
 
 Point = tuple[float, float]
@@ -350,19 +350,6 @@ def leading(tile: SeenTile, *, is_double: bool) -> Joint:
     ahead_px = seen.along[0] if abs(seen.along[0]) > abs(seen.along[1]) else seen.along[1]
     place, inner_half = (seen, 0) if ahead_px > 0 else (seen.reversed(), 1)
     return Joint(None, None, inner_half, place, 0.0)
-
-
-def joints(layout: Layout, laid: Iterable[Laid], tile: SeenTile, *, is_double: bool) -> tuple[Joint, ...]:
-    """Return the best joint of a tile for each uncovered port of *laid* and each half, if within reach."""
-    if not layout.nodes:
-        return (leading(tile, is_double=is_double),)
-    ways = tuple(turns(tile, is_double=is_double))
-    best: list[Joint] = []
-    for host in laid:
-        node = layout.find(host.node)
-        if node is not None:
-            best += joints_at(node, host.place, layout.covered(node), ways, is_double=is_double)
-    return tuple(best)
 
 
 def joints_at(

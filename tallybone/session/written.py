@@ -11,27 +11,22 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from engine import (
-    Action,
     Amend,
     Event,
     Insert,
     Irregular,
-    NodeId,
     Outcome,
-    Play,
     Remove,
     Revised,
     Seq,
-    Spot,
-    Stack,
     State,
     Turn,
     Undo,
     apply,
     entries,
 )
-from engine.value import changed
 from tallybone.session.course import MatchCourse, Named
+from tallybone.session.taking_back import with_new_host
 
 _ActionKey = tuple[object, ...]
 
@@ -76,10 +71,10 @@ def written_in(
     return then, outcomes, (*kept, *new)
 
 
-def names_in(path: Iterable[Written]) -> dict[int, Seq]:
+def names_in(path: Iterable[Written]) -> dict[Seq, Seq]:
     """Return the number of each play of *path* by the name of its piece."""
     pairs = (pair for each in path for pair in zip(each.course.actions, each.seqs, strict=True))
-    return {named.name: seq for named, seq in pairs if named.name}
+    return {Seq(named.name): seq for named, seq in pairs if named.name}
 
 
 def _is_alike(state: State, course: MatchCourse) -> bool:
@@ -103,7 +98,7 @@ def _applied(state: State, events: Iterable[Event]) -> tuple[State, tuple[Outcom
 
 
 def _revisions(
-    state: State, before: Sequence[tuple[Seq, Named]], after: Sequence[Named], names: Mapping[int, Seq]
+    state: State, before: Sequence[tuple[Seq, Named]], after: Sequence[Named], names: Mapping[Seq, Seq]
 ) -> tuple[list[Event], list[Seq]]:
     """Return the events that turn the actions *before* into those *after*, and the number of each of those."""
     old, new = [_key(named) for _, named in before], [_key(named) for named in after]
@@ -114,15 +109,15 @@ def _revisions(
     stays = set(pairs.values())
     events: list[Event] = [Remove(before[at][0]) for at in reversed(range(len(before))) if at not in stays]
     seqs = _numbers(state, len(events), before, len(after), pairs)
-    names = {**names, **{named.name: seq for named, seq in zip(after, seqs, strict=True) if named.name}}
+    names = {**names, **{Seq(named.name): seq for named, seq in zip(after, seqs, strict=True) if named.name}}
     for at, named in enumerate(after):
         if at not in pairs:
             later = next((pairs[one] for one in range(at + 1, len(after)) if one in pairs), None)
-            action = _in_log(named.action, names)
+            action = with_new_host(named.action, names)
             events.append(action if later is None else Insert(before[later][0], action))
     now = {entry.seq: entry.action for entry in entries(state)}
     for at, seq in enumerate(seqs):
-        action = _in_log(after[at].action, names)
+        action = with_new_host(after[at].action, names)
         if at in pairs and now.get(seq) != action:
             events.append(Amend(seq, action))
     return events, seqs
@@ -135,28 +130,17 @@ def _numbers(
     return [before[pairs[at]][0] if at in pairs else Seq(next(following)) for at in range(length)]
 
 
-def _again(state: State, since: Seq, after: Sequence[Named], names: Mapping[int, Seq]) -> tuple[list[Event], list[Seq]]:
+def _again(state: State, since: Seq, after: Sequence[Named], names: Mapping[Seq, Seq]) -> tuple[list[Event], list[Seq]]:
     """Return the events that take back everything from *since* on, and write *after* instead."""
     seqs = [Seq(state.next_seq + 1 + at) for at in range(len(after))]
-    names = {**names, **{named.name: seq for named, seq in zip(after, seqs, strict=True) if named.name}}
-    return [Undo(since), *(_in_log(named.action, names) for named in after)], seqs
+    names = {**names, **{Seq(named.name): seq for named, seq in zip(after, seqs, strict=True) if named.name}}
+    return [Undo(since), *(with_new_host(named.action, names) for named in after)], seqs
 
 
 def _key(named: Named) -> _ActionKey:
-    """Return in what an action is still the same if its details are corrected: the piece, or the kind and player."""
+    """Return the identity of an action, which corrections keep: its piece, or else its kind and player."""
     action = named.action
     return (named.name,) if named.name else (type(action), getattr(action, "seat", None))
-
-
-def _in_log(action: Action, names: Mapping[int, Seq]) -> Action:
-    """Return an action with the names of pieces replaced by the numbers of their plays in the log."""
-    match action:
-        case Play(at=Spot(host=host, port=port)) if host in names:
-            return changed(action, at=Spot(NodeId(names[host]), port))
-        case Stack(on=on) if on in names:
-            return changed(action, on=NodeId(names[on]))
-        case _:
-            return action
 
 
 def as_one_correction(outcomes: tuple[Outcome, ...], state: State) -> tuple[Outcome, ...]:

@@ -36,8 +36,6 @@ _SITTING = {
 _SAME_PLACE = 0.5
 # Maximum distance between the centres of two joined tiles, in sides of a half, including a gap between them.
 _JOINED = 2.6
-# Maximum distance by which a drawing hand pushes other tiles of the boneyard, in diagonals of a tile.
-_PUSHED = 2.0
 # Minimum share of the motion at one side of the picture for hands to have come from that side only.
 _ALONE = 0.9
 
@@ -160,8 +158,6 @@ class SortedView:
         layout: Tiles outside all zones, and their changes.
         boneyard: Number of tiles in the boneyard.
         strays: Number of face-down tiles outside all zones.
-        found: Number of tiles that appeared in the boneyard while others were taken elsewhere in it. They were hidden
-            or missed before.
         hands: Open tiles in each seat's zone.
         is_by_hand: Whether a hand reached over the table before this view.
         came_from: Seats at the only side from which hands came. Empty if they came from several sides, or none came.
@@ -170,15 +166,9 @@ class SortedView:
     layout: TableView
     boneyard: int = 0
     strays: int = 0
-    found: int = 0
     hands: tuple[tuple[SeenTile, ...], ...] = ()
     is_by_hand: bool = False
     came_from: tuple[Seat, ...] = ()
-
-    @property
-    def placed(self) -> int:
-        """Number of tiles placed in the layout."""
-        return sum(change.kind is ChangeKind.PLACED for change in self.layout.changes)
 
 
 def split(view: TableView, zones: Zones, layout: Sequence[Footprint], *, may_join: bool) -> SortedView:
@@ -208,8 +198,7 @@ def split(view: TableView, zones: Zones, layout: Sequence[Footprint], *, may_joi
             hands[seat].append(tile)
     strays = sum(tile.face is Face.DOWN for tile in rest)
     by_hand = (bool(view.came_from), _came_from(view, zones))
-    found = _found(view.changes, sorter)
-    return SortedView(layout_view, boneyard, strays, found, tuple(map(tuple, hands)), *by_hand)
+    return SortedView(layout_view, boneyard, strays, tuple(map(tuple, hands)), *by_hand)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,22 +233,6 @@ class _Sorter:
         if tile.face is Face.DOWN:  # tiles of the layout are face up
             return False
         return any(math.dist(place.center, middle) < sides * place.side for place in self.layout)
-
-
-def _found(changes: Sequence[Change], sorter: _Sorter) -> int:
-    """Return the number of tiles that appeared in the boneyard while others were taken from it.
-
-    Tiles near to the taken ones are excluded, because the hand may have pushed them.
-    """
-    removed, placed = (
-        [change.tile for change in changes if change.kind is kind and sorter.is_boneyard(change.tile)]
-        for kind in (ChangeKind.REMOVED, ChangeKind.PLACED)
-    )
-    if not removed:
-        return 0
-    first, _, opposite, _ = removed[0].corners_px
-    far_px = _PUSHED * math.dist(first, opposite)
-    return sum(all(math.dist(new.center_px, tile.center_px) > far_px for tile in removed) for new in placed)
 
 
 def _changes_within(changes: Sequence[Change], sorter: _Sorter) -> Iterator[Change]:
