@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.gap_match import Answers, Follower, MatchFound, without_zones
-from benchmarks.gap_pictures import PICTURE_KINDS, PictureEye, rendered_stream
+from benchmarks.gap_pictures import PICTURE_KINDS, kept_eye, rendered_stream
 from benchmarks.gap_streams import GAMES, KINDS, PRESSING, SEATS, stream_of
 
 # Kinds whose totals depend on tiles that nobody saw: most of a hand, or the tiles shown at its end.
@@ -117,8 +117,9 @@ def follow(case: Case, folder: Path | None = None, *, trace: bool = False, has_z
         stream = stream if has_zones else without_zones(stream)
         return Follower(stream, case.answers, answer_rng, trace).follow()
     stream = PICTURE_KINDS[case.kind](rendered_stream(folder, case.game, case.seats, case.seed), kind_rng)
+    eye = kept_eye(folder / f"{case.seed}-{case.game}-{case.seats}-{case.kind}.views", stream)
     stream = stream if has_zones else without_zones(stream)
-    return Follower(stream, case.answers, answer_rng, trace, eye=PictureEye(stream.rules)).follow()
+    return Follower(stream, case.answers, answer_rng, trace, eye=eye).follow()
 
 
 def _outcomes(cases: Sequence[Case], options: argparse.Namespace) -> Iterator[MatchFound]:

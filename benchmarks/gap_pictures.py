@@ -1,20 +1,23 @@
-"""Render matches, and hide parts of their pictures before the reader sees them."""
+"""Render matches, hide parts of their pictures, and read them. What was read is kept, too."""
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
+from typing import TypeAlias, cast
 
 import cv2
 import numpy as np
 
-from benchmarks.gap_streams import KINDS, OPTIONS, Item, Kind, Stream
-from engine import MatchStart, Rules
+from benchmarks.gap_streams import GAMES, KINDS, OPTIONS, Item, Kind, Stream, somewhere, without_pictures
+from engine import MatchStart, NewHand, Play, Rules, Stack, profile
 from tallybone.cli.simulate import simulate
 from tallybone.evaluate.hands import Truth, read_truth
+from tallybone.json_values import from_json, to_json
 from tallybone.recording.format import Damage
 from tallybone.session.inputs import Press
 from tallybone.session.zones import Outline, Zones
@@ -23,21 +26,32 @@ from tallybone.simulate.simulation import simulation_settings
 from tallybone.sources.source import RecordedInput, Shot, Source, source_at
 from vision.arrays import Image
 from vision.reader.reader import Reader, load_reader
+from vision.reading import SeenTile
 from vision.tracking.perception import Perception, Start
 from vision.tracking.table_view import TableView
 from vision.tracking.watch import Frame, Watch
 
 _EARLY_S = 3.0
+_GAP_NS, _LONG_GAP_NS = 8_000_000_000, 30_000_000_000
+# Time for which open hands are visible after a gap.
+_SEEN_OPEN_NS = 1_500_000_000
 # Time from which pictures are disturbed, and in which the boneyard is covered.
 _EDITED_AFTER_NS, _COVERED_NS = 5_000_000_000, (30_000_000_000, 75_000_000_000)
 # Appearance of a person in front of the camera: grey level and amplitude of folds of dark clothes, and sway in picture
 # widths.
 _CLOTHES, _FOLDS, _SWAY = 45.0, 14.0, 1 / 40
 _SWAYS_PER_S = 0.7
+# Tiles on the table at different times, and each view with the index of its tiles.
+_KeptViews: TypeAlias = tuple[tuple[tuple[SeenTile, ...], ...], tuple[tuple[int, TableView], ...]]
+# Numbers of tiles that players are dealt, in turn.
+_FEWEST, _MOST = 3, 9
 
 
 def rendered_stream(folder: Path, game: str, seats: int, seed: int) -> Stream:
-    """Return a match of two hands in pictures. It is rendered unless the folder contains it."""
+    """Return a match of two hands in pictures. It is rendered unless the folder contains it.
+
+    Players are dealt 3 to 9 tiles, which depends on the seed.
+    """
     path = folder / f"{seed}-{game}-{seats}.mcap"
     if not path.exists():
         _render(path, game, seats, seed)
@@ -56,7 +70,10 @@ def _render(path: Path, game: str, seats: int, seed: int) -> None:
     part = path.with_suffix(".part")
     part.unlink(missing_ok=True)
     complaints = StringIO()
-    settings = simulation_settings(game, players=seats, seed=seed, options=OPTIONS.get(game, ""), hands=2)
+    most = min(_MOST, profile(game).tiles // seats)
+    tiles = _FEWEST + (3 * (seed // len(GAMES)) + 2 * seed) % (most - _FEWEST + 1)
+    options = f"{OPTIONS.get(game, '')} hand={tiles}"
+    settings = simulation_settings(game, players=seats, seed=seed, options=options, hands=2)
     if simulate(part, settings, out=StringIO(), err=complaints) != 0:
         raise RuntimeError(f"{path.name}: {complaints.getvalue().strip()}")
     part.rename(path)
@@ -119,6 +136,37 @@ class PictureEye:
         return view
 
 
+@dataclass(slots=True)
+class KeptEye:
+    """Views of a stream that were read before, in order."""
+
+    views: Iterator[TableView]
+
+    def resumed(self) -> KeptEye:
+        """Return itself: a restart is part of what was read."""
+        return self
+
+    def view(self, item: Item) -> TableView:
+        """Return the next view."""
+        return next(self.views)
+
+
+def kept_eye(path: Path, stream: Stream) -> KeptEye:
+    """Return the views of a stream, which are read unless *path* contains them. Delete it if the reader changes."""
+    if not path.exists():
+        eye, tiles, views = PictureEye(stream.rules), list[tuple[SeenTile, ...]](), list[tuple[int, TableView]]()
+        for item in stream.items:
+            eye = eye.resumed() if item.restarts else eye
+            if item.event is None:
+                view = eye.view(item)
+                if not tiles or tiles[-1] != view.tiles:
+                    tiles.append(view.tiles)
+                views.append((len(tiles) - 1, replace(view, tiles=())))
+        path.write_text(json.dumps(to_json((tuple(tiles), tuple(views)), _KeptViews)))
+    tiles_at, kept = cast(_KeptViews, from_json(json.loads(path.read_text()), _KeptViews))
+    return KeptEye(replace(view, tiles=tiles_at[at]) for at, view in kept)
+
+
 def _with_person(image: Image, t_ns: int) -> Image:
     """Return a picture with about half of it covered by a swaying person."""
     height, width = image.shape[:2]
@@ -140,6 +188,26 @@ def _early(stream: Stream, rng: np.random.Generator) -> Stream:
     ]
     presses = sum(isinstance(item.event, Press) for item in items)
     return replace(stream, items=tuple(sorted(items, key=lambda item: item.t_ns)), gaps=presses)
+
+
+def _three_gaps(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Drop pictures for 8 s, three times."""
+    for start in sorted((somewhere(stream, rng) for _ in range(3)), reverse=True):
+        stream = without_pictures(stream, start, start + _GAP_NS)
+    return stream
+
+
+def _long_gap(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Drop pictures for 30 s."""
+    start = somewhere(stream, rng)
+    return without_pictures(stream, start, start + _LONG_GAP_NS)
+
+
+def _end(stream: Stream, _rng: np.random.Generator) -> Stream:
+    """Drop pictures from the last tile of the first hand until the open hands have been counted."""
+    second = stream.at(NewHand)[1]
+    last = max(at for at in stream.at(Play, Stack) if at < second)
+    return without_pictures(stream, stream.begins_ns[last], stream.begins_ns[second] - _SEEN_OPEN_NS)
 
 
 def _edited(edit: Callable[[Image, int], Image]) -> Kind:
@@ -203,6 +271,9 @@ def _cover(stream: Stream, rng: np.random.Generator) -> Stream:
 PICTURE_KINDS: dict[str, Kind] = {
     **{name: KINDS[name] for name in ("undisturbed", "nopicture", "unsettled", "restart", "burst")},
     "early": _early,
+    "three": _three_gaps,
+    "long": _long_gap,
+    "end": _end,
     **{name: KINDS[name] for name in ("late", "deal", "hand", "undo", "double")},
     "tint": _edited(_tint),
     "hunting": _edited(_hunting),

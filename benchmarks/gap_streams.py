@@ -314,20 +314,20 @@ def undisturbed(stream: Stream, _rng: np.random.Generator) -> Stream:
 
 def no_pictures(stream: Stream, rng: np.random.Generator) -> Stream:
     """Drop pictures for 1 to 30 s. Sounds and presses still arrive."""
-    start = _somewhere(stream, rng)
-    return _dropped(stream, start, start + int(rng.uniform(1.0, 30.0) * SECOND_NS))
+    start = somewhere(stream, rng)
+    return without_pictures(stream, start, start + int(rng.uniform(1.0, 30.0) * SECOND_NS))
 
 
 def burst(stream: Stream, rng: np.random.Generator) -> Stream:
     """Drop pictures for 3 s, six times."""
-    for start in sorted((_somewhere(stream, rng) for _ in range(6)), reverse=True):
-        stream = _dropped(stream, start, start + 3 * SECOND_NS)
+    for start in sorted((somewhere(stream, rng) for _ in range(6)), reverse=True):
+        stream = without_pictures(stream, start, start + 3 * SECOND_NS)
     return stream
 
 
 def unsettled(stream: Stream, rng: np.random.Generator) -> Stream:
     """Cover the table by a person for 3 to 15 s. Pictures arrive, but none is settled."""
-    start = _somewhere(stream, rng)
+    start = somewhere(stream, rng)
     return _covered(stream, start, start + int(rng.uniform(3.0, 15.0) * SECOND_NS))
 
 
@@ -390,7 +390,7 @@ def bump(stream: Stream, rng: np.random.Generator) -> Stream:
     """Shift all tiles together by 2 to 20 mm, twice."""
     items = list(stream.items)
     for _ in range(2):
-        start = _somewhere(stream, rng)
+        start = somewhere(stream, rng)
         angle, far_px = rng.uniform(0.0, 2 * np.pi), rng.uniform(2.0, 20.0) * PX_PER_MM
         motion = np.array([[1.0, 0.0, far_px * np.cos(angle)], [0.0, 1.0, far_px * np.sin(angle)]])
         moved = _Each(lambda tile, motion=motion: moved_tile(tile, motion))  # type: ignore[misc]  # bound now
@@ -409,7 +409,7 @@ def light(stream: Stream, rng: np.random.Generator) -> Stream:
     """Misread three tiles of the layout for 1 to 3 s, four times."""
     items, gaps = list(stream.items), 0
     for _ in range(4):
-        start = _somewhere(stream, rng)
+        start = somewhere(stream, rng)
         stop = start + int(rng.uniform(1.0, 3.0) * SECOND_NS)
         first = next((item for item in items if item.t_ns >= start), None)
         open_tiles = [] if first is None else [tile for tile in first.tiles if tile.halves]
@@ -431,7 +431,7 @@ def deal(stream: Stream, rng: np.random.Generator) -> Stream:
     ends = [at for at in stream.at(Reveal) if at < second] or [at for at in stream.at(Play) if at < second]
     first = ends[-1]
     last = plays[min(int(rng.integers(4)), len(plays) - 2)]
-    return _dropped(stream, stream.begins_ns[first], stream.begins_ns[last])
+    return without_pictures(stream, stream.begins_ns[first], stream.begins_ns[last])
 
 
 def hand(stream: Stream, rng: np.random.Generator) -> Stream:
@@ -447,7 +447,7 @@ def hand(stream: Stream, rng: np.random.Generator) -> Stream:
             last = after[min(int(rng.integers(1, 4)), len(after) - 1)]
         case _:  # from before the deal until nearly the end of the second hand
             first, last = second, after[max(1, len(after) - int(rng.integers(1, 4)))] if len(after) > 1 else after[0]
-    return _dropped(stream, stream.begins_ns[first], stream.begins_ns[last])
+    return without_pictures(stream, stream.begins_ns[first], stream.begins_ns[last])
 
 
 def undo(stream: Stream, rng: np.random.Generator) -> Stream:
@@ -489,7 +489,7 @@ def knocks(stream: Stream, rng: np.random.Generator) -> Stream:
     items = [item for item in stream.items if not (isinstance(item.event, KnockHeard) and rng.random() < _MISCOUNTED)]
     gaps = len(stream.items) - len(items) + 3
     for _ in range(3):
-        start = _somewhere(stream, rng)
+        start = somewhere(stream, rng)
         at = next((at for at, item in enumerate(items) if item.t_ns >= start), len(items) - 1)
         heard = KnockHeard(None, confidence=float(rng.uniform(0.3, 0.8)))
         items.insert(at, replace(items[at], event=heard))
@@ -552,7 +552,7 @@ KINDS: dict[str, Kind] = {
 PRESSING = ("early", "late", "double")
 
 
-def _somewhere(stream: Stream, rng: np.random.Generator) -> int:
+def somewhere(stream: Stream, rng: np.random.Generator) -> int:
     """Return a random time up to 2 s before the start of a step after the first deal."""
     first = stream.at(NewHand)[0] + 1
     at = int(rng.integers(first, len(stream.steps)))
@@ -564,7 +564,7 @@ def _one_of(hands: list[list[int]], rng: np.random.Generator, least: int) -> lis
     return long[int(rng.integers(len(long)))]
 
 
-def _dropped(stream: Stream, start_ns: int, stop_ns: int) -> Stream:
+def without_pictures(stream: Stream, start_ns: int, stop_ns: int) -> Stream:
     """Drop the pictures of a period. The last 5 s are kept."""
     stop_ns = min(stop_ns, stream.items[-1].t_ns - _SEEN_AT_LAST_NS)
     kept = [item for item in stream.items if item.event is not None or not start_ns <= item.t_ns < stop_ns]
