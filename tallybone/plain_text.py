@@ -30,6 +30,16 @@ def plain(text: str, most: int = MOST_WORDS) -> str:
     return kept if len(kept) <= most else f"{kept[: most - 1]}…"
 
 
+def capitalized(text: str) -> str:
+    """Return a text of its own, such as a choice, with a capital first letter, unless it starts with a name.
+
+    >>> capitalized(Phrase("something else")), capitalized(Phrase("de Vries is out", "{name} is out"))
+    ('Something else', 'de Vries is out')
+    """
+    is_name = isinstance(text, Phrase) and text.key.startswith("{")
+    return text if is_name else text[:1].upper() + text[1:]
+
+
 def names_of(players: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of players for display."""
     return tuple(plain(name, MOST_NAME) for name in players)

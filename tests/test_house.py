@@ -134,12 +134,12 @@ MAX_LINES = {
     "tallybone/replay": 2_472,
     "tallybone/serve": 3_140,
     "tallybone/session": 4_058,
-    "tallybone/show": 1_946,
+    "tallybone/show": 1_950,
     "tallybone/simulate": 2_045,
     "tallybone/web": 6_018,
-    "tallybone": 5_639,
+    "tallybone": 5_649,
 }
-MAX_LINES_IN_SUM = 85_283
+MAX_LINES_IN_SUM = 85_297
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine.phrases import Phrase, phrase
+from tallybone.plain_text import capitalized
 from tallybone.session.inputs import Answer, Button, Press, event_of
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Session
@@ -68,13 +69,12 @@ def choice_words(asked: Ambiguity, shown: int) -> Phrase:
     """Return the choice at index *shown* as text for a display. A single choice has neither a number nor "Next".
 
     >>> choice_words(Ambiguity(None, "is this the 5-4 or the 6-4?", choices=("the 5-4", "the 6-4")), 1)
-    '2/2 the 6-4? Call: yes. Next: another answer.'
+    '2/2 The 6-4? Call: yes. Next: another answer.'
     """
-    count = len(asked.choices)
+    count, choice = len(asked.choices), capitalized(asked.choices[shown])
     if count == 1:
-        return phrase("{choice}? Call: yes.", choice=asked.choices[shown])
-    fields = {"number": f"{shown + 1}/{count}", "choice": asked.choices[shown]}
-    return phrase("{number} {choice}? Call: yes. Next: another answer.", **fields)
+        return phrase("{choice}? Call: yes.", choice=choice)
+    return phrase("{number} {choice}? Call: yes. Next: another answer.", number=f"{shown + 1}/{count}", choice=choice)
 
 
 def _asked(session: Session) -> Ambiguity | None:

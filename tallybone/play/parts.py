@@ -17,6 +17,7 @@ from hardware.leds.patterns import Gain, Mood, TableState
 from hardware.table.parts import Parts
 from hardware.table.settings import HardwareSettings, PartOpener
 from hardware.virtual.panel import VirtualLedsSettings, VirtualPanel, VirtualSettings
+from tallybone.plain_text import capitalized
 from tallybone.play.choosing import choice_words
 from tallybone.play.game import Listener, LiveState, Pressable
 from tallybone.session.inputs import Button, KnockHeard, Press
@@ -276,7 +277,7 @@ def _message(session: Session, game: Game, last: str, chosen: int | None) -> str
     """
     asked = session.open_question
     if asked is not None:
-        return asked.words if chosen is None else choice_words(asked, chosen)
+        return capitalized(asked.words) if chosen is None else choice_words(asked, chosen)
     is_played = game.phase in (Phase.LEAD, Phase.PLAY)
     return last if last and is_played else describe_pending(game)
 

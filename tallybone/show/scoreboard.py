@@ -11,6 +11,7 @@ from rich.text import Text
 
 import engine
 from engine.phrases import Phrase, listed, phrase
+from tallybone.plain_text import capitalized
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement
 from tallybone.session.touching import Laid
@@ -77,13 +78,16 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
 def summarize(announcements: Sequence[Announcement], players: Sequence[str]) -> Phrase:
     """Return announcements on a single line, such as ``Tom plays 2-1: 3 + 2 + 5 + 5 = 15, scores 15``.
 
-    The next turn is left out, unless there is nothing else.
+    The next turn is left out, unless there is nothing else. Corrections are reported once, if they change a total.
     """
     parts: list[Phrase] = []
+    revised = [each for each in announcements if isinstance(each, engine.Revised)]
     for announcement in announcements:
         match announcement:
             case engine.Turn() | engine.ShowHands():
                 pass  # the pending action has its own line, unless there is nothing else to report
+            case engine.Revised() if announcement is not revised[-1] or announcement.after == revised[0].before:
+                pass
             case Ambiguity(words=words):
                 parts.append(phrase("? {words}", words=words))
             case engine.Counted(count=count):
@@ -201,10 +205,10 @@ def _choices(board: Board) -> Iterator[Text]:
     """Yield a line for each answer. The selected answer is highlighted."""
     for place, words in enumerate(board.choices):
         mark, style = (">", "bold reverse") if place == board.chosen else (" ", "bold")
-        yield _cut(f" {mark} {place + 1}  {words}", style)
+        yield _cut(f" {mark} {place + 1}  {capitalized(words)}", style)
 
 
 def _pending(board: Board) -> Text:
     if board.question is not None:
-        return _cut(f"? {board.question}", "bold reverse")
+        return _cut(f"? {capitalized(board.question)}", "bold reverse")
     return _cut(describe_pending(board.game), "bold")

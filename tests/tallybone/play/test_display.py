@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from engine import BONES, Inferred, NewHand, Play, Seat, Seq, Tile, replay
+from tallybone.plain_text import capitalized
 from tallybone.play.display import BoardDisplay, JsonDisplay, PlainDisplay, display_for
 from tallybone.play.game import LiveState
 from tallybone.session.feeding import feed
@@ -72,9 +73,9 @@ def test_a_question_is_shown_with_its_numbered_answers() -> None:
     shown = "\n".join(drawn(display, now(ASKED), console))
     question = ASKED.open_question
     assert question is not None
-    assert f"? {question.words[:40]}" in shown
+    assert "? What is the score?" in shown
     for number, choice in enumerate(question.choices, start=1):
-        assert f"{number}  {choice}" in shown
+        assert f"{number}  {capitalized(choice)}" in shown
     assert "1-9: answer" in shown
 
 

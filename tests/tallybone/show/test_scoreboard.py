@@ -15,19 +15,23 @@ from engine import (
     Draw,
     Lead,
     MatchStart,
+    Must,
     NewHand,
     Phase,
     Placed,
     Play,
     Port,
+    Revised,
     Scored,
     Seat,
     Spot,
     Tile,
+    Turn,
     apply,
     replay,
 )
 from engine import NodeId as Id
+from engine.phrases import listed, phrase
 from tallybone.session.feeding import feed
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Input, Session
@@ -156,7 +160,7 @@ def test_a_question_replaces_the_turn() -> None:
     board = boards(2)[6]
     with_question = Board(board.game, board.laid, PICTURE_PX, question="does the 3-3 touch the 5-3 or the 4-3?")
     text = printed(with_question, 80, 23, in_color=False)
-    assert "? does the 3-3 touch the 5-3 or the 4-3?" in text
+    assert "? Does the 3-3 touch the 5-3 or the 4-3?" in text
     assert describe_pending(board.game) in printed(board, 80, 23, in_color=False)
     assert describe_pending(board.game) not in text
 
@@ -182,6 +186,21 @@ def test_a_plain_line_has_number_play_and_totals() -> None:
 
 def test_a_question_is_summarised() -> None:
     assert summarize([Ambiguity(seen((3, 3), (0, 0)), "which one?")], ("Brian", "Tom")) == "? which one?"
+
+
+def test_corrections_are_summarised_once_and_only_if_a_total_changes() -> None:
+    revised = (Revised((10, 0), (0, 0)), Revised((0, 0), (10, 5)))
+    assert summarize(revised, ("Brian", "Tom")) == "corrected: Brian 10, Tom 5"
+    turn = Turn(Seat(1), Must.LEAD_ANY)
+    assert summarize((revised[0], Revised((0, 0), (10, 0)), turn), ("Brian", "Tom")) == "Tom: lead any tile"
+
+
+def test_choices_start_with_a_capital_letter_but_names_stay() -> None:
+    choices = (phrase("something else"), listed((phrase("{name} {total}", name="de Vries", total=5), "as it is")))
+    board = replace(boards(2)[6], question="what is the score?", choices=choices)
+    text = printed(board, 80, 23, in_color=False)
+    for line in ("? What is the score?", "1  Something else", "2  de Vries 5, as it is"):
+        assert line in text
 
 
 def test_a_change_of_turn_is_summarised() -> None:
