@@ -93,6 +93,15 @@ def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str])
     return tuple(shown)
 
 
+def unseen_hands_of(
+    hands: Iterable[Iterable[ActionResult]], story: Story, players: Sequence[str]
+) -> tuple[PlayShown, ...]:
+    """Convert the estimates of pips left in *hands* that nobody saw, which players may still enter."""
+    told = [one for hand in hands for one in hand if one.entry.inferred]
+    told = [one for one in told if isinstance(one.entry.action, engine.RevealPips)]
+    return plays_of(told, story, players) if told else ()
+
+
 def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, ...]:
     """Return the irregular actions of the current hand that the table has not accepted.
 

@@ -245,7 +245,7 @@ class WhyShown:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Complete state of a page; *version* increases with every change."""
+    """Complete state of a page; *version* increases with every change, *unseen_hands* are estimates of pips left."""
 
     version: int
     match: MatchShown
@@ -262,3 +262,4 @@ class Snapshot:
     eye: EyeShown
     recording: str
     problems: tuple[str, ...] = field(default=())
+    unseen_hands: tuple[PlayShown, ...] = ()

@@ -20,7 +20,7 @@ from tallybone.session.zones import Zones
 from tallybone.show.scoreboard import describe_pending
 from tallybone.texts import in_language
 from tallybone.web.layout_shown import layout_shown, unsure_shown
-from tallybone.web.plays_shown import irregular_of, plays_of
+from tallybone.web.plays_shown import irregular_of, plays_of, unseen_hands_of
 from tallybone.web.shapes import (
     CanShown,
     EyeShown,
@@ -84,6 +84,7 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
         EyeShown(plain(now.eye), _lost(now)),
         plain(now.recording),
         _problems(now),
+        unseen_hands_of(hands[-2:], story, names),
     )
 
 
@@ -254,6 +255,7 @@ def lobby_snapshot(lobby: Lobby, told: Sequence[ToldShown], story: Story, *, ver
         why=WhyShown(),
         eye=EyeShown(plain(lobby.camera), None),
         problems=tuple(plain(words) for words in lobby.problems),
+        unseen_hands=(),
     )
 
 

@@ -2,15 +2,17 @@
 
 import { button, byId, foreign, keep, make, writeLong } from "./dom.js";
 import { cropAt } from "./evidence.js";
-import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
+import { closeSheet, openSheet } from "./sheet.js";
 import { later, say, sentence } from "./say.js";
 import { initialsOf } from "./scores.js";
 
 // The middle place has the key that the table waits for, or else a call; "next" stands there while nothing does.
 const NOW = ["stands", "next", "done", "call"];
 const ALL = ["knock", "draw", "call", "next", "done", "stands", "undo", "hand_end", "redeal", "stack", "table"];
-const OF_A_SEAT = ["knock", "draw", "call", "done"];
-const MOST_NAME = 40;
+// Of "Put it right". In one column, the layout is then shown above the question.
+const MANY_CHOICES = 5;
+// Number of characters of all choices that a television shows in two lines.
+const MOST_LEGIBLE = 75;
 const TURN_MEANT = ["knock", "draw", "done"];
 /** Names of the buttons of a table. */
 export const NAMES = {
@@ -95,13 +97,14 @@ function undo(names, desk) {
   return desk.undo(names);
 }
 
-function press({ name, accepted = null, seat = null }, said, desk) {
+/** Send a press of a button; *said* is the message on success. */
+export function press({ name, accepted = null, seat = null }, said, desk) {
   closeSheet();
   return desk.act(accepted === null ? { type: "press", button: name, seat } : { type: "stands", seq: accepted }, said);
 }
 
 /** Open the sheet that counts a hand from a photo. Rarely used, so loaded on demand. */
-function count(desk, seat = null) {
+export function count(desk, seat = null) {
   const failed = () => desk.toast.failed(say("The table cannot be reached."));
   return import("./count_hand.js").then(({ countHand }) => countHand(desk, seat)).catch(failed);
 }
@@ -123,90 +126,40 @@ export function openMore(snapshot, desk) {
   openSheet(say("More actions"), make("div", { class: "column" }, ...rows));
 }
 
-/** Open the sheet of actions on behalf of a player. */
-export function openSeat(seat, snapshot, desk) {
-  const player = snapshot.players.find((one) => one.seat === seat);
-  const keys = OF_A_SEAT.map((name) => {
-    const words = say(NAMES[name]);
-    const said = say("{words}: {name}.", { words, name: player.name });
-    return button(words, () => press({ name, seat }, said, desk), { class: "key", "data-press": name });
-  });
-  const give = (points, why) => {
-    closeSheet();
-    return desk.act({ type: "points", seat, points, why }, say("{name}: {points} points added by hand.", { name: player.name, points }));
-  };
-  const set = (total) => (total === player.total ? closeSheet() : give(total - player.total, say("corrected total")));
-  const total = numberForm({ label: say("Total"), value: player.total }, say("Save"), set);
-  const parts = [make("div", { class: "row" }, ...keys)];
-  if (snapshot.match.phase === "lead") parts.unshift(leadKey(player, desk));
-  if (snapshot.match.phase === "reveal") parts.unshift(leftForm(player, desk));
-  const [name, places] = [part(say("Name"), nameForm(player, desk)), part(say("Place"), swapsOf(player, snapshot, desk))];
-  openSheet(player.name, ...parts, part(say("Total"), total), part(say("Adjust points"), adjustForm(give)), name, places);
-}
-
-function nameForm({ seat, name }, desk) {
-  const field = make("input", { type: "text", maxlength: MOST_NAME, value: name, autocomplete: "off", "aria-label": say("Name"), required: true });
-  const form = make("form", { class: "row" }, field, make("button", { type: "submit" }, say("Rename")));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const after = field.value.trim();
-    closeSheet();
-    if (after !== name) desk.act({ type: "rename", seat, name: after }, say("{before} is now {after}", { before: name, after }));
-  });
-  return form;
-}
-
-/** Return a key for each player with whom a player can change places, or the reason why there is none. */
-function swapsOf(player, { match, players }, desk) {
-  if (match.phase === "play" || match.phase === "reveal") return make("p", { class: "about" }, say("Players can change places between hands."));
-  const keys = players.filter((other) => other.seat !== player.seat && other.team === player.team).map((other) => {
-    const names = { name: player.name, other: other.name };
-    const swap = () => (closeSheet(), desk.act({ type: "swap", seat: player.seat, other: other.seat }, say("{name} and {other} change places.", names)));
-    return button(say("Change places with {name}", { name: other.name }), swap);
-  });
-  return make("div", { class: "row" }, ...keys);
-}
-
-function leadKey({ seat, name }, desk) {
-  const lead = () => (closeSheet(), desk.act({ type: "lead", seat }, say("{name} leads", { name })));
-  return make("div", { class: "row" }, button(say("This player leads the hand"), lead, { class: "primary" }));
-}
-
-/** Return the field for the pips left in a player's hand, and the button that counts them. */
-function leftForm({ seat, name }, desk) {
-  const set = (pips) => (closeSheet(), desk.act({ type: "left", seat, pips }, say("{name}: {pips} pips left.", { name, pips })));
-  const form = numberForm({ label: say("Pips left in this hand"), value: "", min: 0 }, say("Save"), set);
-  return part(say("Pips left in this hand"), form, make("div", { class: "row" }, button(say("Count a hand"), () => count(desk, seat))));
-}
-
-function adjustForm(onGive) {
-  const points = make("input", { type: "number", step: 1, value: 5, "aria-label": say("Points") });
-  const why = make("input", { type: "text", maxlength: 80, placeholder: say("Reason"), "aria-label": say("Reason") });
-  const form = make("form", { class: "row" }, points, why, make("button", { type: "submit" }, say("Add")));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    if (Number.isInteger(points.valueAsNumber)) onGive(points.valueAsNumber, why.value.trim());
-  });
-  return form;
-}
-
 /** Show the open question with its tiles, unreadable tiles, and irregular actions; each answer takes one tap. */
 export function showQuestion(snapshot, desk) {
   const asked = snapshot.question;
-  byId("question").hidden = asked === null;
   const names = snapshot.players.map((player) => player.name);
   writeLong(byId("question-words"), sentence(asked?.words ?? "", names));
   keep(byId("question-tiles"), asked === null ? [] : cropsOf(asked, snapshot.match.count, desk), (one) => one.path, drawCrop);
   const chosen = asked?.chosen ?? null;
-  const brief = (text) => snapshot.players.reduce((shorter, player) => shorter.replaceAll(player.name, shorten(player, snapshot.players)), text);
-  const choices = (asked?.choices ?? []).map(brief).map((text, choice) => ({ text, choice, topic: asked.topic, isChosen: choice === chosen }));
-  byId("choices").style.setProperty("--long", choices.reduce((sum, { text }) => sum + [...text].length + 3, 0));
+  const brief = (text) => snapshot.players.reduce((shorter, player) => shorter.replaceAll(player.name, shorten(player, snapshot.players)), sentence(text, names));
+  const all = (asked?.choices ?? []).map(brief).map((text, choice) => ({ text, choice, topic: asked.topic, isChosen: choice === chosen }));
+  const choices = desk === null ? legible(all) : all;
+  byId("choices").style.setProperty("--long", lengthOf(choices));
   keep(byId("choices"), choices, (one) => one.choice, (one) => drawChoice(one, desk));
+  const isNew = byId("question").hidden && all.length >= MANY_CHOICES;
+  byId("question").hidden = asked === null;
+  if (isNew && desk !== null) requestAnimationFrame(() => byId("table").scrollIntoView({ block: "nearest" })); // once the layout is drawn
   byId("unsure").hidden = !snapshot.layout?.unsure?.length;
   writeLong(byId("unsure-words"), sentence(say("is this a tile? It cannot be read: move it a little, or take it away"), []));
   const odd = snapshot.irregular ?? [];
   byId("irregular").hidden = odd.length === 0;
   keep(byId("irregular-list"), odd, (one) => one.seq, (one) => drawIrregular({ ...one, words: sentence(one.words, names) }, desk));
+}
+
+/** Return the choices as a television shows them: if all of them would be too small to read, the selected one or their number. */
+function legible(choices) {
+  if (lengthOf(choices) <= MOST_LEGIBLE) return choices;
+  const chosen = choices.find((one) => one.isChosen);
+  const number = choices.length;
+  return chosen === undefined
+    ? [{ ...choices[0], text: say("{number} answers", { number }) }]
+    : [{ ...chosen, text: `${chosen.choice + 1}/${number} ${chosen.text}` }];
+}
+
+function lengthOf(choices) {
+  return choices.reduce((sum, { text }) => sum + [...text].length + 3, 0);
 }
 
 function drawIrregular({ seq, words: text, can_stand: canStand }, desk) {

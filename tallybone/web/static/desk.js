@@ -57,7 +57,12 @@ export class Desk {
 
   /** Return true if the last undo can be reverted; not once another action followed it. */
   canRedo(plays) {
-    return this.redo !== null && (plays.at(-1)?.seq ?? 0) < this.redo.log;
+    return this.redo !== null && plays.every(({ seq }) => seq < this.redo.log);
+  }
+
+  /** Withdraw the message that offers a redo, once another action followed the undo. */
+  follow({ plays }) {
+    if (this.redo !== null && !this.canRedo(plays)) this.toast.hide();
   }
 
   /** Undo an action, unless the table has moved on. */

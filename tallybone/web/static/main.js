@@ -2,7 +2,7 @@
 
 import { Awake } from "./awake.js";
 import { CameraView } from "./camera.js";
-import { openMore, openSeat, showControls, showQuestion } from "./controls.js";
+import { openMore, showControls, showQuestion } from "./controls.js";
 import { Desk } from "./desk.js";
 import { byId, foreign, keep, make, write } from "./dom.js";
 import { Hands } from "./hands.js";
@@ -26,10 +26,12 @@ import { Zoom } from "./zoom.js";
 const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not connected") };
 const TABS = { "layout-tab": "layout-view", "camera-tab": "camera-view" };
 
-/** Open the sheet of a play. It is fetched ahead, but not part of the first load. */
-function openPlay(seq, snapshot, desk) {
-  const failed = () => desk.toast.failed(say("The table cannot be reached."));
-  return import("./play_sheet.js").then((sheet) => sheet.openPlay(seq, snapshot, desk)).catch(failed);
+/** Open the sheet of a play or player. Both are fetched ahead, but not part of the first load. */
+const openPlay = (seq, snapshot, desk) => opened(import("./play_sheet.js"), (sheet) => sheet.openPlay(seq, snapshot, desk), desk);
+const openSeat = (seat, snapshot, desk) => opened(import("./seat_sheet.js"), (sheet) => sheet.openSeat(seat, snapshot, desk), desk);
+
+function opened(loading, open, desk) {
+  return loading.then(open).catch(() => desk.toast.failed(say("The table cannot be reached.")));
 }
 
 class Page {
@@ -102,6 +104,8 @@ class Page {
     if (!this.isDisplay) {
       tellShown(snapshot);
       this.hands.show(snapshot);
+      this.showUnseenHands(snapshot);
+      this.desk.follow(snapshot);
       showControls(snapshot, this.desk);
       this.camera.show(snapshot);
     }
@@ -113,6 +117,12 @@ class Page {
     this.voice.tell(snapshot);
     this.sound.tell(snapshot);
     this.awake.show(snapshot);
+  }
+
+  /** Ask for the pips left in hands that nobody saw. Rarely needed, so loaded on demand. */
+  async showUnseenHands(snapshot) {
+    byId("unseen-hands").hidden = !snapshot.unseen_hands?.length;
+    if (snapshot.unseen_hands?.length) (await import("./unseen_hands.js").catch(() => null))?.showUnseenHands(snapshot, this.desk);
   }
 
   /** Show the coach, which is loaded on demand. */

@@ -17,7 +17,10 @@ export function openPlay(seq, snapshot, desk) {
   const what = nameOf(play, pips, snapshot);
   const amend = (name, to) => {
     const now = nameOf(play && name === "seat" ? { ...play, seat: to } : play, name === "pips" ? to : pips, snapshot);
+    const before = { pips, seat: play?.seat, points: play?.points }[name];
     closeSheet();
+    // Without a change, it only confirms an inferred play.
+    if (String(to) === String(before) && !play?.inferred) return null;
     return desk.act({ type: "amend", seq, [name]: to }, say("Corrected: {what}.", { what: now }), snapshot.version);
   };
   const parts = [

@@ -93,10 +93,11 @@ function aboutOf(player) {
   return player.turn ? [make("span", { class: "on-turn" }, about === "" ? say("turn") : `${say("turn")} · `), about] : [about];
 }
 
-/** Return the last message, or null if there is none or it is the open question. After the match, no note replaces its winner. */
-function toldOf({ told, question, match }) {
+/** Return the last message, or null if there is none or it is shown as the question or the turn. After the match, no note replaces its winner. */
+function toldOf({ told, question, match, waits_for: waits }) {
   const newest = told.find((one) => !match.over || one.kind !== "note") ?? null;
-  return newest?.kind === "unclear" && question !== null ? null : newest;
+  const isShown = (newest?.kind === "unclear" && question !== null) || newest?.words === waits;
+  return isShown ? null : newest;
 }
 
 /** Return the team and the number of tiles in hand for a television, where words would be too small. */

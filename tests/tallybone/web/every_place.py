@@ -80,7 +80,7 @@ IN_PLAY = (
     Place("camera", "table", "#picture[src]", _tap("#camera-tab")),
     Place("play", "table", "#sheet .end-key", _tap("#play-list .play:has(.tile-icon)"), "play_sheet.js openPlay"),
     Place("missing", "table", "#sheet .numbers", _missing, "play_sheet.js openInsert"),
-    Place("seat", "table", "#sheet .part", _tap(".player .seat"), "controls.js openSeat"),
+    Place("seat", "table", "#sheet .part", _tap(".player .seat"), "seat_sheet.js openSeat"),
     Place("more", "table", "#sheet .wide", _tap("#more"), "controls.js openMore"),
     Place("still-out", "table", "#sheet .out-set", _tap("#still-out"), "tiles_out.js openTilesOut"),
     Place("pin", "table", "#login[open]", _tap("#choices button"), "login.js login"),

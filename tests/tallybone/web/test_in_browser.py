@@ -197,6 +197,24 @@ def test_a_redo_is_withdrawn_when_the_game_goes_on(browser: Browser) -> None:
         table.camera.give(Adjust(Seat(0), 5, "by hand"))
         table.play(0)
         viewer.page.locator("[data-press=undo]").wait_for()
+        assert viewer.page.locator("#toast").is_hidden(), "its message offers a redo too"
+
+
+def test_a_correction_to_the_same_value_is_none(browser: Browser) -> None:
+    with served() as table, viewing(browser, table) as viewer:
+        table.play(9)
+        wait_for_tiles(viewer, tiles_of(table))
+        viewer.press("knock")
+        viewer.log_in()
+        viewer.page.locator("#toast", has_text="Knock").wait_for()
+        viewer.page.wait_for_timeout(500)  # a second tap too soon is ignored
+        log = len(table.live.session.state.log)
+        viewer.page.locator(".play:has(.tile-icon)").first.click()
+        viewer.page.locator("#sheet .choice[aria-pressed=true]").last.click()
+        viewer.page.locator("#sheet").wait_for(state="hidden")
+        viewer.page.wait_for_timeout(500)
+        assert "Knock" in viewer.toast()
+        assert len(table.live.session.state.log) == log
 
 
 def test_the_keys_keep_their_places_and_a_disabled_one_says_why(browser: Browser) -> None:

@@ -12,6 +12,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
+from tallybone.session.inputs import Button, Press
 from tests.tallybone.web.browsers import Browser, Viewer, served, tiles_of, viewing, wait_for_tiles
 from tests.tallybone.web.doubts import doubtful, play_until_asked
 from tests.tallybone.web.looks import FAULTS
@@ -60,6 +61,27 @@ def test_a_question_covers_neither_score_nor_layout_on_a_laptop(browser: Browser
         question = extent(viewer, "#question")
         assert extent(viewer, "#last").bottom <= question.top
         assert question.right <= extent(viewer, "#layout-view").left
+
+
+@pytest.mark.parametrize("size", [(390, 844), UPRIGHT, (768, 1024)], ids=lambda size: str(size[0]))
+def test_the_layout_is_shown_above_the_answers_that_put_it_right(browser: Browser, size: tuple[int, int]) -> None:
+    with served(players=LONG_NAMES) as table, viewing(browser, table, size) as viewer:
+        table.play(12)
+        wait_for_tiles(viewer, tiles_of(table))
+        viewer.page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+        table.camera.give(Press(Button.TABLE))
+        table.play(0)
+        viewer.page.locator("#question").wait_for()
+        viewer.page.wait_for_timeout(100)
+        question, layout = extent(viewer, "#question"), extent(viewer, "#layout-view")
+        assert layout.top >= 0
+        assert layout.bottom <= question.top
+        assert question.bottom - question.top <= size[1] / 2
+        assert question.bottom <= extent(viewer, "#controls").top
+        answers = viewer.page.locator("#choices .answer")
+        assert answers.first.inner_text().startswith("Hand 1 goes on")
+        answers.last.scroll_into_view_if_needed()
+        assert extent(viewer, "#question").bottom >= extent(viewer, "#choices .answer", answers.count() - 1).bottom
 
 
 @pytest.mark.parametrize("size", [SIDEWAYS, (667, 375), (844, 390)], ids=lambda size: str(size[0]))

@@ -14,7 +14,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
 
 from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, served, viewing
 from tests.tallybone.web.test_in_browser import NARROW, violations
-from tests.tallybone.web.test_provisional_served import plays_of
+from tests.tallybone.web.test_provisional_served import leave_hands_unseen, plays_of
 from tests.tallybone.web.true_table import TrueTable
 from tests.waiting import until
 
@@ -84,6 +84,22 @@ def test_the_sheet_of_an_inferred_play_confirms_it(browser: Browser, table: True
         page.locator("#sheet").get_by_role("button", name="Confirm").click()
         viewer.log_in()
         until(lambda: len(table.live.session.state.inferred) == 1)
+
+
+def test_the_pips_of_an_unseen_hand_are_entered_on_a_card(browser: Browser) -> None:
+    with served(players=("Ann", "Ben", "Cleo")) as table, viewing(browser, table) as viewer:
+        seq, _ = leave_hands_unseen(table)
+        cards = viewer.page.locator("#unseen-hands li")
+        cards.nth(1).get_by_text("tiles were not seen. Pips left:").wait_for()
+        cards.nth(1).get_by_role("spinbutton").fill("7")
+        table.mark(seq)  # something else happens meanwhile
+        cards.first.get_by_role("spinbutton").fill("20")
+        cards.first.get_by_role("button", name="Save").click()
+        viewer.log_in()
+        until(lambda: len(table.live.session.state.inferred) == 1)
+        cards.nth(1).wait_for(state="detached")
+        assert cards.first.get_by_role("spinbutton").input_value() == "7", "what is typed stays"
+        assert "20 pips left" in viewer.toast()
 
 
 def test_a_television_marks_provisional_totals_and_has_no_buttons(browser: Browser, table: TrueTable) -> None:

@@ -16,6 +16,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from engine import profile
+from tallybone.session.inputs import Answer, Button, Press
 from tests.tallybone.web.browsers import Browser, Viewer, served, viewing
 from tests.tallybone.web.doubts import doubtful
 from tests.tallybone.web.true_table import TrueTable
@@ -196,6 +197,32 @@ def test_a_question_leaves_the_felt_its_size_and_says_where_to_answer(browser: B
             "(all) => all.map((one) => getComputedStyle(one).borderTopWidth)"
         )
         assert set(borders) == {"0px"}, "choices do not look like buttons"
+
+
+@pytest.mark.parametrize("size", [TELEVISION, PORTRAIT], ids=["landscape", "portrait"])
+def test_a_television_counts_answers_that_would_be_too_small(browser: Browser, size: tuple[int, int]) -> None:
+    with served() as table, viewing(browser, table, size, path="/?display") as viewer:
+        table.play(PLAYS)
+        choices = viewer.page.locator("#choices")
+        for answer, text in (("is over", "5 answers"), ("Ann is out", "Ann is out")):
+            given = Press(Button.TABLE) if answer == "is over" else _answer(table, "is over")
+            table.camera.give(given)
+            table.play(0)
+            choices.get_by_text(text, exact=True).wait_for()
+            shown, smallest = viewer.page.locator("#choices, .where").evaluate_all(
+                "(all) => all.map((one) => parseFloat(getComputedStyle(one).fontSize))"
+            )
+            assert shown >= smallest
+        question, box = (viewer.page.locator(one).bounding_box() for one in ("#question", "#choices"))
+        assert question is not None
+        assert box is not None
+        assert box["height"] <= question["height"]
+
+
+def _answer(table: TrueTable, words: str) -> Answer:
+    asked = table.live.session.open_question
+    assert asked is not None
+    return Answer(next(at for at, choice in enumerate(asked.choices) if words in choice), asked.topic)
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
