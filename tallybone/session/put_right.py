@@ -15,6 +15,7 @@ from engine import (
     Event,
     Game,
     HandEnd,
+    Inferred,
     ItStands,
     NewHand,
     NodeId,
@@ -60,8 +61,7 @@ def ask_about_hand(state: State, adoption: Adoption) -> Question:
     if game.phase is not Phase.LEAD and problem_with(replay(unseen_end(game), state), NewHand()) is None:
         choices[phrase("hand {number} has been dealt", number=number + 1)] = Meaning(adoption=Adoption.NEW_HAND)
     choices[phrase("leave everything unchanged")] = Meaning(adoption=Adoption.NOTHING)
-    words = phrase("which hand is on the table?")
-    return Question(Ambiguity(None, words, tuple(choices)), tuple(choices.values()))
+    return Question(Ambiguity(None, phrase("which hand is on the table?"), tuple(choices)), tuple(choices.values()))
 
 
 def _was_abandoned(state: State) -> bool:
@@ -88,7 +88,9 @@ def adopting_events(state: State, places: Places, meaning: Meaning) -> tuple[Eve
     """Return the events that prepare the match for an answer about the hand on the table."""
     match meaning.adoption:
         case Adoption.NEW_HAND:
-            return (*(() if state.game is None else unseen_end(state.game)), NewHand())
+            end = () if state.game is None else unseen_end(state.game)
+            guessed = tuple(Seq(state.next_seq + at) for at, each in enumerate(end) if not isinstance(each, Abandon))
+            return (*end, *((Inferred(guessed),) if guessed else ()), NewHand())
         case Adoption.ENDED:
             assert meaning.turn is not None
             return _end(state, Domino(meaning.turn))
@@ -132,9 +134,8 @@ def _reopened(state: State) -> tuple[Event, ...]:
     else:
         return ()
     game, action = state.game, last.action
-    dealt = next(
-        (entry for entry in reversed(done) if entry.seq < last.seq and isinstance(entry.action, NewHand)), None
-    )
+    deals = (each for each in reversed(done) if each.seq < last.seq and isinstance(each.action, NewHand))
+    dealt = next(deals, None)
     if game is not None and isinstance(action, Play) and dealt is not None and isinstance(dealt.action, NewHand):
         sizes = list(dealt.action.dealt or (game.rules.dealt(len(game.players)),) * len(game.players))
         sizes[action.seat] += 1
@@ -164,5 +165,4 @@ def _removals(state: State, places: Places) -> tuple[Event, ...]:
     if not gone:
         return ()
     removals = tuple(Remove(Seq(node)) for node in reversed(gone))
-    is_consistent = len(replay(removals, state).irregular) <= len(state.irregular)
-    return removals if is_consistent else (Undo(Seq(gone[0])),)
+    return removals if len(replay(removals, state).irregular) <= len(state.irregular) else (Undo(Seq(gone[0])),)

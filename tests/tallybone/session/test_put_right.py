@@ -23,6 +23,7 @@ from engine import (
     NewHand,
     Phase,
     Play,
+    RevealPips,
     Rules,
     Seat,
     Seq,
@@ -199,6 +200,15 @@ def test_tiles_of_two_hands_are_not_mixed() -> None:
     assert tiles_of(session) == Counter((Tile.of(6, 6), Tile.of(6, 1)))
     assert number_of(session) == 2
     assert session.is_provisional  # the previous hand was not counted
+
+
+def test_hands_that_were_not_shown_before_a_deal_are_estimates() -> None:
+    over = over_by_mistake(line(seen((3, 5), (0, 0))))
+    assert phase_of(over) is Phase.REVEAL
+    session = chosen(over, "hand 2 has been dealt")
+    estimates = [entry.inferred for entry in entries(session.state) if isinstance(entry.action, RevealPips)]
+    assert estimates == [True]
+    assert session.is_provisional
 
 
 def test_a_hand_dealt_after_a_counted_hand_is_not_marked() -> None:
