@@ -76,14 +76,14 @@ decoder.py and course.py: search
     _BEAM, _WAYS     24, 3     courses kept; ways to play a piece in each
     _NEGLIGIBLE      9         a course this much worse than the best is dropped
     _TROUBLE         2.5       cost of a look after which another past is tried, up to _MOST_WORSE (14), _ROUNDS (4)
-    _MOST_REPEATED   1500      actions played again at one look: it bounds the time
-    _SURPRISING      4.7       cost of a look, beyond one for each action, from which its hand is provisional
+    _MOST_REPEATED   1000      actions played again at one look: it bounds the time
+    SURPRISING       4.7       cost of a look, beyond one for each action, from which its hand is provisional
     _CONTRADICTS     1         log odds of a new reading against a played tile after which it is played again
     _SWEPT, _DETECTED 0.8, 0.5 share of the layout that is gone when a table is swept; of a boneyard that is laid out
     _LATE_NS         8 s       a press belongs to an action this long before it
     _IN_REACH 3.5 sides, _LEAST_WAY 14, _READINGS 8, _LEAST_SHARE 0.001: farther and rarer joints and readings are left
     _FROZEN_AFTER    4         tiles of the next hand after which a hand is final
-    _MANY            6         pieces of a look above which fewer courses are followed, and no other past
+    MANY_PIECES      6         pieces of a look above which fewer courses are followed, and the hand is doubtful
 questions.py
     CERTAIN, SURE    98, 90 %  share of the totals without a mark; without a question
     _TRUST           0.5       factor of all weights after a look with over three tiles: most orders were not followed

@@ -13,7 +13,7 @@ from tallybone.session.touching import Laid
 
 # Cost of a look, beyond one for each action, from which totals are provisional. Undisturbed hands reach 3, and of the
 # hands that were decoded wrongly, nearly all reach 5.
-_SURPRISING = 4.7
+SURPRISING = 4.7
 
 
 class Named(NamedTuple):
@@ -105,7 +105,7 @@ class MatchCourse:
         """True if something on the table is not explained: pieces, sounds, or the boneyard's count."""
         is_in_play = self.game.phase in (Phase.LEAD, Phase.PLAY, Phase.REVEAL)
         is_miscounted = self.missing is not None and self.missing != self.missing_first
-        is_odd = bool(self.left) or self.is_showing or self.surprise >= _SURPRISING
+        is_odd = bool(self.left) or self.is_showing or self.surprise >= SURPRISING
         return is_odd or (is_in_play and is_miscounted)
 
 

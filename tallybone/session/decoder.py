@@ -42,7 +42,7 @@ from tallybone.session.belief import NEVER, log_chances
 from tallybone.session.course import MatchCourse, Named
 from tallybone.session.inputs import BY_SEAT, Press
 from tallybone.session.observations import Observation, Piece, numbers_of
-from tallybone.session.steps import KnownWays, Steps
+from tallybone.session.steps import MANY_PIECES, KnownWays, Steps
 from tallybone.session.touching import Laid, footprint_of, halves_of
 
 # Maximum number of courses kept; log odds to the best course below which one is dropped.
@@ -52,13 +52,11 @@ _TROUBLE, _MOST_WORSE, _ROUNDS = 2.5, 14.0, 4
 # Number of looks that are kept from before the hand.
 _MORE_LOOKS = 2
 # Maximum number of looks that are played again for all changes at a look. It bounds the time.
-_MOST_REPEATED = 1_500
+_MOST_REPEATED = 1_000
 # Numbers of tiles by which a draw is changed at once.
 _TILES = (1, 2, 4)
 # Number of tiles of the next hand after which a hand is no longer in question.
 _FROZEN_AFTER = 4
-# Number of pieces in a look above which fewer courses are followed, and no other past is looked for.
-_MANY = 6
 # Log odds above which a new reading contradicts the tile that was played.
 _CONTRADICTS = 1.0
 # Difference of log weights below which two courses to the same state are the same course.
@@ -129,17 +127,17 @@ class _Search(Steps):
         after = self._explained(before, look)
         if look.pieces and after[0].log_weight < before[0].log_weight - _TROUBLE:
             after = _best([*after, *self._played_on(before, look)])
-        rounds, is_short = 0, len(self.looks) > 1 and len(look.pieces) <= _MANY
+        is_short = len(self.looks) > 1 and len(look.pieces) <= MANY_PIECES
         is_short = is_short and before[0].game.phase is not Phase.DEAL  # nothing of the hand before is in doubt now
-        while is_short and rounds < _ROUNDS and after[0].log_weight < before[0].log_weight - _TROUBLE:
-            rounds, best = rounds + 1, after[0].log_weight
+        tried = set[int]()
+        while is_short and len(tried) < _ROUNDS and after[0].log_weight < before[0].log_weight - _TROUBLE:
+            tried.add(id(before[0]))
             others = self._other_pasts([each for each in before if each.before is not None])
-            if not others:
+            after = _best([*after, *self._explained(others, look)]) if others else after
+            # A second change may be needed before the first pays.
+            before = [each for each in (after[0].before, *others) if each is not None and id(each) not in tried][:1]
+            if not before:
                 break
-            after = _best([*after, *self._explained(others, look)])
-            if after[0].log_weight <= best:
-                break
-            before = [after[0].before] if after[0].before is not None else before
         return after
 
     def _is_contradicted(self, best: MatchCourse, piece: Piece) -> bool:
@@ -207,7 +205,7 @@ class _Search(Steps):
                 ended.append(self._ended(course, look))
                 longer += self._next(course, look)
             worst = max((course.log_weight for course in ended), default=-math.inf) - _NEGLIGIBLE
-            most = _BEAM if len(longer) == 0 or len(longer[0].left) <= _MANY else _BEAM // 3
+            most = _BEAM if len(longer) == 0 or len(longer[0].left) <= MANY_PIECES else _BEAM // 3
             todo = [course for course in _best(longer)[:most] if course.log_weight > worst]
         return _best(ended)
 
@@ -292,8 +290,8 @@ class _Search(Steps):
                     yield rest
                 case Draw(tiles=tiles):
                     yield rest
-                    for fewer in range(1, tiles):
-                        yield [*kept[:at], Named(replace(action, tiles=fewer)), *kept[at + 1 :]]
+                    for other in (*range(1, tiles), tiles + 1):
+                        yield [*kept[:at], Named(replace(action, tiles=other)), *kept[at + 1 :]]
                 case Reveal():
                     yield rest
                 case Lead(seat=seat) if hand is not None:

@@ -112,7 +112,9 @@ _AT_ONCE = (Button.UNDO, Button.STANDS, Button.NEXT)
 
 def _viewed(session: Session, view: TableView) -> tuple[Session, Announcements]:
     is_trusted = view.is_settled and view.lost is None
-    session = replace(session, is_at_rest=is_trusted, viewed_ns=session.t_ns)
+    is_blind = session.viewed_ns is not None and session.t_ns - session.viewed_ns >= _BLIND_NS
+    sighted_ns = session.t_ns if is_blind and not is_trusted else session.sighted_ns
+    session = replace(session, is_at_rest=is_trusted, viewed_ns=session.t_ns, sighted_ns=sighted_ns)
     if session.decoder is None or not is_trusted:
         return session, ()
     seen = session.seen
@@ -192,9 +194,11 @@ def _due(session: Session, *, is_last: bool = False) -> tuple[Session, Announcem
     is_unseen = session.seen is None
     is_sound_due = bool(session.heard) and session.t_ns - session.heard[0][0] >= KNOCK_WAITS_NS
     is_blind = session.viewed_ns is not None and session.t_ns - session.viewed_ns >= _BLIND_NS
-    waits_ns = PRESS_WAITS_NS if session.is_at_rest else _HIDDEN_WAITS_NS
+    waits_ns, since_ns = PRESS_WAITS_NS, 0
+    if not session.is_at_rest:
+        waits_ns, since_ns = _HIDDEN_WAITS_NS, session.sighted_ns
     is_press_due = any(
-        not isinstance(press, Press) or (not is_blind and session.t_ns - t_ns >= waits_ns)
+        not isinstance(press, Press) or (not is_blind and session.t_ns - max(t_ns, since_ns) >= waits_ns)
         for t_ns, press in session.pressed
     )
     is_still = session.is_at_rest and not is_blind
@@ -293,9 +297,11 @@ def _written(session: Session) -> tuple[Session, Announcements]:
     found = doubtful_actions(doubt, guessed) if is_marked else guessed
     wanted = {path[-1 - back].seqs[at] for back, at in found if back < len(path)}
     hand = len(decoder.beam[0].chain())
-    ours = {seq for each in path[-hand:] for seq in each.seqs}
+    ours = [seq for each in path[-hand:] for seq in each.seqs]
+    if is_marked and not wanted:  # Something is odd, or only another course has additional actions.
+        wanted = marked & session.marked & {*ours} or {*ours[-1:]}
     new = tuple(sorted(wanted - marked - session.confirmed))
-    over = tuple(sorted((marked & ours & session.marked) - wanted))
+    over = tuple(sorted((marked & {*ours} & session.marked) - wanted))
     for event in (Inferred(new), Confirmed(over)):
         if event.seqs:
             state, _ = apply(state, event)

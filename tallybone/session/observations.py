@@ -61,6 +61,7 @@ class Observation:
         touched: Names of the pieces that a hand touched and left in place: another may have been stacked on one.
         lying: Number of face-up tiles outside all zones.
         yard: Number of tiles in the boneyard. None at a table without a zone for it.
+        taken: Number of tiles that have left the boneyard.
         strays: Number of face-down tiles outside all zones.
         is_by_hand: Whether a hand reached over the table.
         came_from: Seats at the only side from which hands came. Empty if that is ambiguous.
@@ -83,6 +84,7 @@ class Observation:
     touched: frozenset[NodeId] = frozenset()
     lying: int = 0
     yard: int | None = None
+    taken: int = 0
     strays: int = 0
     is_by_hand: bool = False
     came_from: tuple[Seat, ...] = ()
@@ -149,6 +151,7 @@ def looked(watched: TablePieces, parts: SortedView, look: Observation) -> tuple[
         came_from=parts.came_from,
         shown=parts.hands,
         yard=parts.boneyard + parts.strays,
+        taken=parts.taken,
     )
     kept = () if len(lost) >= _SWEPT * (len(lost) + len(stayed)) else tuple(lost)
     return TablePieces((*stayed, *back, *fresh), kept, NodeId(watched.next_name + len(fresh))), look

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
-from itertools import islice
 
 from engine import (
     Abandon,
@@ -171,9 +170,6 @@ def doubtful_actions(doubt: Doubt, guessed: Set[tuple[int, int]]) -> set[tuple[i
     for other, share in doubt.by_totals[1:]:
         if share >= 1.0 - CERTAIN:
             found |= {where for where, _ in _differences(best, other)[0]}
-    if not found:  # Something is odd, or only another course has additional actions: mark the last one.
-        last = ((back, len(course.actions) - 1) for back, course in enumerate(_path(best)) if course.actions)
-        found |= set(islice(last, 1))
     return found
 
 

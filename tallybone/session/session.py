@@ -48,6 +48,7 @@ class Session:
         last_press: Last press of a button, with its time, or None.
         is_at_rest: The last view showed the table at rest.
         viewed_ns: Time of the last view, or None before the first.
+        sighted_ns: Time of the first view after the last gap, if the table was not at rest then.
         is_deaf: The machine was off before the next look.
         doubtful_ns: Time since which the totals are doubtful, or None.
         marked: Actions that are marked because they are doubtful. Others were marked by hand, or before the restart.
@@ -76,6 +77,7 @@ class Session:
     last_press: tuple[int, Press] | None = None
     is_at_rest: bool = True
     viewed_ns: int | None = None
+    sighted_ns: int = 0
     is_deaf: bool = False
     doubtful_ns: int | None = None
     marked: frozenset[Seq] = frozenset()

@@ -40,7 +40,7 @@ from engine.game.questions import copies_left
 from engine.game.steps import step
 from engine.value import changed
 from tallybone.session.belief import NEVER, log_chances, log_fault, log_side, plausible
-from tallybone.session.course import MatchCourse, Named, unseen_end
+from tallybone.session.course import SURPRISING, MatchCourse, Named, unseen_end
 from tallybone.session.inputs import BY_SEAT, Button, Press
 from tallybone.session.observations import Observation, Piece, turned_like
 from tallybone.session.open_hands import hand_tiles
@@ -89,6 +89,9 @@ _IN_REACH, _LEAST_WAY = 3.5, -14.0
 # Share of the layout that is gone when a table is swept, and of the boneyard that shows a new deal.
 _SWEPT, _DETECTED = 0.8, 0.5
 _MAX_ACTIONS = 60
+# Number of pieces in a look above which fewer courses are followed, no other past is looked for, and the hand is
+# provisional: most orders are not followed.
+MANY_PIECES = 6
 # Maximum number of readings of an open tile, and smallest share of one.
 _READINGS, _LEAST_SHARE = 8, 0.001
 # Cost of playing a tile before another that was visible at least this much earlier. Frames come faster than this, and
@@ -188,8 +191,12 @@ class Steps:
         is_new = any(isinstance(each.action, NewHand) for each in course.actions)
         is_first = course.missing_first is None or is_new or game.phase is Phase.LEAD
         first = missing if is_first else course.missing_first
+        if not (is_first or look.taken or missing is None or course.missing is None or first is None):
+            first = max(0, first - max(0, course.missing - missing))  # overlooked at the first count
         weight = course.log_weight - cost
         surprise = (weight if course.before is None else course.before.log_weight) - weight - len(course.actions)
+        if sum(bool(named.name) for named in course.actions) > MANY_PIECES:
+            surprise += SURPRISING
         weight -= waiting
         return changed(
             course,

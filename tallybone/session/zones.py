@@ -157,6 +157,7 @@ class SortedView:
     Attributes:
         layout: Tiles outside all zones, and their changes.
         boneyard: Number of tiles in the boneyard.
+        taken: Number of tiles that have left it.
         strays: Number of face-down tiles outside all zones.
         hands: Open tiles in each seat's zone.
         is_by_hand: Whether a hand reached over the table before this view.
@@ -165,6 +166,7 @@ class SortedView:
 
     layout: TableView
     boneyard: int = 0
+    taken: int = 0
     strays: int = 0
     hands: tuple[tuple[SeenTile, ...], ...] = ()
     is_by_hand: bool = False
@@ -196,9 +198,10 @@ def split(view: TableView, zones: Zones, layout: Sequence[Footprint], *, may_joi
             boneyard += 1
         elif seat is not None and tile.face is Face.UP:
             hands[seat].append(tile)
+    taken = sum(change.kind is ChangeKind.REMOVED and sorter.is_boneyard(change.tile) for change in view.changes)
     strays = sum(tile.face is Face.DOWN for tile in rest)
     by_hand = (bool(view.came_from), _came_from(view, zones))
-    return SortedView(layout_view, boneyard, strays, tuple(map(tuple, hands)), *by_hand)
+    return SortedView(layout_view, boneyard, taken, strays, tuple(map(tuple, hands)), *by_hand)
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,16 @@ def test_a_draw_that_uncovers_hidden_tiles_is_not_determined() -> None:
     assert draws(table)[-1:] == [Draw(Seat(1))]
 
 
+def test_tiles_of_the_boneyard_that_are_detected_late_are_no_doubt() -> None:
+    table = playing(yard=12)
+    table.put(back(22), back(23), side="top")
+    table.wait()
+    assert not table.session.is_provisional
+    table.take(*table.backs(1), side="top")
+    assert draws(table) == [Draw(Seat(1))]
+    assert not table.session.is_provisional
+
+
 def test_a_draw_precedes_the_play_seen_at_the_same_time() -> None:
     table = playing()
     (gone,) = table.backs(1)

@@ -13,10 +13,10 @@ TABLE = (tallybone.session.__doc__ or "").split("Weights\n===")[1]
 WEIGHTS = {
     name: value
     for name, value in (vars(course) | vars(steps) | vars(decoder)).items()
-    if re.fullmatch(r"_[A-Z_]+", name)
+    if re.fullmatch(r"[A-Z_]+", name) and isinstance(value, int | float)
 }
 # Limits of tables and hands, and of rounding, which no course reaches in play.
-OTHERS = {"_MAX_ACTIONS", "_MORE_LOOKS", "_MOST_STRAYS", "_SAME", "_SCORING", "_TILES"}
+OTHERS = {"NEVER", "_MAX_ACTIONS", "_MORE_LOOKS", "_MOST_STRAYS", "_SAME", "_SCORING", "_TILES"}
 
 
 @pytest.mark.parametrize("name", sorted(set(WEIGHTS) - OTHERS))
