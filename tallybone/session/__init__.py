@@ -75,7 +75,7 @@ steps.py: actions
 decoder.py and course.py: search
     _BEAM, _WAYS     24, 3     courses kept; ways to play a piece in each
     _NEGLIGIBLE      9         a course this much worse than the best is dropped
-    _TROUBLE         2.5       cost of a look after which another past is tried, up to _MOST_WORSE (14), _ROUNDS (4)
+    _TROUBLE         2.5       cost of a look after which another past is tried, up to _MOST_WORSE (14), _ROUNDS (3)
     _MOST_REPEATED   1000      actions played again at one look: it bounds the time
     SURPRISING       4.7       cost of a look, beyond one for each action, from which its hand is provisional
     _CONTRADICTS     1         log odds of a new reading against a played tile after which it is played again

@@ -48,7 +48,7 @@ from tallybone.session.touching import Laid, footprint_of, halves_of
 # Maximum number of courses kept; log odds to the best course below which one is dropped.
 _BEAM, _NEGLIGIBLE = 24, 9.0
 # Cost of a look above which another past is looked for, by how much it may be worse, and number of changes at one look.
-_TROUBLE, _MOST_WORSE, _ROUNDS = 2.5, 14.0, 4
+_TROUBLE, _MOST_WORSE, _ROUNDS = 2.5, 14.0, 3
 # Number of looks that are kept from before the hand.
 _MORE_LOOKS = 2
 # Maximum number of looks that are played again for all changes at a look. It bounds the time.

@@ -92,7 +92,7 @@ _MAX_ACTIONS = 60
 # Number of pieces in a look above which fewer courses are followed, no other past is looked for, and the hand is
 # provisional: most orders are not followed.
 MANY_PIECES = 6
-# Maximum number of readings of an open tile, and smallest share of one.
+# Maximum number of readings of a tile at each place, and smallest share of one.
 _READINGS, _LEAST_SHARE = 8, 0.001
 # Cost of playing a tile before another that was visible at least this much earlier. Frames come faster than this, and
 # people take longer to play two tiles.
@@ -569,8 +569,10 @@ def _likely_ways(piece: Piece, joints: Iterable[Joint], rules: Rules, *, is_doub
         else:
             firsts, seconds = (likely[at] | needed if at == joint.inner_half else likely[at] for at in (0, 1))
             pairs = {(a, b) for a in firsts for b in seconds if a != b}
-        for first, second in sorted(pairs):
-            weight = chances[0][first] + chances[1][second] - joint.misfit
+        weighed = [(chances[0][first] + chances[1][second] - joint.misfit, first, second) for first, second in pairs]
+        weighed.sort(reverse=True)
+        fitting = [each for each in weighed if joint.number in (None, each[1 + joint.inner_half])]
+        for weight, first, second in dict.fromkeys((*weighed[:_READINGS], *fitting[:_READINGS])):
             if weight > _LEAST_WAY:
                 at_port = replace(joint, number=(first, second)[joint.inner_half])
                 yield PieceWay(Tile.of(first, second), at_port, weight)
