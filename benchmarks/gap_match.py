@@ -10,7 +10,22 @@ import numpy as np
 
 from benchmarks.gap_eye import PerfectEye, TableEye
 from benchmarks.gap_streams import Item, Stream
-from engine import Event, MatchStart, Play, State, describe, entries, replay
+from engine import (
+    Amend,
+    Confirmed,
+    Event,
+    MatchStart,
+    NewHand,
+    Play,
+    Reveal,
+    RevealPips,
+    Seat,
+    Seq,
+    State,
+    describe,
+    entries,
+    replay,
+)
 from tallybone.json_values import from_json, to_json
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer
@@ -79,7 +94,7 @@ class Follower:
     trace: bool = False
     eye: TableEye = field(default_factory=PerfectEye)
     session: Session = field(init=False)
-    asked: tuple[str, int] | None = None
+    asked: tuple[str, int | None] | None = None
     questions: int = 0
     taps: int = 0
     slowest_ms: float = 0.0
@@ -138,18 +153,32 @@ class Follower:
 
     def _answer(self, item: Item) -> None:
         """Answer a question after a reading time."""
-        if self.answers is Answers.NONE or not self.session.questions:
+        if self.answers is Answers.NONE:
+            return
+        if not self.session.questions:
+            self._enter_pips(item)
             return
         topic = self.session.questions[-1].ambiguity.topic
-        if self.asked is None or self.asked[0] != topic:
-            self.asked = (topic, self.t_ns)
-        if not 0 <= self.t_ns - self.asked[1] < 2 * _READS_NS or self.t_ns - self.asked[1] < _READS_NS:
-            return
-        answer = answer_of(self.session, self.stream.truth(item.done))
+        answer = answer_of(self.session, self.stream.truth(item.done)) if self._has_read(topic) else None
         if answer is not None:
-            self.asked = (topic, self.t_ns - 10 * _READS_NS)  # each question once
+            self.asked = (topic, None)  # each question once
             self.taps += 1
             self._feed(self._maybe_wrong(answer), item)
+
+    def _has_read(self, topic: str) -> bool:
+        """Return True if players have had time to read a question, and have not answered it."""
+        if self.asked is None or self.asked[0] != topic:
+            self.asked = (topic, self.t_ns)
+        return self.asked[1] is not None and self.t_ns - self.asked[1] >= _READS_NS
+
+    def _enter_pips(self, item: Item) -> None:
+        """Enter the pips of hands that nobody saw, for which the page has a field."""
+        known = {(hand, seat): pips for hand, seat, pips, _ in _pips_left(self.stream.truth(item.done))}
+        for hand, seat, pips, estimate in _pips_left(self.session.state):
+            if estimate is not None and known.get((hand, seat), pips) != pips and self._has_read(f"{hand} {seat}"):
+                self.taps += 1
+                self._feed(Amend(estimate, RevealPips(seat, known[hand, seat])), item)
+                self._feed(Confirmed((estimate,)), item)
 
     def _maybe_wrong(self, answer: Answer) -> Answer:
         """Return the answer, or sometimes a wrong one if the players answer wrongly."""
@@ -183,6 +212,22 @@ def without_zones(stream: Stream) -> Stream:
     """Return a stream of a table that was just installed: no zones, and no buttons."""
     items = tuple(item for item in stream.items if item.event is None)
     return Stream(stream.rules, stream.players, Zones(), stream.steps, stream.begins_ns, items, stream.gaps)
+
+
+def _pips_left(state: State) -> list[tuple[int, Seat, int, Seq | None]]:
+    """Return the pips left: number of the hand, player, pips, and number of the entry if it is an estimate."""
+    hand, found = 0, list[tuple[int, Seat, int, Seq | None]]()
+    for entry in entries(state):
+        match entry.action:
+            case NewHand():
+                hand += 1
+            case Reveal(seat=seat, tiles=tiles):
+                found.append((hand, seat, sum(tile.pips for tile in tiles), None))
+            case RevealPips(seat=seat, pips=pips):
+                found.append((hand, seat, pips, entry.seq if entry.inferred else None))
+            case _:
+                pass
+    return found
 
 
 def _plays(state: State) -> list[tuple[int, object]]:

@@ -125,8 +125,14 @@ def unseen_end(game: Game) -> tuple[Abandon | RevealPips, ...]:
         return ()
     if game.phase is not Phase.REVEAL:
         return (Abandon(),)
-    hidden = [Seat(at) for at, held in enumerate(hand.holdings) if held is None and at != hand.out]
-    return tuple(RevealPips(seat, _likely_pips(game, seat)) for seat in hidden)
+    pips: dict[int, int | None] = {at: None if held is None else held.pips for at, held in enumerate(hand.holdings)}
+    hidden = [at for at, known in pips.items() if known is None and at != hand.out]
+    for at in hidden:
+        likely = _likely_pips(game, Seat(at))
+        while likely in pips.values():  # A tie would need the tiles.
+            likely += 1
+        pips[at] = likely
+    return tuple(RevealPips(Seat(at), pips[at] or 0) for at in hidden)
 
 
 def _without(tiles: Sequence[Tile], gone: Sequence[Tile]) -> tuple[Tile, ...]:

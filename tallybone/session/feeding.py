@@ -17,6 +17,7 @@ from engine import Action, Confirmed, Event, Inferred, NodeId, Undo, apply, entr
 from engine.phrases import listed, phrase
 from engine.state.problems import the_tile
 from engine.value import changed
+from tallybone.session.course import SURPRISING
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
 from tallybone.session.observations import Observation, looked, seen_name
 from tallybone.session.put_right import adopting_events, ask_about_hand
@@ -369,12 +370,17 @@ def _answered(session: Session, answer: Answer) -> tuple[Session, Announcements]
     return replace(session, answered=Answered(len(before.state.log), replace(before, answered=None))), announcements
 
 
-def _trusted(session: Session) -> Session:
+def _trusted(session: Session, surprise: float = 0.0) -> Session:
     """Return the session without surprises of earlier looks, because the players vouch for the totals."""
     assert session.decoder is not None
-    now = {id(course): changed(course, surprise=0.0) for course in session.decoder.beam}
+    now = {id(course): changed(course, surprise=surprise) for course in session.decoder.beam}
     path = tuple(replace(each, course=now.get(id(each.course), each.course)) for each in session.path)
     return replace(session, decoder=replace(session.decoder, beam=tuple(now.values())), path=path)
+
+
+def _is_of_hand(session: Session, seqs: Iterable[engine.Seq]) -> bool:
+    """Return True if one of the actions belongs to the present hand."""
+    return not {*seqs}.isdisjoint(seq for each in session.path for seq in each.seqs)
 
 
 def _laid_anew(session: Session) -> tuple[Session, Observation]:
@@ -437,6 +443,7 @@ def _confirmed(session: Session, event: Confirmed) -> tuple[Session, Announcemen
     game = session.state.game
     if game is not None and session.decoder is not None:
         is_all = all(entry.seq in event.seqs for entry in entries(session.state) if entry.inferred)
+        is_all = is_all and (session.doubtful_ns is None or _is_of_hand(session, event.seqs))
         totals = tuple((engine.Seat(at), total) for at, total in enumerate(game.totals)) if is_all else ()
         session = _trusted(session) if is_all else session
         session, announcements = _decoded(session, replace(_same(session), said=totals))
@@ -463,6 +470,9 @@ def _entered(session: Session, event: Event) -> tuple[Session, Announcements]:
         seq = event.seq if isinstance(event, engine.Amend | engine.ItStands) else before.state.next_seq
         session = replace(session, named=session.named | {int(seq)})
     session = with_places(anchored(session))
+    is_amended = isinstance(event, engine.Amend) and not _is_of_hand(session, (event.seq,))
+    if is_amended and before.doubtful_ns is not None and session.decoder is not None:
+        session = _trusted(session, SURPRISING)  # It says nothing about the doubts of this hand.
     if session.decoder is None or not session.decoder.beam[0].is_odd:
         session = replace(session, doubtful_ns=None)
     session, asked = _with_questions(session)

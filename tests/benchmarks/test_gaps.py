@@ -29,6 +29,12 @@ def test_an_undisturbed_match_is_right_without_marks_and_questions(game: str) ->
     assert (found.plays, found.kept) == (found.of, found.of)
 
 
+def test_pips_entered_for_an_earlier_hand_do_not_end_the_doubt_about_this_one() -> None:
+    found = follow(Case("deal", "bones", 2, Answers.TRUE, 8001))
+    assert found.taps > 0
+    assert not found.is_silent
+
+
 @pytest.mark.parametrize("is_marked", [False, True])
 def test_a_wrong_match_is_silent_unless_marked(is_marked: bool) -> None:
     stream = stream_of("block", 2, 7)

@@ -16,8 +16,10 @@ from engine import (
     HandEnd,
     Insert,
     Irregular,
+    Knock,
     Lead,
     MatchOver,
+    MatchStart,
     NewHand,
     NodeId,
     Phase,
@@ -25,13 +27,16 @@ from engine import (
     Port,
     Remove,
     Reveal,
+    RevealPips,
     Seat,
     Seq,
     Spot,
     Tile,
     Undo,
     entries,
+    replay,
 )
+from tallybone.session.course import unseen_end
 from tallybone.session.inputs import Answer
 from tallybone.session.zones import Zones
 from tests.tallybone.session.test_referee import between, seen
@@ -276,6 +281,17 @@ def test_a_new_boneyard_implies_the_next_deal() -> None:
     assert [event for event in table.announcements if isinstance(event, Irregular | MatchOver)] == []
 
 
+def test_tiles_on_a_swept_table_belong_to_the_next_hand() -> None:
+    table = Table(BONES, hands(2, 1), Lead(Seat(0)))
+    table.put(FIRST, side="bottom")
+    table.put(NEXT, side="top")
+    table.put(LEFT[0], side="bottom")
+    table.take(FIRST, NEXT, LEFT[0], side="top")
+    table.put(FIRST, side="top")
+    assert len(next_hand(table)) == 2
+    assert table.session.is_provisional
+
+
 def test_an_untouched_boneyard_implies_no_deal() -> None:
     table = Table(BONES, hands(2, 1), Lead(Seat(0)))
     table.put(FIRST, side="bottom")
@@ -392,3 +408,14 @@ def test_a_draw_entered_by_hand_is_not_counted_twice() -> None:
     table.look()
     assert in_force(table, Draw) == [Draw(Seat(1), 2)]
     assert not any(isinstance(event, Insert | Remove) for event in table.log)
+
+
+def test_estimates_of_unseen_hands_are_never_a_tie() -> None:
+    events = (NewHand(), Lead(Seat(0)), Play(Seat(0), Tile.of(6, 6)), *(Knock(Seat(at)) for at in (1, 2, 0)))
+    state = replay((MatchStart(BLOCK, ("Ann", "Ben", "Cleo")), *events))
+    assert state.game is not None
+    ends = unseen_end(state.game)
+    assert len({end.pips for end in ends if isinstance(end, RevealPips)}) == 3
+    after = replay(ends, state).game
+    assert after is not None
+    assert after.phase is Phase.DEAL
