@@ -411,8 +411,8 @@ def test_a_draw_entered_by_hand_is_not_counted_twice() -> None:
 
 
 def test_estimates_of_unseen_hands_are_never_a_tie() -> None:
-    events = (NewHand(), Lead(Seat(0)), Play(Seat(0), Tile.of(6, 6)), *(Knock(Seat(at)) for at in (1, 2, 0)))
-    state = replay((MatchStart(BLOCK, ("Ann", "Ben", "Cleo")), *events))
+    begun = (MatchStart(BLOCK, ("Ann", "Ben", "Cleo")), NewHand(), Lead(Seat(0)), Play(Seat(0), Tile.of(6, 6)))
+    state = replay([*begun, *(Knock(Seat(at)) for at in (1, 2, 0))])
     assert state.game is not None
     ends = unseen_end(state.game)
     assert len({end.pips for end in ends if isinstance(end, RevealPips)}) == 3
