@@ -133,13 +133,13 @@ MAX_LINES = {
     "tallybone/recording": 2_706,
     "tallybone/replay": 2_472,
     "tallybone/serve": 3_140,
-    "tallybone/session": 4_092,
+    "tallybone/session": 4_093,
     "tallybone/show": 1_950,
     "tallybone/simulate": 2_045,
     "tallybone/web": 6_030,
     "tallybone": 5_649,
 }
-MAX_LINES_IN_SUM = 85_343
+MAX_LINES_IN_SUM = 85_344
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 

@@ -365,7 +365,8 @@ def _answered(session: Session, answer: Answer) -> tuple[Session, Announcements]
         return _decoded(replace(session, answered=None), look)
     if meaning.denied:
         session = replace(session, rejected=session.rejected | {asked[-1].ambiguity.topic})
-    session = _trusted(session) if meaning.said else session
+    is_whole = session.state.game is not None and len(meaning.said) == len(session.state.game.players)
+    session = _trusted(session) if is_whole else session
     session, announcements = _decoded(session, replace(_same(session), said=meaning.said, denied=meaning.denied))
     return replace(session, answered=Answered(len(before.state.log), replace(before, answered=None))), announcements
 

@@ -186,15 +186,15 @@ def guesses(best: MatchCourse, looks: Sequence[Observation]) -> set[tuple[int, i
 def ask_about_totals(doubt: Doubt, pieces: Mapping[NodeId, Piece]) -> Question:
     """Return the question which of the likeliest totals are right, with the first difference of their courses.
 
-    If that is a play, the question shows its tile. After a gap, it states all totals, because those on which the
-    courses agree may also be wrong.
+    If that is a play, the question shows its tile. After a gap or something odd, it states all totals, because those on
+    which the courses agree may also be wrong.
     """
     likely = [course for course, share in doubt.by_totals if share >= _MIN_SHARE]
     offered, best = likely[:_MAX_CHOICES], likely[0]
     seats = [
         at
         for at in range(len(best.game.totals))
-        if _has_gap(best) or len({course.game.totals[at] for course in likely}) > 1
+        if _has_gap(best) or best.is_odd or len({course.game.totals[at] for course in likely}) > 1
     ]
     reasons = [_reason(course, best if course is not best else offered[-1]) for course in offered]
     choices = [_option(course, seats, reason) for course, reason in zip(offered, reasons, strict=True)]
