@@ -89,13 +89,13 @@ def test_a_question_takes_precedence_over_a_problem() -> None:
     shown = table_state(now(asked(), is_healthy=False), None)
     assert shown is not None
     assert (shown.mood, shown.concerns) == (Mood.ASKING, None)
-    assert page_of(asked(), "Ann plays 3-5").message == "what is the score?"
+    assert page_of(asked(), "Ann plays 3-5").message == "What is the score?"
 
 
 def test_a_small_display_shows_a_question_once() -> None:
     page = page_of(asked(), "Ann plays 5-3")
     screens = screens_of(page, 20, 2, frozenset(map(chr, range(32, 126))))
-    assert [row.strip() for screen in screens for row in screen].count("what is the score?") == 1
+    assert [row.strip() for screen in screens for row in screen].count("What is the score?") == 1
 
 
 def test_points_are_a_gain_of_their_player() -> None:
