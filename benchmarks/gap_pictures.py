@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 import cv2
 import numpy as np
 
-from benchmarks.gap_streams import GAMES, KINDS, OPTIONS, Item, Kind, Stream, somewhere, without_pictures
+from benchmarks.gap_streams import GAMES, KINDS, OPTIONS, Item, Kind, Stream, gaps_of, without_pictures
 from engine import MatchStart, NewHand, Play, Rules, Stack, profile
 from tallybone.cli.simulate import simulate
 from tallybone.evaluate.hands import Truth, read_truth
@@ -32,7 +32,6 @@ from vision.tracking.table_view import TableView
 from vision.tracking.watch import Frame, Watch
 
 _EARLY_S = 3.0
-_GAP_NS, _LONG_GAP_NS = 8_000_000_000, 30_000_000_000
 # Time for which open hands are visible after a gap.
 _SEEN_OPEN_NS = 1_500_000_000
 # Time from which pictures are disturbed, and in which the boneyard is covered.
@@ -190,19 +189,6 @@ def _early(stream: Stream, rng: np.random.Generator) -> Stream:
     return replace(stream, items=tuple(sorted(items, key=lambda item: item.t_ns)), gaps=presses)
 
 
-def _three_gaps(stream: Stream, rng: np.random.Generator) -> Stream:
-    """Drop pictures for 8 s, three times."""
-    for start in sorted((somewhere(stream, rng) for _ in range(3)), reverse=True):
-        stream = without_pictures(stream, start, start + _GAP_NS)
-    return stream
-
-
-def _long_gap(stream: Stream, rng: np.random.Generator) -> Stream:
-    """Drop pictures for 30 s."""
-    start = somewhere(stream, rng)
-    return without_pictures(stream, start, start + _LONG_GAP_NS)
-
-
 def _end(stream: Stream, _rng: np.random.Generator) -> Stream:
     """Drop pictures from the last tile of the first hand until the open hands have been counted."""
     second = stream.at(NewHand)[1]
@@ -271,8 +257,8 @@ def _cover(stream: Stream, rng: np.random.Generator) -> Stream:
 PICTURE_KINDS: dict[str, Kind] = {
     **{name: KINDS[name] for name in ("undisturbed", "nopicture", "unsettled", "restart", "burst")},
     "early": _early,
-    "three": _three_gaps,
-    "long": _long_gap,
+    "three": gaps_of(8, 3),
+    "long": gaps_of(30, 1),
     "end": _end,
     **{name: KINDS[name] for name in ("late", "deal", "hand", "undo", "double")},
     "tint": _edited(_tint),

@@ -314,20 +314,24 @@ def undisturbed(stream: Stream, _rng: np.random.Generator) -> Stream:
 
 def no_pictures(stream: Stream, rng: np.random.Generator) -> Stream:
     """Drop pictures for 1 to 30 s. Sounds and presses still arrive."""
-    start = somewhere(stream, rng)
+    start = _somewhere(stream, rng)
     return without_pictures(stream, start, start + int(rng.uniform(1.0, 30.0) * SECOND_NS))
 
 
-def burst(stream: Stream, rng: np.random.Generator) -> Stream:
-    """Drop pictures for 3 s, six times."""
-    for start in sorted((somewhere(stream, rng) for _ in range(6)), reverse=True):
-        stream = without_pictures(stream, start, start + 3 * SECOND_NS)
-    return stream
+def gaps_of(seconds: int, many: int) -> Kind:
+    """Return a kind that drops pictures for *seconds*, *many* times."""
+
+    def kind(stream: Stream, rng: np.random.Generator) -> Stream:
+        for start in sorted((_somewhere(stream, rng) for _ in range(many)), reverse=True):
+            stream = without_pictures(stream, start, start + seconds * SECOND_NS)
+        return stream
+
+    return kind
 
 
 def unsettled(stream: Stream, rng: np.random.Generator) -> Stream:
     """Cover the table by a person for 3 to 15 s. Pictures arrive, but none is settled."""
-    start = somewhere(stream, rng)
+    start = _somewhere(stream, rng)
     return _covered(stream, start, start + int(rng.uniform(3.0, 15.0) * SECOND_NS))
 
 
@@ -390,7 +394,7 @@ def bump(stream: Stream, rng: np.random.Generator) -> Stream:
     """Shift all tiles together by 2 to 20 mm, twice."""
     items = list(stream.items)
     for _ in range(2):
-        start = somewhere(stream, rng)
+        start = _somewhere(stream, rng)
         angle, far_px = rng.uniform(0.0, 2 * np.pi), rng.uniform(2.0, 20.0) * PX_PER_MM
         motion = np.array([[1.0, 0.0, far_px * np.cos(angle)], [0.0, 1.0, far_px * np.sin(angle)]])
         moved = _Each(lambda tile, motion=motion: moved_tile(tile, motion))  # type: ignore[misc]  # bound now
@@ -409,7 +413,7 @@ def light(stream: Stream, rng: np.random.Generator) -> Stream:
     """Misread three tiles of the layout for 1 to 3 s, four times."""
     items, gaps = list(stream.items), 0
     for _ in range(4):
-        start = somewhere(stream, rng)
+        start = _somewhere(stream, rng)
         stop = start + int(rng.uniform(1.0, 3.0) * SECOND_NS)
         first = next((item for item in items if item.t_ns >= start), None)
         open_tiles = [] if first is None else [tile for tile in first.tiles if tile.halves]
@@ -489,7 +493,7 @@ def knocks(stream: Stream, rng: np.random.Generator) -> Stream:
     items = [item for item in stream.items if not (isinstance(item.event, KnockHeard) and rng.random() < _MISCOUNTED)]
     gaps = len(stream.items) - len(items) + 3
     for _ in range(3):
-        start = somewhere(stream, rng)
+        start = _somewhere(stream, rng)
         at = next((at for at, item in enumerate(items) if item.t_ns >= start), len(items) - 1)
         heard = KnockHeard(None, confidence=float(rng.uniform(0.3, 0.8)))
         items.insert(at, replace(items[at], event=heard))
@@ -535,7 +539,7 @@ KINDS: dict[str, Kind] = {
     "nopicture": no_pictures,
     "unsettled": unsettled,
     "restart": restart,
-    "burst": burst,
+    "burst": gaps_of(3, 6),
     "early": early,
     "late": late,
     "bump": bump,
@@ -552,7 +556,7 @@ KINDS: dict[str, Kind] = {
 PRESSING = ("early", "late", "double")
 
 
-def somewhere(stream: Stream, rng: np.random.Generator) -> int:
+def _somewhere(stream: Stream, rng: np.random.Generator) -> int:
     """Return a random time up to 2 s before the start of a step after the first deal."""
     first = stream.at(NewHand)[0] + 1
     at = int(rng.integers(first, len(stream.steps)))

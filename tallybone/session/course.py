@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import count
 from typing import NamedTuple
 
 from engine import Abandon, Action, Game, NewHand, Phase, RevealPips, Seat, Tile, unseen
@@ -119,20 +120,19 @@ def _likely_pips(game: Game, seat: Seat) -> int:
 
 
 def unseen_end(game: Game) -> tuple[Abandon | RevealPips, ...]:
-    """Return actions that end the hand although nobody saw its end. Empty if no hand is in progress."""
+    """Return actions that end the hand although nobody saw its end, without a tie. Empty if no hand is in progress."""
     hand = game.hand
     if hand is None or game.phase not in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
         return ()
     if game.phase is not Phase.REVEAL:
         return (Abandon(),)
-    pips: dict[int, int | None] = {at: None if held is None else held.pips for at, held in enumerate(hand.holdings)}
-    hidden = [at for at, known in pips.items() if known is None and at != hand.out]
-    for at in hidden:
-        likely = _likely_pips(game, Seat(at))
-        while likely in pips.values():  # A tie would need the tiles.
-            likely += 1
-        pips[at] = likely
-    return tuple(RevealPips(Seat(at), pips[at] or 0) for at in hidden)
+    taken, ends = {held.pips for held in hand.holdings if held is not None}, list[RevealPips]()
+    for at, held in enumerate(hand.holdings):
+        if held is None and at != hand.out:
+            pips = next(pips for pips in count(_likely_pips(game, Seat(at))) if pips not in taken)
+            taken.add(pips)
+            ends.append(RevealPips(Seat(at), pips))
+    return tuple(ends)
 
 
 def _without(tiles: Sequence[Tile], gone: Sequence[Tile]) -> tuple[Tile, ...]:

@@ -129,13 +129,14 @@ class _Search(Steps):
             after = _best([*after, *self._played_on(before, look)])
         is_short = len(self.looks) > 1 and len(look.pieces) <= MANY_PIECES
         is_short = is_short and before[0].game.phase is not Phase.DEAL  # nothing of the hand before is in doubt now
-        tried = set[int]()
+        tried = list[MatchCourse]()
         while is_short and len(tried) < _ROUNDS and after[0].log_weight < before[0].log_weight - _TROUBLE:
-            tried.add(id(before[0]))
+            tried.append(before[0])
             others = self._other_pasts([each for each in before if each.before is not None])
             after = _best([*after, *self._explained(others, look)]) if others else after
             # A second change may be needed before the first pays.
-            before = [each for each in (after[0].before, *others) if each is not None and id(each) not in tried][:1]
+            bases = (each for each in (after[0].before, *others) if not any(each is one for one in tried))
+            before = [each for each in bases if each is not None][:1]
             if not before:
                 break
         return after

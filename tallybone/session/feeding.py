@@ -366,13 +366,13 @@ def _answered(session: Session, answer: Answer) -> tuple[Session, Announcements]
     if meaning.denied:
         session = replace(session, rejected=session.rejected | {asked[-1].ambiguity.topic})
     is_whole = session.state.game is not None and len(meaning.said) == len(session.state.game.players)
-    session = _trusted(session) if is_whole else session
+    session = _with_surprise(session, 0.0) if is_whole else session
     session, announcements = _decoded(session, replace(_same(session), said=meaning.said, denied=meaning.denied))
     return replace(session, answered=Answered(len(before.state.log), replace(before, answered=None))), announcements
 
 
-def _trusted(session: Session, surprise: float = 0.0) -> Session:
-    """Return the session without surprises of earlier looks, because the players vouch for the totals."""
+def _with_surprise(session: Session, surprise: float) -> Session:
+    """Return the session with another cost of the most surprising look: none if the players vouch for the totals."""
     assert session.decoder is not None
     now = {id(course): changed(course, surprise=surprise) for course in session.decoder.beam}
     path = tuple(replace(each, course=now.get(id(each.course), each.course)) for each in session.path)
@@ -446,7 +446,7 @@ def _confirmed(session: Session, event: Confirmed) -> tuple[Session, Announcemen
         is_all = all(entry.seq in event.seqs for entry in entries(session.state) if entry.inferred)
         is_all = is_all and (session.doubtful_ns is None or _is_of_hand(session, event.seqs))
         totals = tuple((engine.Seat(at), total) for at, total in enumerate(game.totals)) if is_all else ()
-        session = _trusted(session) if is_all else session
+        session = _with_surprise(session, 0.0) if is_all else session
         session, announcements = _decoded(session, replace(_same(session), said=totals))
     state, outcomes = apply(session.state, event)
     return replace(session, state=state), (*announcements, *outcomes)
@@ -473,7 +473,7 @@ def _entered(session: Session, event: Event) -> tuple[Session, Announcements]:
     session = with_places(anchored(session))
     is_amended = isinstance(event, engine.Amend) and not _is_of_hand(session, (event.seq,))
     if is_amended and before.doubtful_ns is not None and session.decoder is not None:
-        session = _trusted(session, SURPRISING)  # It says nothing about the doubts of this hand.
+        session = _with_surprise(session, SURPRISING)  # An earlier hand resolves no doubt about this one.
     if session.decoder is None or not session.decoder.beam[0].is_odd:
         session = replace(session, doubtful_ns=None)
     session, asked = _with_questions(session)

@@ -530,8 +530,7 @@ class Steps:
         if game.phase is Phase.LEAD or not (is_shown or course.presses):
             return
         cost = 0.0 if is_shown or is_entered else _UNSEEN_DEAL
-        is_next = game.phase is Phase.REVEAL and course.is_swept and course.left  # new tiles on a swept table
-        if hand is not None and game.phase in (Phase.PLAY, Phase.REVEAL) and not is_next:
+        if hand is not None and game.phase in (Phase.PLAY, Phase.REVEAL):
             cost += _UNSEEN_END
         events = (*unseen_end(game), NewHand())
         after = game

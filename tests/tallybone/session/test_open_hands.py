@@ -281,17 +281,6 @@ def test_a_new_boneyard_implies_the_next_deal() -> None:
     assert [event for event in table.announcements if isinstance(event, Irregular | MatchOver)] == []
 
 
-def test_tiles_on_a_swept_table_belong_to_the_next_hand() -> None:
-    table = Table(BONES, hands(2, 1), Lead(Seat(0)))
-    table.put(FIRST, side="bottom")
-    table.put(NEXT, side="top")
-    table.put(LEFT[0], side="bottom")
-    table.take(FIRST, NEXT, LEFT[0], side="top")
-    table.put(FIRST, side="top")
-    assert len(next_hand(table)) == 2
-    assert table.session.is_provisional
-
-
 def test_an_untouched_boneyard_implies_no_deal() -> None:
     table = Table(BONES, hands(2, 1), Lead(Seat(0)))
     table.put(FIRST, side="bottom")
