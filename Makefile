@@ -19,18 +19,19 @@ SPREAD := -n 2 --dist loadfile
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 MADE := $(VENV)/.made-$(VERSION)
 RUN := $(VENV)/.run-$(VERSION)
+LAB := $(VENV)/.lab-$(VERSION)
 DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test coverage docs texts fuzz wheel image sbom fast check programs format bench looks hands deb chroot lab arm lock clean
+.PHONY: help demo setup test coverage docs texts fuzz wheel image sbom fast check programs format bench looks hands deb chroot guest arm lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
 	@echo
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
-demo: $(RUN) ## set up (about 90 MB the first time), then watch and score a rendered game; under a minute
+demo: $(LAB) ## set up (about 90 MB the first time), then watch and score a rendered game; under a minute
 	@$(BIN)/tallybone demo
 
 setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
@@ -38,7 +39,7 @@ setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
 
 test: $(DEV) check coverage ## set up the tools (260 MB the first time), then check and run every test; about 25 minutes
 	@echo "Running all other tests, the slow ones too."
-	@$(BIN)/python -m pytest $(SPREAD) -m "slow and not (chroot or hardware or lab)" $(COVERED) $(COVERING)
+	@$(BIN)/python -m pytest $(SPREAD) -m "slow and not (chroot or guest or hardware)" $(COVERED) $(COVERING)
 	@$(BIN)/python -m pytest $(SPREAD) $(addprefix --ignore=,$(COVERED) $(COVERING))
 
 # Counting makes Python up to three times as slow, so it counts in quick tests only.
@@ -104,7 +105,7 @@ format: $(DEV) ## rewrite the sources as `make check` wants them, as far as a to
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 
 bench: $(DEV) ## measure speed on this machine, each figure next to a reference in the same run
-	@set -e; for file in $(filter-out benchmarks/bench_hands.py benchmarks/bench_gaps.py benchmarks/bench_crash.py benchmarks/bench_damage.py benchmarks/bench_endurance.py benchmarks/bench_enrol_photos.py benchmarks/bench_count_hand.py benchmarks/bench_scales.py benchmarks/bench_mutants.py,$(wildcard benchmarks/bench_*.py)); do echo "== $$file"; $(BIN)/python $$file; done
+	@set -e; for file in $(filter-out lab/bench/hands.py lab/bench/gaps.py lab/bench/crash.py lab/bench/damage.py lab/bench/endurance.py lab/bench/enrol_photos.py lab/bench/count_hand.py lab/bench/scales.py lab/bench/mutants.py,$(wildcard lab/bench/[a-z]*.py)); do echo "== $$file"; $(BIN)/python -m $$(echo $${file%.py} | tr / .); done
 
 docs: $(DEV) ## build the documentation in build/docs, with search; it works offline
 	@$(INSTALL) -r requirements/docs.txt
@@ -125,7 +126,7 @@ looks: $(DEV) ## write contact sheets of the page to build/looks, and count faul
 	@$(BIN)/python -m tests.tallybone.web.looks build/looks $(LOOKS)
 
 hands: $(DEV) ## render sixty hands in motion, follow and judge them; hours. Kept and gone on with: make hands KEEP=DIR
-	@$(BIN)/python benchmarks/bench_hands.py --jobs 2 $(if $(KEEP),--keep $(KEEP))
+	@$(BIN)/python -m lab.bench.hands --jobs 2 $(if $(KEEP),--keep $(KEEP))
 
 # Both say which machine is meant, since wheels are made for one Python and one processor.
 DEB_PYTHON ?= $(VERSION)
@@ -133,8 +134,9 @@ DEB_ARCH ?= $(shell dpkg --print-architecture 2>/dev/null)
 deb: $(DEV) ## make a Debian package in dist (95 MB, all it needs is in it): make deb [DEB_PYTHON=3.13 DEB_ARCH=arm64]
 	@systemd/make_deb.sh dist $(DEB_PYTHON) $(DEB_ARCH)
 
-wheel: $(DEV) ## make the wheel of this version in dist, for pipx, uv, install.sh and update
-	@rm -f dist/tallybone-*.whl && $(BIN)/python -m hatchling build -t wheel -d dist
+wheel: $(DEV) ## make the wheels of this version in dist: a table's, for pipx, uv, install.sh and update, and tallybone-lab
+	@rm -f dist/tallybone*.whl && $(BIN)/python -m hatchling build -t wheel -d dist
+	@cd lab && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
 
 image: wheel ## build the container image tallybone, with podman or docker
 	@$$(command -v podman || command -v docker) build --tag tallybone --file Containerfile .
@@ -149,16 +151,16 @@ chroot: $(DEV) ## install, upgrade, package and remove in a bare system (root, d
 	@test -d build/$(SUITE) || debootstrap --variant=minbase --include=systemd,udev,python3,python3-venv $(SUITE) build/$(SUITE)
 	@TALLYBONE_CHROOT=build/$(SUITE) $(BIN)/python -m pytest -m chroot tests/systemd/test_in_a_chroot.py
 
-LAB ?= build/lab
-lab: $(DEV) ## boot Debian 13 on simulated hardware: play a match, cut the power, unplug parts (root, mmdebstrap; 20 minutes the first time)
-	@tests/lab/build.sh $(LAB)
-	@TALLYBONE_LAB=$(LAB) $(BIN)/python -m pytest -n 3 --dist worksteal -m lab -p no:cacheprovider --durations=0 tests/lab
+GUEST ?= build/guest
+guest: $(DEV) ## boot Debian 13 on simulated hardware: play a match, cut the power, unplug parts (root, mmdebstrap; 20 minutes the first time)
+	@tests/guest/build.sh $(GUEST)
+	@TALLYBONE_GUEST=$(GUEST) $(BIN)/python -m pytest -n 3 --dist worksteal -m guest -p no:cacheprovider --durations=0 tests/guest
 
 ARM ?= build/arm64
 arm: $(DEV) ## package, demo and quick tests on Debian 13 for arm64, emulated (root, mmdebstrap, qemu-user; hours)
-	@tests/lab/arm.sh $(ARM)
-	@TALLYBONE_CHROOT=$(ARM)/root TALLYBONE_ARM64=$(ARM) $(BIN)/python -m pytest -m "chroot or lab" -p no:cacheprovider --timeout=7200 --durations=0 \
-	  tests/systemd/test_in_a_chroot.py::test_the_debian_package_installs_and_purges_cleanly tests/lab/test_arm64.py
+	@tests/guest/arm.sh $(ARM)
+	@TALLYBONE_CHROOT=$(ARM)/root TALLYBONE_ARM64=$(ARM) $(BIN)/python -m pytest -m "chroot or guest" -p no:cacheprovider --timeout=7200 --durations=0 \
+	  tests/systemd/test_in_a_chroot.py::test_the_debian_package_installs_and_purges_cleanly tests/guest/test_arm64.py
 
 # Universal: one file for 3.11 and later, x86-64 and aarch64. No host is named in them: pip asks whatever index it has.
 # Extras are kept (coverage[toml]==7.17.4), because older versions of pip find no pin for them otherwise.
@@ -170,7 +172,7 @@ lock: ## pin the newest versions again, with hashes (needs uv)
 	$(LOCK) --extra web --extra mqtt --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in requirements/table.in -o requirements/table.txt
 	$(LOCK) --extra fuzz --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/fuzz.txt
 	$(LOCK) --extra docs --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/docs.txt
-	$(LOCK) --extra finder --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/finder.txt
+	$(LOCK) --extra finder --no-emit-package tallybone -c requirements/dev.txt lab/pyproject.toml requirements/build.in -o requirements/finder.txt
 
 clean: ## remove .venv and what the tools left
 	rm -rf $(VENV) build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -191,7 +193,12 @@ $(RUN): $(MADE) requirements/run.txt pyproject.toml
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(DEV): $(RUN) requirements/dev.txt
+# Demo, simulated cameras, evaluation and training.
+$(LAB): $(RUN) lab/pyproject.toml
+	@$(PIP) install --no-deps --no-build-isolation --editable lab
+	@touch $@
+
+$(DEV): $(LAB) requirements/dev.txt
 	@echo "Installing what its tests and checks need (requirements/dev.txt)."
 	@$(INSTALL) -r requirements/dev.txt
 	@touch $@

@@ -117,7 +117,7 @@ def test_every_named_test_exists() -> None:
     paths = [
         (path.name, named)
         for path in DOCUMENTS
-        for named in re.findall(r"(?:tests|benchmarks|systemd)/[\w/]+\.(?:py|sh)", path.read_text(encoding="utf-8"))
+        for named in re.findall(r"(?:tests|lab|systemd)/[\w/]+\.(?:py|sh)", path.read_text(encoding="utf-8"))
     ]
     assert len(paths) > 30
     assert [path for path in paths if not (ROOT / path[1]).exists()] == []

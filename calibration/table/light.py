@@ -16,7 +16,7 @@ from vision.arrays import Crop, GreyImage, Image
 from vision.reading import Face, OutlinePx, SeenTile
 
 # Minimum contrast between face and pips in grey levels. The reader starts to fail below 12 at a noise of 2 levels. At a
-# noise of 7, typical of dark pictures, it fails below 20 (benchmarks/bench_light.py).
+# noise of 7, typical of dark pictures, it fails below 20 (lab/bench/light.py).
 LEAST_CONTRAST = 25.0
 # Maximum saturated share of a tile. Of halves with more glare one in six is misread, and none without glare.
 MOST_SATURATED = 0.05

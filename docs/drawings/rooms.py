@@ -97,7 +97,7 @@ def boxes() -> list[Box]:
     (rooms,) = (one["layers"] for one in layers if one.get("containers") == ["tallybone"])
     (packages,) = (one["layers"] for one in layers if "containers" not in one)
     found: list[Box] = []
-    for number, floor in enumerate([*rooms, *packages[1:]]):
+    for number, floor in enumerate([*rooms, *packages[2:]]):
         prefix = "tallybone." if number < len(rooms) else ""
         if ":" in floor:
             names = tuple(part.strip() for part in floor.split(":"))

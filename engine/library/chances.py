@@ -10,7 +10,7 @@ drawn from those that nobody else has, the longest-held first, excluding every t
 arrivals exclude fewer tiles, so each hand is drawn with probability 1 / (product of the numbers of alternatives). Its
 weight is this product times the probability of the plays. The particles are resampled by weight after each seat.
 
-benchmarks/bench_odds.py compares the estimates with what players held.
+lab/bench/odds.py compares the estimates with what players held.
 """
 
 from bisect import bisect

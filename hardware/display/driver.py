@@ -1,11 +1,9 @@
-"""Interface of score display drivers: their options in table.toml, opening and emulating them."""
+"""Interface of score display drivers: their options in table.toml, and how to open them."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -15,37 +13,13 @@ from hardware.display.display import ScoreDisplay
 from hardware.display.encoder import DisplayEncoder
 from hardware.display.link import LinkedDisplay, serial_port
 
-if TYPE_CHECKING:  # Emulations are not needed at run time.
-    from hardware.display.emulation.firmware import Emulated
-
-
 UARTS = ("/dev/serial0", "/dev/ttyS0", "/dev/ttyAMA0")
 """Serial ports on the pins of a Raspberry Pi."""
 _UART_PINS = ((14, "UART transmit"), (15, "UART receive"))
 
 
-@dataclass(frozen=True, slots=True)
-class DisplayEmulation:
-    """An emulated display.
-
-    Attributes:
-        name: Name for `tallybone emulate-display`.
-        title: Name for users.
-        make: Creates an emulated display for a baud rate.
-        draw: Converts its screen to lines of text.
-    """
-
-    name: str
-    title: str
-    make: Callable[[int], Emulated]
-    draw: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple
-
-
 class DisplayDriver(PartSettings):
     """One of [[hardware.displays]]."""
-
-    emulations: ClassVar[tuple[DisplayEmulation, ...]] = ()
-    """Emulations for `tallybone emulate-display`."""
 
     @property
     def bus_uses(self) -> PinNames:
@@ -85,8 +59,3 @@ class SerialDisplay(DisplayDriver):
 
 
 DISPLAYS = Registry("tallybone.displays", DisplayDriver, "hardware.display.drivers")
-
-
-def emulations() -> dict[str, DisplayEmulation]:
-    """Return the emulations of all drivers, by name."""
-    return {emulation.name: emulation for driver in DISPLAYS.drivers() for emulation in driver.emulations}

@@ -20,6 +20,7 @@ from hardware.knock.sensor import KnockError, KnockSensor
 from hardware.knock.wav import read_wav, with_trailing_silence
 from tallybone.calibrate.known import about_knock
 from tallybone.calibrate.scenes import TimetablePart, timetable
+from tallybone.laboratory import SIMULATED, SIMULATIONS, from_lab
 from tallybone.store.calibration_file import load_calibration, save_calibration
 from tallybone.store.learned_file import learned_path
 from tallybone.terminal import Output
@@ -27,7 +28,6 @@ from tallybone.terminal import Output
 MakeSensor: TypeAlias = Callable[[KnockDetector], KnockSensor]
 """Function that creates a sensor, not yet started, that feeds its sound to a detector."""
 _POLL_S = 0.05
-_SIMULATED = "simulated"
 
 
 def calibrate_knock(
@@ -89,10 +89,9 @@ def forget_knocks(calibration: Path, *, output: Output | None = None) -> int:
 
 def sensor_for(microphone: str, seats: int, clock: Clock) -> MakeSensor:
     """Return a function that creates sensors. *microphone* is a number, part of a name, "any", or "simulated"."""
-    if microphone == _SIMULATED:
-        from tallybone.calibrate.simulated import ModelledSensor, knock_sitting  # Slow to import.
-
-        return lambda detector: ModelledSensor(knock_sitting(1, seats), detector, clock)
+    if microphone == SIMULATED:
+        simulate = from_lab(SIMULATIONS, "knocks", wanted="a simulated microphone")
+        return lambda detector: simulate(detector, seats=seats, clock=clock)
     name = None if microphone == "any" else microphone
     device = int(name) if name is not None and name.isdecimal() else name
     return lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector)

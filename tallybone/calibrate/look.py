@@ -11,6 +11,7 @@ from hardware.camera.device import CameraDevice, CameraError, Light
 from hardware.camera.open_device import is_device, open_device
 from hardware.clock import Clock
 from tallybone.calibrate.scenes import AskedScene
+from tallybone.laboratory import SIMULATED, SIMULATIONS, from_lab
 from tallybone.terminal import quiet_libraries
 from vision.arrays import Image
 from vision.image.picture import load_picture
@@ -124,10 +125,9 @@ def open_look(source: str, clock: Clock) -> CalibrationCamera:
         VisionError: If the file is not a picture.
         OSError: If the file cannot be read.
     """
-    if source.partition(":")[0] == "simulated":
-        from tallybone.calibrate.simulated import open_simulated_look  # Loads the renderer.
-
-        return open_simulated_look(source)
+    if source.partition(":")[0] == SIMULATED:
+        look: CalibrationCamera = from_lab(SIMULATIONS, "calibration", wanted="a simulated camera")(source)
+        return look
     with quiet_libraries():
         if is_device(source):
             return DeviceLook(open_device(source, clock))

@@ -21,14 +21,17 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
+from tallybone import laboratory
+from tallybone.laboratory import LabMissingError, from_lab
+
 Options = TypeVar("Options")
 """A frozen dataclass whose fields are annotated with `typer.Option` or `typer.Argument`."""
 
 
 class CommandEntry(NamedTuple):
-    """A command: the *module* of this package that implements it, and its *help*."""
+    """A command: the *module* of this package that implements it, or None for one of the laboratory, and its *help*."""
 
-    module: str
+    module: str | None
     help: str
 
 
@@ -42,14 +45,14 @@ COMMAND_GROUPS = {
             "hub", "Serve one page for all tables of a club or tournament. Shows scores, tables and standings."
         ),
         "demo": CommandEntry(
-            "demo", "Watch Tallybone score a rendered game. A hand of bones takes under a minute, larger sets longer."
+            None, "Watch Tallybone score a rendered game. A hand of bones takes under a minute, larger sets longer."
         ),
     },
     "Set up a table": {
         "cameras": CommandEntry("devices", "List the available cameras. Prints the `--camera` value of each."),
         "calibrate": CommandEntry("calibrate", "Calibrate the lens and the table, and learn your tiles."),
         "hardware": CommandEntry("devices", "Test LEDs, buttons, knock sensor and displays."),
-        "emulate-display": CommandEntry("devices", "Emulate a serial score display in the terminal."),
+        "emulate-display": CommandEntry(None, "Emulate a serial score display in the terminal."),
         "doctor": CommandEntry("devices", "Check the camera, parts and services, and suggest fixes."),
         "config": CommandEntry(
             "config", "Print the effective table.toml. Includes all defaults; can also print its JSON schema."
@@ -82,14 +85,14 @@ COMMAND_GROUPS = {
     },
     "Development": {
         "simulate": CommandEntry(
-            "simulate",
+            None,
             "Record a rendered match. Includes hands, sounds, buttons and the ground truth; about a minute a hand.",
         ),
         "evaluate": CommandEntry(
-            "photographs",
+            None,
             "Measure accuracy. Compares readings with labelled photographs, or scores with simulated matches.",
         ),
-        "train": CommandEntry("training", "Train a shipped model again. Uses rendered tables or modelled sound."),
+        "train": CommandEntry(None, "Train a shipped model again. Uses rendered tables or modelled sound."),
     },
 }
 """All commands, by the groups of the help."""
@@ -148,8 +151,15 @@ class Commands(TyperGroup):
         """Import the module of a command and return the command, or None if there is no such command."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"tallybone.cli.{COMMANDS[cmd_name].module}")
-        return get_group(module.commands).commands[cmd_name]
+        if (module := COMMANDS[cmd_name].module) is not None:
+            commands = import_module(f"tallybone.cli.{module}").commands
+        else:
+            try:
+                commands = from_lab(laboratory.COMMANDS, cmd_name, wanted=f"the command {cmd_name}")
+            except LabMissingError as error:
+                typer.echo(f"tallybone: {error}", err=True)
+                raise typer.Exit(1) from error
+        return get_group(commands).commands[cmd_name]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands by group from the table, without importing them."""

@@ -19,8 +19,8 @@ from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, CourseView, Draw
 from tallybone.calibrate.lens_and_table import ReadTiles, detect_tiles
 from tallybone.calibrate.look import open_look
 from tallybone.calibrate.stored import print_calibration
+from tallybone.laboratory import SIMULATED
 from tallybone.play.keys import Typed, keyboard_on
-from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tallybone.terminal import Output
 from vision.errors import VisionError

@@ -91,30 +91,6 @@ def _listen_live(recording: Path | None, device: str | None, config: Path | None
     return listen_live(source, as_json=as_json)
 
 
-def _emulated(name: str) -> str:
-    """Return *name*, or raise `BadParameter` if no display of that name can be emulated."""
-    from hardware.display.driver import emulations
-
-    names = emulations()
-    if name not in names:
-        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, names))}.")
-    return name
-
-
-@commands.command("emulate-display", help=COMMANDS["emulate-display"].help)
-def _emulate_display(
-    kind: Annotated[str, typer.Argument(metavar="KIND", parser=_emulated, help="serlcd, segment, nextion or others.")],
-    *,
-    at: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Path of the serial port, such as /tmp/display.")
-    ] = None,
-    baud: Annotated[int, typer.Option(help="Baud rate.", min=1200, max=1_000_000)] = 9600,
-) -> None:
-    from tallybone.show.emulated_display import emulate_display
-
-    raise typer.Exit(emulate_display(kind, at=at, baud=baud))
-
-
 @commands.command("doctor", help=COMMANDS["doctor"].help)
 def _doctor(
     *,

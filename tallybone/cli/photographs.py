@@ -1,4 +1,4 @@
-"""Run `read` and `evaluate`: read photographs of tables, and measure how well they are read."""
+"""Run `tallybone read`: read photographs of tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from tallybone.choices import TileSet
-from tallybone.cli.app import COMMANDS, command, commands_of
+from tallybone.cli.app import command, commands_of
 
 if TYPE_CHECKING:
     from tallybone.recording.own_tiles import ReadPicture
@@ -46,36 +46,6 @@ class ReadOptions:
 @command(commands, "read", ReadOptions)
 def _read(options: ReadOptions) -> int:
     return read_photos(options)
-
-
-@commands.command("evaluate", help=COMMANDS["evaluate"].help)
-def _evaluate(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="LABELS ROOT | SESSION...",
-            help="Labels of photographs (docs/reference/labels.md) and the folder to which their paths are relative;"
-            " or recordings of simulated tables (.mcap), or folders of them.",
-        ),
-    ],
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one object, or a line per recording.")] = False,
-    tile_set: Annotated[TileSet, typer.Option("--set", help="Domino set in the photographs.")] = TileSet.AUTO,
-    sheet: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw all misreadings of photographs to this .jpg or .png file.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Number of recordings evaluated in parallel.", min=1)] = 1,
-) -> None:
-    from tallybone.evaluate.command import are_sessions, evaluate_photos, evaluate_sessions
-
-    if are_sessions(paths):
-        if sheet is not None or tile_set is not TileSet.AUTO:
-            raise typer.BadParameter("--set and --sheet are for photographs, and these are recordings")
-        raise typer.Exit(evaluate_sessions(paths, as_json=as_json, jobs=jobs))
-    if len(paths) != 2:
-        raise typer.BadParameter(f"{paths[0]}: expected recordings or folders, or LABELS and ROOT of photographs")
-    labels, root = paths
-    raise typer.Exit(evaluate_photos(labels, root, tile_set=tile_set, as_json=as_json, sheet=sheet))
 
 
 def read_photos(

@@ -182,7 +182,7 @@ def _shadow(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    from tallybone.evaluate.shadow import compare_with_sheet
+    from tallybone.replay.shadow import compare_with_sheet
 
     if len(paths) < 2:
         raise typer.BadParameter("expected at least one recording, then the score sheet", param_hint="SHEET.dgr")

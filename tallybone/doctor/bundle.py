@@ -58,7 +58,7 @@ _PAGE = "http://127.0.0.1:8080"
 
 GONE = "…"
 """Replaces a removed word."""
-_PACKAGES = ("engine", "vision", "hardware", "calibration", "synthetic", "tallybone")
+_PACKAGES = ("engine", "vision", "hardware", "calibration", "tallybone", "lab")
 _WORD = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"\w+")
 _SHORT_NUMBER = re.compile(r"\d{1,4}(?:[a-z]{1,2})?", re.ASCII)

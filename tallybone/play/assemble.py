@@ -11,10 +11,11 @@ from calibration.tiles.tile_set import LearnedSet
 from engine import EngineError
 from hardware.camera.open_device import is_device, parse_film
 from tallybone.files import sentence_of
+from tallybone.laboratory import SIMULATED
 from tallybone.play.calibrated import Used, knocks_at, stored_for, table_path, use_of, words_of_unused
 from tallybone.play.start import MatchPlan
 from tallybone.recording.own_tiles import as_recorded, recorded_set
-from tallybone.sources.camera import SIMULATED, Camera, DeviceCamera
+from tallybone.sources.camera import Camera, DeviceCamera
 from tallybone.sources.source import Shot, source_at
 from tallybone.store.learned_file import TableKnocks, TableTiles, load_tiles, tiles_path
 from vision.reader.reader import Reader

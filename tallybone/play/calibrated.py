@@ -9,8 +9,8 @@ from pathlib import Path
 from calibration.errors import CalibrationError
 from calibration.table.zones import ZoneInView, middle_share, show_zone
 from hardware.camera.open_device import is_device
+from tallybone.laboratory import SIMULATED
 from tallybone.session.zones import Outline, SeatZone, Zones
-from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import Calibration, default_path, load_calibration, name_of_camera
 from tallybone.store.learned_file import TableKnocks, load_table_knocks
 from vision.tracking.settle import Side

@@ -19,6 +19,7 @@ from hardware.camera.open_device import CameraUrl, is_device
 from hardware.clock import Clock
 from tallybone.choices import TileSet
 from tallybone.files import reason_of
+from tallybone.laboratory import SIMULATED, SIMULATIONS, from_lab
 from tallybone.play.counts import Counts, MeasuredSitting
 from tallybone.play.recorder import FileRecorder, LastingRecorder, Recorder, RecordingQuota
 from tallybone.recording.folder import SUFFIX, age_key, journals_in
@@ -30,7 +31,7 @@ from tallybone.recording.survey import is_running
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Sitting, UseSet, opened
-from tallybone.sources.camera import SIMULATED, Camera, open_filmed, open_plugged_in
+from tallybone.sources.camera import Camera, open_filmed, open_plugged_in
 from tallybone.sources.source import GameOverrides, match_of
 from vision.image.picture import decode_picture
 from vision.reader.reader import Reader, load_reader
@@ -77,12 +78,9 @@ def open_camera(source: str, game: MatchPlan, clock: Clock, *, speed: float = 1.
         VisionError: If the source has no pictures.
     """
     if source.partition(":")[0] == SIMULATED:
-        # Imported late, because real tables do not need the renderer.
-        from tallybone.sources.simulated import open_simulated, simulation_of
-
-        simulation = simulation_of(source, game.rules, game.start.players)
-        start = replace(game.start, zones=simulation.room.zones)
-        return open_simulated(simulation, clock, speed=speed), replace(game, start=start)
+        open_match = from_lab(SIMULATIONS, "match", wanted="a simulated camera")
+        camera, zones = open_match(source, game.rules, game.start.players, clock, speed=speed)
+        return camera, replace(game, start=replace(game.start, zones=zones))
     if is_device(source):
         return open_plugged_in(source, clock), game
     return open_filmed(source, clock, speed=speed), game

@@ -22,6 +22,7 @@ from hardware.table.settings import HardwareSettings
 from hardware.virtual.panel import VirtualSettings
 from tallybone.clock import wall_time
 from tallybone.finding import Finding
+from tallybone.laboratory import SIMULATED
 from tallybone.maintain.backup import finish_at_start
 from tallybone.notify.notifying import telling
 from tallybone.plain_text import names_of
@@ -43,7 +44,6 @@ from tallybone.serve.routes.pairing import pairing_routes
 from tallybone.serve.routes.parts import panel_routes, parts_test_routes
 from tallybone.serve.routes.settings import Owner, settings_routes
 from tallybone.serve.table import ServedTable, Setup
-from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import default_path, name_of_camera
 from tallybone.store.house import HOUSE_NAME, OWNER_NAME, HouseFile
 from tallybone.store.last_table import LAST_TABLE, load_valid_table

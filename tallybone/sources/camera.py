@@ -25,7 +25,6 @@ from tallybone.terminal import quiet_libraries
 from vision.arrays import Image
 from vision.image.picture import PictureError
 
-SIMULATED = "simulated"
 """Source name of a simulated table."""
 
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
@@ -190,7 +189,7 @@ class PlayedCamera(PacedCamera):
         if not self._ambiguities or (self.now_ns() - self._asked_ns < _THINK_NS and not self.is_over):
             return None
         answer = self._players(session)
-        return None if answer is None else RecordedInput(self.now_ns(), SIMULATED, lambda: answer)
+        return None if answer is None else RecordedInput(self.now_ns(), "simulated", lambda: answer)
 
 
 def open_filmed(text: str, clock: Clock, *, speed: float = 1.0) -> PacedCamera:

@@ -10,9 +10,9 @@ import numpy as np
 from calibration.lens.fit import LensView, SeenCorner, find_view
 from calibration.sheets.prints import BOARD_COLUMNS, BOARD_TOP_MM, SQUARE_MM, draw_prints, lens_board
 from calibration.sheets.sheet import Paper
-from synthetic.render.look_types import CameraLook
-from synthetic.render.sheets import SheetPose, held_view, lay_sheet
-from synthetic.render.view import View, take
+from lab.render.look_types import CameraLook
+from lab.render.sheets import SheetPose, held_view, lay_sheet
+from lab.render.view import View, take
 from vision.arrays import Image
 
 SIZE_PX = (1280, 720)

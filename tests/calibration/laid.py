@@ -11,10 +11,10 @@ import numpy as np
 from calibration.lens.model import Lens, LensSource
 from calibration.sheets.prints import BLOCK_MM, block_boxes
 from calibration.sheets.sheet import Sheet
-from synthetic.render import view as camera_lens
-from synthetic.render.look_types import CameraLook
-from synthetic.render.sheets import lay_sheet
-from synthetic.render.view import View, view_of
+from lab.render import view as camera_lens
+from lab.render.look_types import CameraLook
+from lab.render.sheets import lay_sheet
+from lab.render.view import View, view_of
 from vision.arrays import Image
 
 # Centres and rotations of the corner blocks. The y axis points down, as in the renderer.

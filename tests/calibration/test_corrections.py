@@ -21,10 +21,10 @@ from calibration.tiles.corrections import (
     lessons_of,
 )
 from calibration.tiles.tile_set import BarSeen, LearnedSet, PipColors, SetLook, custom_reader, reader_checksum
-from synthetic.render.looks import CLASSIC, FELT, LAMP
-from synthetic.render.paint import render
-from synthetic.render.scene import PlacedTile, Scene
-from synthetic.training.tables import truth_poses
+from lab.render.looks import CLASSIC, FELT, LAMP
+from lab.render.paint import render
+from lab.render.scene import PlacedTile, Scene
+from lab.training.tables import truth_poses
 from tests.calibration import laid
 from tests.vision.confused import confused_reader
 from vision.arrays import Image

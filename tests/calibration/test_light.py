@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from calibration.table.light import LEAST_CONTRAST, Trouble, examine_light
-from synthetic.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
-from synthetic.render.paint import RenderedPicture, render
-from synthetic.render.scene import PlacedTile, Scene
+from lab.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
+from lab.render.paint import RenderedPicture, render
+from lab.render.scene import PlacedTile, Scene
 from vision.arrays import Image
 from vision.reading import OutlinePx
 

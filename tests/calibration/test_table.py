@@ -21,10 +21,10 @@ from calibration.table.fit import (
     tile_length_mm,
 )
 from calibration.table.table import Table, TableSource
-from synthetic.render.cover import truth_of
-from synthetic.render.looks import CLASSIC, FELT, LAMP
-from synthetic.render.scene import PlacedTile, Scene
-from synthetic.render.view import view_of
+from lab.render.cover import truth_of
+from lab.render.looks import CLASSIC, FELT, LAMP
+from lab.render.scene import PlacedTile, Scene
+from lab.render.view import view_of
 from tests.calibration.laid import BLOCKS_MM, CAMERA, Laid, grid_mm, picture_of, true_lens, worst_mm
 from vision.reading import Face, SeenTile
 

@@ -16,8 +16,8 @@ from calibration.tiles.tile_set import (
     refitted,
     tile_set_of,
 )
-from synthetic.render.looks import CLASSIC
-from synthetic.render.paint import RenderedPicture, render
+from lab.render.looks import CLASSIC
+from lab.render.paint import RenderedPicture, render
 from tallybone.store.calibration_file import Calibration, format_calibration, parse_calibration
 from tests.vision.sign_set import true_tiles
 from tests.vision.whole_set import draw_whole_set

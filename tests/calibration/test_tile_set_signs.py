@@ -9,8 +9,8 @@ from calibration.errors import RefusedError
 from calibration.tiles.labels import are_signs
 from calibration.tiles.learning import LearningResult, SetPictures, examine_set, learn
 from calibration.tiles.tile_set import custom_reader, measure_look, refitted, tile_set_of
-from synthetic.render.looks import CLASSIC
-from synthetic.render.paint import RenderedPicture, render
+from lab.render.looks import CLASSIC
+from lab.render.paint import RenderedPicture, render
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader.reader import Reader, load_reader

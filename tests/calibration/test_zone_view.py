@@ -13,7 +13,7 @@ from calibration.table.corner_marks import find_corner_marks
 from calibration.table.fit import table_from_markers
 from calibration.table.table import Table, TableSource
 from calibration.table.zones import OutlineMm, show_zone
-from synthetic.render.view import view_of
+from lab.render.view import view_of
 from tallybone.session.zones import Zones
 from tests.calibration import laid
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine.rule_book import BOOK, DECISION, ROOT, anchors, decisions, sections
 
-FOLDERS = ("engine", "vision", "hardware", "calibration", "synthetic", "tallybone", "tests")
+FOLDERS = ("engine", "vision", "hardware", "calibration", "tallybone", "lab", "tests")
 
 # Extends to the end of the sentence, bracket or quotation: "docs/reference/rules.md 2.3 to 2.5 and 3."
 _CITATION = re.compile(r"docs/reference/rules\.md((?:[^.()\"\n]|\([^()\n]*\)|\.(?=[0-9]))*)")
@@ -70,7 +70,7 @@ def test_nothing_cites_the_book_by_another_name() -> None:
     here = Path(__file__)
     named = [
         str(path)
-        for folder in (*FOLDERS, "docs", "benchmarks")
+        for folder in (*FOLDERS, "docs")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in (".py", ".md") and path != here and _OLD_NAME.search(path.read_text(encoding="utf-8"))
     ]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import atheris
 
-PACKAGES = ["engine", "vision", "hardware", "calibration", "synthetic", "tallybone", "mcap"]
+PACKAGES = ["engine", "vision", "hardware", "calibration", "tallybone", "mcap"]
 with atheris.instrument_imports(include=PACKAGES, enable_loader_override=False):
     from tests.fuzz.seeds import seeds
     from tests.fuzz.targets import TARGETS

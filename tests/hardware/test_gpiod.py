@@ -26,7 +26,7 @@ _SIMS = Path("/sys/kernel/config/gpio-sim")
 _PI_4 = 0xC03115
 _LINES = 28
 
-pytestmark = pytest.mark.skipif(not _SIMS.is_dir(), reason="needs a kernel with gpio-sim: make lab has one")
+pytestmark = pytest.mark.skipif(not _SIMS.is_dir(), reason="needs a kernel with gpio-sim: make guest has one")
 
 
 class SimulatedChip:

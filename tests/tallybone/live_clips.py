@@ -13,9 +13,9 @@ import cv2
 import numpy as np
 
 from engine import MatchStart, State
-from synthetic.render.paint import render
-from synthetic.render.reaching import paint_reach
-from synthetic.render.view import view_of
+from lab.render.paint import render
+from lab.render.reaching import paint_reach
+from lab.render.view import view_of
 from tallybone.recording.format import Pictures, SittingStart
 from tallybone.recording.messages import write_input
 from tallybone.recording.writer import RecordingWriter

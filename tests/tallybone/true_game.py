@@ -10,12 +10,12 @@ import cv2
 import numpy as np
 
 from engine import BONES, MatchStart, NewHand, Redeal
+from lab.matches.game_script import ScriptStep
+from lab.matches.items import TrueEvent, TrueTable, TrueTile, TrueTiles, Zone
+from lab.matches.simulation import truth_line
 from tallybone.recording.format import SittingStart, Topic
 from tallybone.recording.messages import write_input
 from tallybone.recording.writer import RecordingWriter
-from tallybone.simulate.game_script import ScriptStep
-from tallybone.simulate.items import TrueEvent, TrueTable, TrueTile, TrueTiles, Zone
-from tallybone.simulate.simulation import truth_line
 from tests.tallybone.recorded_game import BEGINS_NS, SECOND
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views

@@ -9,11 +9,11 @@ from functools import cache
 import numpy as np
 
 from engine import BONES, NewHand, Redeal, Rules
-from synthetic.render.cover import truth_of
-from synthetic.render.view import view_of
+from lab.matches.game_script import ScriptStep, play_out
+from lab.matches.room import DemoTable, pick_table
+from lab.render.cover import truth_of
+from lab.render.view import view_of
 from tallybone.session.touching import halves_of
-from tallybone.simulate.game_script import ScriptStep, play_out
-from tallybone.simulate.room import DemoTable, pick_table
 from vision.reading import PointPx, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from synthetic.render.looks import OVERHEAD
-from synthetic.render.motion import STRAIGHT, Bump, Film, Moment
-from synthetic.render.scene import PlacedTile, Reach, Scene
+from lab.render.looks import OVERHEAD
+from lab.render.motion import STRAIGHT, Bump, Film, Moment
+from lab.render.scene import PlacedTile, Reach, Scene
 from tests.vision.tables import Looks, lay
 from vision.reading import SeenTile
 from vision.tracking.settle import Side

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from hypothesis import strategies as st
 
-from synthetic.training.tables import corner_errors
+from lab.training.tables import corner_errors
 from vision.arrays import Image, Points
 from vision.geometry.poses import Poses, upright_poses
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from calibration.tiles.learning import FaceUpTiles
-from synthetic.render.looks import CLASSIC
-from synthetic.render.paint import RenderedPicture
-from synthetic.training.pips.fit import true_halves
-from synthetic.training.tables import true_pips, truth_poses
+from lab.render.looks import CLASSIC
+from lab.render.paint import RenderedPicture
+from lab.training.pips.fit import true_halves
+from lab.training.tables import true_pips, truth_poses
 from vision.geometry.poses import half_centers
 from vision.networks.network import UP
 

@@ -9,10 +9,10 @@ from functools import cache
 
 import numpy as np
 
-from synthetic.render.look_types import CameraLook, LightLook, TableLook, TileLook
-from synthetic.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
-from synthetic.render.paint import RenderedPicture, render
-from synthetic.render.scene import Clutter, PlacedTile, Scene
+from lab.render.look_types import CameraLook, LightLook, TableLook, TileLook
+from lab.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
+from lab.render.paint import RenderedPicture, render
+from lab.render.scene import Clutter, PlacedTile, Scene
 from vision.arrays import Image
 from vision.reader.reader import Reader, load_reader
 from vision.reading import Face, Join, PointPx, Reading, SeenTile

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from synthetic.render.look_types import CameraLook, TileLook
-from synthetic.render.looks import draw_camera_look, draw_light_look, draw_table_look
-from synthetic.render.placements import all_pip_pairs, blocks
-from synthetic.render.scene import PlacedTile, Scene
+from lab.render.look_types import CameraLook, TileLook
+from lab.render.looks import draw_camera_look, draw_light_look, draw_table_look
+from lab.render.placements import all_pip_pairs, blocks
+from lab.render.scene import PlacedTile, Scene
 
 _SIZE_PX = (2304, 1296)  # image size of a Raspberry Pi camera
 

@@ -122,7 +122,7 @@ class Detector:
     """Tile detector. Not thread-safe."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
-        """Use a network trained by `synthetic.training.detector.fit`."""
+        """Use a network trained by `lab.training.detector.fit`."""
         self._network = network
 
     def find(self, levels: tuple[Level, ...], focus: Focus | None = None) -> Proposals:

@@ -19,7 +19,7 @@ _MARGIN_PX = 14
 _COLUMNS = 10
 _CELL_PX = (2 * SIDE_PX + 2 * _MARGIN_PX, SIDE_PX + 2 * _MARGIN_PX)
 
-# Distribution of simulated views, following the renderer (synthetic.render.looks). Halves are 15 to 36 px wide, a
+# Distribution of simulated views, following the renderer (lab.render.looks). Halves are 15 to 36 px wide, a
 # quarter of the images are noisy, and 40 % have glare over some tiles. Half have harsh light: another lamp, an
 # overexposed face, or a camera that sharpens.
 _SMALLEST, _HARSH = 0.42, 0.5

@@ -107,7 +107,7 @@ _STEPS = 80
 # Factor of the regularisation in the regression with images, which has four times as many weights, and the minimum
 # spread by which a pixel is standardised, in the scale of `vision.networks.network.contrasts`.
 _PICTURES_RESTRAINED, _LEAST_SPREAD = 3.0, 0.02
-# Random pose error of the views, in sides, as in `synthetic.training`.
+# Random pose error of the views, in sides, as in `lab.training`.
 _SPREAD = 0.05
 
 
@@ -319,7 +319,7 @@ def misread(chances: NDArray[np.float64], pips: NDArray[np.int64]) -> float:
 
 
 # Log odds that an exemplar in full effect adds to its number. They exceed those of most misreadings. On nine sets of
-# `bench_corrections`, 9 % of the repeated misreadings remain, and of 2123 other tiles 19 become wrong and 22 right.
+# `lab.bench.corrections`, 9 % of the repeated misreadings remain, and of 2123 other tiles 19 become wrong and 22 right.
 # With 4.0 these are 12 %, 10 and 15; with 8.0 they are 8 %, 18 and 15.
 _BONUS = 6.0
 # Minimum spreads between views of a half, of an image pixel and of a standardised feature.

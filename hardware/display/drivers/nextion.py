@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from hardware.display.display import DisplayError
-from hardware.display.driver import DisplayEmulation, SerialDisplay
+from hardware.display.driver import SerialDisplay
 from hardware.display.encoder import (
     NEXTION_CHARACTERS,
     Burst,
@@ -18,12 +18,13 @@ from hardware.display.encoder import (
     reduce_text,
 )
 from hardware.display.link import BytePort, serial_port
-from hardware.display.nextion_page import FIELDS, MESSAGE_CHARACTERS, NAME_CHARACTERS, PLAYERS, POINTS_CHARACTERS
 from hardware.display.page import DisplayPage
 
-if TYPE_CHECKING:  # Emulations are not needed at run time.
-    from hardware.display.emulation.firmware import Emulated
-
+# Components of the page of docs/reference/nextion.md, and their lengths in characters.
+PLAYERS = 4
+NAME_CHARACTERS, POINTS_CHARACTERS, MESSAGE_CHARACTERS = 12, 5, 60
+FIELDS = (*(f"{kind}{seat}" for seat in range(PLAYERS) for kind in "npt"), "msg")
+"""Names of the text components: name, points and turn mark of each seat, then the message."""
 _END = b"\xff\xff\xff"
 _BUFFER_BYTES = 512  # half of the display's 1024
 _BYTE_NS = 0
@@ -123,27 +124,10 @@ def _answers(port: BytePort, baud: int, wait: Callable[[float], object]) -> bool
         port.close()
 
 
-def _draw(screen: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a line for each player, then the message."""
-    lines = []
-    for first in range(0, 3 * PLAYERS, 3):
-        name, points, turn = screen[first : first + 3]
-        lines.append(f"{turn:1} {name:<{NAME_CHARACTERS}} {points:>{POINTS_CHARACTERS}}")
-    return (*lines, screen[-1])
-
-
-def _emulated(baud: int) -> Emulated:
-    from hardware.display.emulation.nextion import EmulatedNextion
-
-    return EmulatedNextion(baud=baud)
-
-
 class NextionDriver(SerialDisplay):
     """A Nextion HMI with the page of docs/reference/nextion.md."""
 
     driver: Literal["nextion"]
-
-    emulations = (DisplayEmulation("nextion", "Nextion", _emulated, _draw),)
 
     @property
     def encoder(self) -> Nextion:

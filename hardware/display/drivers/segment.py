@@ -7,17 +7,14 @@ sent as text. Letters from `v` upwards are commands, and some of these write EEP
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from hardware.config.part import Percent, SeatIndex
-from hardware.display.driver import DisplayEmulation, SerialDisplay
+from hardware.display.driver import SerialDisplay
 from hardware.display.encoder import Burst, DisplayLook, WireTiming, points_text
 from hardware.display.page import DisplayPage, ScoreLine
-
-if TYPE_CHECKING:  # Emulations are not needed at run time.
-    from hardware.display.emulation.firmware import Emulated
 
 DIGITS = 4
 _DECIMALS, _CURSOR, _BRIGHTNESS = 0x77, 0x79, 0x7A
@@ -29,7 +26,7 @@ _REFRESH_NS = 600_000_000
 _STORES_NS = 10_000_000
 _SCREEN_NS = 2_000_000_000
 _MOST_BRIGHTNESS = 100
-_TURN_DOT, _PROVISIONAL_DOT = 3, 5
+_TURN_DOT, PROVISIONAL_DOT = 3, 5
 _TOO_LARGE = "----"
 
 
@@ -107,27 +104,12 @@ def _seat_screens(page: DisplayPage, seat: int) -> list[DisplayLook]:
 
 def _marks(score: ScoreLine) -> str:
     """Return the positions of the dots that mark the turn and provisional points."""
-    return f"{_TURN_DOT if score.is_turn else ''}{_PROVISIONAL_DOT if score.is_provisional else ''}"
+    return f"{_TURN_DOT if score.is_turn else ''}{PROVISIONAL_DOT if score.is_provisional else ''}"
 
 
 def _digits(points: int) -> str:
     text = points_text(points, DIGITS)
     return _TOO_LARGE if "#" in text else f"{text:>{DIGITS}}"
-
-
-def _draw(screen: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the four digits with their dots on one line. The apostrophe is left of the last digit."""
-    digits, lit = screen
-    gaps = ["." if str(position) in lit else " " for position in range(len(digits))]
-    if str(_PROVISIONAL_DOT) in lit:
-        gaps[-2] = "'"
-    return ("".join(f"{digit}{gap}" for digit, gap in zip(digits, gaps, strict=True)),)
-
-
-def _emulated(baud: int) -> Emulated:
-    from hardware.display.emulation.segment import EmulatedSegment
-
-    return EmulatedSegment(baud=baud)
 
 
 class SegmentDriver(SerialDisplay):
@@ -138,8 +120,6 @@ class SegmentDriver(SerialDisplay):
         SeatIndex | None, Field(description="seat whose points are shown, from 0; default: all in turn")
     ] = None
     brightness: Annotated[Percent | None, Field(description="default: unchanged")] = None
-
-    emulations = (DisplayEmulation("segment", "Serial 7-Segment", _emulated, _draw),)
 
     @property
     def encoder(self) -> Segment:

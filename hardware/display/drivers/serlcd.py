@@ -7,19 +7,15 @@ A lost byte must be harmless. After `|` the firmware treats many ordinary charac
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from hardware.colour import Rgb
 from hardware.config.part import Lax
-from hardware.display.driver import DisplayEmulation, SerialDisplay
+from hardware.display.driver import SerialDisplay
 from hardware.display.encoder import LCD_CHARACTERS, Burst, DisplayLook, WireTiming, screen_at
 from hardware.display.page import DisplayPage
-
-if TYPE_CHECKING:  # Emulations are not needed at run time.
-    from hardware.display.emulation.firmware import Emulated
 
 _COMMAND, _SETTING, _SET_CURSOR, _SET_RGB = 0xFE, 0x7C, 0x80, 0x2B
 _ROW_ADDRESS = (0x00, 0x40, 0x14, 0x54)
@@ -106,22 +102,11 @@ Shades = Annotated[
 ]
 
 
-def _emulated(columns: int, rows: int, baud: int) -> Emulated:
-    from hardware.display.emulation.serlcd import EmulatedSerLcd
-
-    return EmulatedSerLcd(columns, rows, baud=baud)
-
-
 class SerLcdDriver(SerialDisplay):
     """A SparkFun SerLCD."""
 
     driver: Literal["serlcd-16x2", "serlcd-20x4"]
     backlight: Annotated[Shades | None, Field(description="default: unchanged")] = None
-
-    emulations = (
-        DisplayEmulation("serlcd", "SerLCD 16x2", partial(_emulated, 16, 2)),
-        DisplayEmulation("serlcd-20x4", "SerLCD 20x4", partial(_emulated, 20, 4)),
-    )
 
     @property
     def encoder(self) -> SerLcd:

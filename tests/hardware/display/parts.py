@@ -12,11 +12,11 @@ from hardware.display.driver import DisplayDriver
 from hardware.display.drivers.nextion import Nextion
 from hardware.display.drivers.segment import Segment
 from hardware.display.drivers.serlcd import SerLcd
-from hardware.display.emulation.firmware import Emulated
-from hardware.display.emulation.nextion import EmulatedNextion
-from hardware.display.emulation.segment import EmulatedSegment
-from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.encoder import LCD_CHARACTERS, NEXTION_CHARACTERS, DisplayEncoder, DisplayLook, paced
+from lab.emulate.firmware import Emulated
+from lab.emulate.nextion import EmulatedNextion
+from lab.emulate.segment import EmulatedSegment
+from lab.emulate.serlcd import EmulatedSerLcd
 from tests.hardware.table.reading import read_hardware
 
 S = 1_000_000_000

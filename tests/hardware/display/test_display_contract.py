@@ -14,14 +14,14 @@ import pytest
 
 from hardware.display.display import DisplayError, FakeDisplay, ScoreDisplay
 from hardware.display.driver import DISPLAYS
-from hardware.display.emulation.firmware import Emulated
-from hardware.display.emulation.nextion import EmulatedNextion
-from hardware.display.emulation.pty_port import PtyPort
-from hardware.display.emulation.segment import EmulatedSegment
-from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.libraries.installing import install_command
 from hardware.virtual.panel import VirtualDisplay
+from lab.emulate.firmware import Emulated
+from lab.emulate.nextion import EmulatedNextion
+from lab.emulate.pty_port import PtyPort
+from lab.emulate.segment import EmulatedSegment
+from lab.emulate.serlcd import EmulatedSerLcd
 from tests.hardware.display.parts import opened
 
 _PAGE = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 40, is_turn=True)), "Ann +5")

@@ -10,9 +10,9 @@ from hardware.colour import Rgb
 from hardware.display.drivers.segment import Segment
 from hardware.display.drivers.serlcd import SerLcd
 from hardware.display.drivers.terminal import PlainTerminal
-from hardware.display.emulation.firmware import Emulated
 from hardware.display.encoder import DisplayLook, paced
 from hardware.display.page import DisplayPage, ScoreLine
+from lab.emulate.firmware import Emulated
 from tests.hardware.display.parts import KINDS, Kind, S, send
 from tests.hardware.display.texts import HOSTILE, hostile_points, hostile_text
 

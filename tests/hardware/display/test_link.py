@@ -20,14 +20,14 @@ from hardware.colour import Rgb
 from hardware.display.drivers.nextion import Nextion
 from hardware.display.drivers.segment import Segment
 from hardware.display.drivers.serlcd import SerLcd
-from hardware.display.emulation.nextion import EmulatedNextion
-from hardware.display.emulation.pty_port import PtyPort
-from hardware.display.emulation.segment import EmulatedSegment
-from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.encoder import DisplayEncoder, DisplayLook, WireTiming
 from hardware.display.link import LinkedDisplay, serial_port
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.part_state import PartState
+from lab.emulate.nextion import EmulatedNextion
+from lab.emulate.pty_port import PtyPort
+from lab.emulate.segment import EmulatedSegment
+from lab.emulate.serlcd import EmulatedSerLcd
 from tests.hardware.display.parts import KINDS, Kind
 from tests.waiting import until
 

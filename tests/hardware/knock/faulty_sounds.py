@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardware.knock.heard import Sound
-from synthetic.sounds.devices import apply_response
+from lab.sounds.devices import apply_response
 from tests.hardware.knock.sounds import RATE_HZ, with_hits
 
 Signal = NDArray[np.float32]

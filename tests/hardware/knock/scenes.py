@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardware.knock.heard import Sound
-from synthetic.sounds.impacts import LENGTH, RATE_HZ
-from synthetic.sounds.scenes import LEAD, SoundEvent, SoundScene, hit, shuffle_of
-from synthetic.sounds.surroundings import PlacedMicrophone, Waveform, clip_softly, draw_microphone, quantize
-from synthetic.sounds.tables import TableModes, plain_table
+from lab.sounds.impacts import LENGTH, RATE_HZ
+from lab.sounds.scenes import LEAD, SoundEvent, SoundScene, hit, shuffle_of
+from lab.sounds.surroundings import PlacedMicrophone, Waveform, clip_softly, draw_microphone, quantize
+from lab.sounds.tables import TableModes, plain_table
 
 _NOISE_LENGTH = 16_384
 # First three formants of five vowels in Hz.

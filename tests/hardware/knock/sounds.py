@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardware.knock.heard import Samples, Sound, SoundBlock
-from synthetic.sounds.scenes import LEAD, SoundScene, hit
-from synthetic.sounds.surroundings import draw_microphone
-from synthetic.sounds.tables import plain_table
+from lab.sounds.scenes import LEAD, SoundScene, hit
+from lab.sounds.surroundings import draw_microphone
+from lab.sounds.tables import plain_table
 from tests.hardware.knock.scenes import draw_scene
 
 RATE_HZ = 16_000

@@ -7,7 +7,7 @@ import pytest
 
 from hardware.knock.heard import NS_PER_S, SoundBlock
 from hardware.knock.signal_quality import SignalFault, SignalMonitor, SignalQuality, signal_quality
-from synthetic.sounds.devices import gate
+from lab.sounds.devices import gate
 from tests.hardware.knock.faulty_sounds import (
     KNOCKS_S,
     Signal,

@@ -12,14 +12,14 @@ from rich.console import Console
 import vision.reader.reader
 from calibration.tiles.learning import examine_set, learn
 from calibration.tiles.tile_set import custom_reader, measure_look, tile_set_of
-from synthetic.render.looks import FELT
-from synthetic.render.paint import render
+from lab.commands import simulate
+from lab.evaluate.session_report import Figures, judge_recordings
+from lab.matches.room import LOOKS
+from lab.matches.simulation import simulation_settings
+from lab.render.looks import FELT
+from lab.render.paint import render
 from tallybone.choices import Difficulty
-from tallybone.cli.simulate import simulate
-from tallybone.evaluate.session_report import Figures, judge_recordings
 from tallybone.recording.own_tiles import recorded_set
-from tallybone.simulate.room import LOOKS
-from tallybone.simulate.simulation import simulation_settings
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader.custom_set import RecordedSet

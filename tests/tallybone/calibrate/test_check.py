@@ -11,7 +11,7 @@ import pytest
 from calibration.table.corner_marks import SeenMarker, find_corner_marks
 from calibration.table.fit import table_from_markers
 from calibration.table.table import Table
-from synthetic.render.looks import CLASSIC
+from lab.render.looks import CLASSIC
 from tallybone.calibrate.stored import check_blocks, check_tiles, seen_marks
 from tallybone.finding import Grade
 from tests.calibration import laid

@@ -18,10 +18,10 @@ from hardware.knock.onsets import RATE_HZ
 from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.settings import PartOpener
 from hardware.virtual.panel import VirtualPanel
-from synthetic.sounds.devices import apply_response, tilted
+from lab.matches.calibration import knock_sitting
+from lab.sounds.devices import apply_response, tilted
 from tallybone.calibrate.knock import calibrate_knock
 from tallybone.calibrate.scenes import timetable
-from tallybone.calibrate.simulated import knock_sitting
 from tallybone.play.calibrated import use_of
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tests.hardware.knock.sounds import block, with_hits, write_wav

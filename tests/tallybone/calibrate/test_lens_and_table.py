@@ -14,10 +14,10 @@ from calibration.lens.model import LensSource
 from calibration.lens.raspberry_pi import PiCamera
 from calibration.sheets.sheet import Paper
 from calibration.table.table import TableSource
-from synthetic.render.cover import truth_of
-from synthetic.render.looks import CLASSIC, FELT, LAMP
-from synthetic.render.scene import PlacedTile, Scene
-from synthetic.render.view import view_of
+from lab.render.cover import truth_of
+from lab.render.looks import CLASSIC, FELT, LAMP
+from lab.render.scene import PlacedTile, Scene
+from lab.render.view import view_of
 from tallybone.calibrate.lens_and_table import TableGiven, calibrate_lens, calibrate_table, print_sheets
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.terminal import Output

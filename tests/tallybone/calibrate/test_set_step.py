@@ -14,11 +14,11 @@ import pytest
 from calibration.errors import RefusedError
 from calibration.tiles.labels import all_pairs
 from calibration.tiles.learning import examine_set
-from synthetic.render.paint import render
+from lab.matches.calibration import open_simulated_look
+from lab.render.paint import render
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.steps import GO_ON, SKIP, Stage, StepName
 from tallybone.calibrate.look import CalibrationCamera, StillLook
-from tallybone.calibrate.simulated import open_simulated_look
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tests.tallybone.calibrate.bare_table import GreyLook
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles

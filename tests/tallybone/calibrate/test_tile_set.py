@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from calibration.tiles.learning import examine_set
-from synthetic.render.looks import COLORED
-from synthetic.render.paint import render
+from lab.render.looks import COLORED
+from lab.render.paint import render
 from tallybone.calibrate.tile_set import calibrate_set, parse_tiles
 from tallybone.choices import TileSet
 from tallybone.cli.photographs import ReadOptions, read_photos

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
-from tallybone.cli.app import COMMANDS
+from tallybone import laboratory
+from tallybone.cli.app import COMMANDS, app
 
 TALLYBONE = Path(sys.executable).with_name("tallybone")
 
@@ -80,3 +82,25 @@ def test_annotating_into_a_file_is_a_usage_error(tmp_path: Path) -> None:
     done = tallybone("read", "--annotate", str(tmp_path / "file"), "x.jpg")
     assert done.returncode == 2
     assert "file" in done.stderr
+
+
+def test_commands_and_cameras_of_the_laboratory_say_in_a_sentence_that_it_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(laboratory, "entry_points", lambda **_: ())
+    lines = []
+    for arguments in (["demo"], ["train", "pips"], ["calibrate", "guide", "--camera", "simulated"]):
+        with pytest.raises(SystemExit) as ended:
+            app(arguments)
+        out, err = capsys.readouterr()
+        lines.append((ended.value.code, out, err.partition(" is a part of tallybone-lab, which is not installed: ")[0]))
+    assert lines == [
+        (1, "", "tallybone: the command demo"),
+        (1, "", "tallybone: the command train"),
+        (1, "", "tallybone calibrate: a simulated camera"),
+    ]
+
+
+def test_all_commands_of_the_laboratory_come_from_its_entry_points() -> None:
+    points = {point.name for point in entry_points(group=laboratory.COMMANDS)}
+    assert points == {name for name, entry in COMMANDS.items() if entry.module is None}

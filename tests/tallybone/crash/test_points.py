@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from engine import Adjust, MatchStart, Seat, State, profile, replay
+from tests.conftest import ROOT
 from tests.tallybone.crash.disk import Tail, torn
 from tests.tallybone.crash.faults import FaultTally, end_after_fault, follow_with_faults
 from tests.tallybone.crash.game import Match, match_of, number_in, picture_of, scored, scored_on
 from tests.tallybone.crash.life import Plan, run_match
 from tests.tallybone.crash.points import is_over, state_in, wrong_with
-
-BENCH = Path(__file__).parents[3] / "benchmarks" / "bench_crash.py"
 
 
 def state_with(*points: int) -> State:
@@ -30,8 +29,8 @@ def problems_of(kept: State, *shown: int) -> list[str]:
 
 
 def run_bench(folder: Path, *options: str) -> str:
-    command = [sys.executable, str(BENCH), "--folder", str(folder), *options]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=BENCH.parents[1])
+    command = [sys.executable, "-m", "lab.bench.crash", "--folder", str(folder), *options]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

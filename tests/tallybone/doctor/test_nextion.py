@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from hardware.display.drivers.nextion import nextion_problem
-from hardware.display.emulation.nextion import EmulatedNextion
-from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.link import BytePort, serial_port
+from lab.emulate.nextion import EmulatedNextion
+from lab.emulate.pty_port import PtyPort
 
 END = b"\xff\xff\xff"
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from hardware.buttons.drivers.gpio import GpioSettings
-from hardware.display.emulation.pty_port import PtyPort
-from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.knock.heard import SoundBlock
 from hardware.knock.sensor import FakeKnockSensor
 from hardware.libraries.pin_factory import PinLibrary, open_pins
 from hardware.table.settings import HardwareSettings
+from lab.emulate.pty_port import PtyPort
+from lab.emulate.serlcd import EmulatedSerLcd
 from tallybone.doctor import probes as real_probes
 from tallybone.doctor.parts import Ear, listen_to
 from tallybone.doctor.probes import RealProbes, drawn_tiles

@@ -16,7 +16,7 @@ from engine import BONES, Drawing, Knock, NewHand, Remove, entries
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import LEARNABLE, NS_PER_S, ClassifiedSound, Sound
-from synthetic.sounds.devices import apply_response, tilted
+from lab.sounds.devices import apply_response, tilted
 from tallybone.calibrate.knock import forget_knocks
 from tallybone.calibrate.stored import show
 from tallybone.play.learning import Learning, MatchSounds, examples_of

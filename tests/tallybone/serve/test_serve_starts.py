@@ -11,11 +11,11 @@ import pytest
 # Not needed before a match: training, rendering, exports and clients.
 LATER = (
     "sklearn", "scipy", "joblib", "threadpoolctl", "distributed", "torch", "onnx", "PIL", "av", "serial", "gpiozero",
-    "sounddevice", "picamera2", "httpx", "pytest", "hypothesis", "prometheus_client", "google", "synthetic.render",
-    "synthetic.training", "tallybone.simulate", "tallybone.simulate.room", "tallybone.sources.simulated",
+    "sounddevice", "picamera2", "httpx", "pytest", "hypothesis", "prometheus_client", "google", "lab.render",
+    "lab.training", "lab.matches", "lab.matches.room", "lab.matches.camera",
     "tallybone.maintain.update", "tallybone.doctor.bundle", "tallybone.calibrate.guide.course",
-    "tallybone.calibrate.lens_and_table", "calibration.lens.fit", "synthetic.sounds",
-    "hardware.display.emulation", "tallybone.replay.video",
+    "tallybone.calibrate.lens_and_table", "calibration.lens.fit", "lab.sounds",
+    "lab.emulate", "tallybone.replay.video",
 )  # fmt: skip
 # 1115 modules, 379 of them in Tallybone, since calibration on the page and MQTT were added. 1021 before.
 MOST_MODULES = 1150

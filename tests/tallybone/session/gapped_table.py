@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from engine import NewHand, Play, Rules, entries
+from lab.matches.game_script import ScriptStep
 from tallybone.session.session import Input, Session
-from tallybone.simulate.game_script import ScriptStep
 from tests.tallybone.session.noisy_table import SECOND_NS
 from tests.tallybone.session.zoned_table import SIZE_PX, ZonedTable, ZoneFaults, ZoneFigures
 from vision.reading import SeenTile

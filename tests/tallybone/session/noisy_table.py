@@ -15,13 +15,13 @@ from itertools import groupby
 import numpy as np
 
 from engine import Amend, Call, Event, Knock, NewHand, NodeId, Play, Redeal, Rules, Seq, Spot, Stack, State
+from lab.matches.game_script import ScriptStep, play_out
+from lab.matches.players import answer_of, paths_of
+from lab.matches.room import pick_table
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.session import Announcement, Input, Session
 from tallybone.session.touching import Footprint
-from tallybone.simulate.game_script import ScriptStep, play_out
-from tallybone.simulate.players import answer_of, paths_of
-from tallybone.simulate.room import pick_table
 from tests.tallybone.truth_eye import PLAYERS_OF
 from vision.reading import Face, Half, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.bench_gaps import case_of, follow
-from benchmarks.gap_match import Answers, Follower
-from benchmarks.gap_streams import GAMES, KINDS, Item, Stream, stream_of
 from engine import replay
+from lab.bench.gaps import case_of, follow
+from lab.bench.material.gap_match import Answers, Follower
+from lab.bench.material.gap_streams import GAMES, KINDS, Item, Stream, stream_of
 from vision.reading import Face, SeenTile
 
 

@@ -18,11 +18,11 @@ from engine import (
     entries,
     profile,
 )
+from lab.matches.players import answer_of
 from tallybone.session.feeding import feed
 from tallybone.session.session import Input
 from tallybone.session.sitting import opened
 from tallybone.session.taking_back import reversal_events
-from tallybone.simulate.players import answer_of
 from tests.tallybone.truth_eye import PLAYERS_OF, script, views
 
 SECOND = 1_000_000_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engine import Draw, Lead, NewHand, NodeId, Play, Reveal, State, entries, profile
+from lab.matches.players import paths_of
 from tallybone.session.feeding import feed
 from tallybone.session.session import Session
-from tallybone.simulate.players import paths_of
 from tests.tallybone.session.zoned_table import ZonedTable, ZoneFaults, ZoneFigures
 from tests.tallybone.truth_eye import PLAYERS_OF
 

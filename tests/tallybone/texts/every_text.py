@@ -20,7 +20,7 @@ from vision.tracking import perception
 ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "tallybone" / "web" / "static"
 PAGES = (STATIC, ROOT / "tallybone" / "hub" / "static")
-_PACKAGES = ("engine", "calibration", "synthetic", "tallybone")
+_PACKAGES = ("engine", "calibration", "tallybone", "lab")
 _STRING = r"(\"(?:[^\"\\]|\\.)*\")"
 _CALL = re.compile(rf"\b(?:(?:say|later)\(\s*{_STRING}|plural\(\s*{_STRING},\s*{_STRING})")
 

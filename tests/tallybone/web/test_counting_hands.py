@@ -17,8 +17,8 @@ import httpx
 import numpy as np
 import pytest
 
-from benchmarks.bench_photo_memory import photo_of
 from engine import Phase, Reveal, Seat, Tile, unseen
+from lab.bench.photo_memory import photo_of
 from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import session_of
 from tallybone.recording.reader import read_recording

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from synthetic.render.placements import all_pip_pairs
+from lab.render.placements import all_pip_pairs
 from vision.geometry.sets import SETS, numbers_in_play
 
 

@@ -10,10 +10,10 @@ import cv2
 import numpy as np
 import pytest
 
-from synthetic.render.looks import COLORED, WALNUT
-from synthetic.render.paint import RenderedPicture
-from synthetic.render.scene import PlacedTile
-from synthetic.training.tables import corner_errors, truth_poses
+from lab.render.looks import COLORED, WALNUT
+from lab.render.paint import RenderedPicture
+from lab.render.scene import PlacedTile
+from lab.training.tables import corner_errors, truth_poses
 from tests.vision.shapes import blank
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.arrays import Image

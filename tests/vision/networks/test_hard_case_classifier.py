@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from synthetic.render.paint import render
-from synthetic.training.pips.fit import draw_usual_scene
-from synthetic.training.tables import true_pips, truth_poses
+from lab.render.paint import render
+from lab.training.pips.fit import draw_usual_scene
+from lab.training.tables import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, reader, table_with
 from vision.errors import ModelError
 from vision.geometry.poses import Poses, empty_poses, jittered

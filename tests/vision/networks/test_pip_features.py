@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from synthetic.render.paint import RenderedPicture
-from synthetic.training.tables import true_pips, truth_poses
+from lab.render.paint import RenderedPicture
+from lab.training.tables import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, table_with
 from vision.errors import ModelError
 from vision.geometry.poses import Poses, empty_poses

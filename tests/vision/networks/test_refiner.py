@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from synthetic.render.scene import PlacedTile
-from synthetic.training.tables import corner_errors, truth_poses
+from lab.render.scene import PlacedTile
+from lab.training.tables import corner_errors, truth_poses
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.errors import ModelError
 from vision.geometry.poses import Poses, empty_poses, move, swap_halves, upright_poses

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from synthetic.render.looks import CLASSIC, FELT, LAMP
-from synthetic.render.paint import RenderedPicture, render
-from synthetic.render.scene import Scene
-from synthetic.training.tables import truth_poses
+from lab.render.looks import CLASSIC, FELT, LAMP
+from lab.render.paint import RenderedPicture, render
+from lab.render.scene import Scene
+from lab.training.tables import truth_poses
 from tests.vision.tables import CAMERA, lay
 from vision.geometry.poses import Poses, sides_px, upright_poses
 from vision.image.picture import Level, build_pyramid

@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from synthetic.render.looks import CLASSIC, FELT, LAMP
-from synthetic.render.paint import RenderedPicture, render
-from synthetic.render.scene import Scene
-from synthetic.training.tables import truth_poses
+from lab.render.looks import CLASSIC, FELT, LAMP
+from lab.render.paint import RenderedPicture, render
+from lab.render.scene import Scene
+from lab.training.tables import truth_poses
 from tests.vision.tables import CAMERA, lay
 from vision.geometry.plane import Plane, find_plane
 from vision.geometry.poses import Poses, half_centers, sides_px

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from synthetic.render.chains import chain
-from synthetic.render.layouts import visible_area
-from synthetic.render.looks import CLASSIC, COLORED, FELT, WALNUT, draw_table_look, draw_tile_look
-from synthetic.render.paint import RenderedPicture
-from synthetic.render.placements import Arrangement, blocks, random_hand, scatter
-from synthetic.render.scene import PlacedTile
+from lab.render.chains import chain
+from lab.render.layouts import visible_area
+from lab.render.looks import CLASSIC, COLORED, FELT, WALNUT, draw_table_look, draw_tile_look
+from lab.render.paint import RenderedPicture
+from lab.render.placements import Arrangement, blocks, random_hand, scatter
+from lab.render.scene import PlacedTile
 from tests.vision.tables import (
     CAMERA,
     Looks,

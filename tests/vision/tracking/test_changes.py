@@ -8,10 +8,10 @@ import cv2
 import numpy as np
 import pytest
 
-from synthetic.render.look_types import TableLook
-from synthetic.render.looks import FELT, WALNUT
-from synthetic.render.paint import RenderedPicture
-from synthetic.training.tables import truth_poses
+from lab.render.look_types import TableLook
+from lab.render.looks import FELT, WALNUT
+from lab.render.paint import RenderedPicture
+from lab.training.tables import truth_poses
 from tests.vision.shapes import blank, fill, fill_circle, tile_at, tiles_at
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.arrays import Image

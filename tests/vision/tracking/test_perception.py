@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 import pytest
 
-from synthetic.render.looks import CLASSIC, COLORED, FELT, WALNUT
-from synthetic.render.scene import Clutter, ClutterKind, PlacedTile
+from lab.render.looks import CLASSIC, COLORED, FELT, WALNUT
+from lab.render.scene import Clutter, ClutterKind, PlacedTile
 from tests.vision.tables import CAMERA, Looks, is_same, is_same_place, lay, missing, reader, table_with
 from vision.arrays import Image
 from vision.networks.detector import Focus

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from synthetic.render.looks import COLORED, WALNUT
-from synthetic.render.scene import PlacedTile
+from lab.render.looks import COLORED, WALNUT
+from lab.render.scene import PlacedTile
 from tests.vision.moving import CAMERA, Bump, Clip, Moment, hand_at, play, still
 from tests.vision.seen import unsure_tile
 from tests.vision.tables import Looks, false_positives, is_same, is_same_place, lay, missing, reader

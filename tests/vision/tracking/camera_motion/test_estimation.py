@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from synthetic.render.looks import COLORED, WALNUT
+from lab.render.looks import COLORED, WALNUT
 from tests.vision.moving import CAMERA, HEIGHT_PX, WIDTH_PX, Bump, Clip, Moment, hand_at, lay
 from tests.vision.tables import Looks
 from vision.arrays import Image

@@ -1,0 +1,1 @@
+"""The laboratory: rendered tables, modelled sounds, simulated matches, and training and evaluation with them."""

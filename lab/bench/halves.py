@@ -1,0 +1,48 @@
+"""Count the halves that the shipped reader misreads on rendered tables with new looks, without knowing the set.
+
+    python -m lab.bench.halves [--tables 2000] [--seed 5150] [--jobs 2]
+
+Use thousands of tables, because a few of them have most of the mistakes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from functools import cache, partial
+
+import numpy as np
+
+from lab.training.pips.fit import Halves, Networks, draw_usual, load_networks, misread_figures
+from lab.training.processes import concatenated, draw_in_processes
+from vision.networks.pip_classifier import load_pip_classifier
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=5150)
+    parser.add_argument("--jobs", type=int, default=2, help="processes that render and read")
+    options = parser.parse_args()
+    drawn = draw_in_processes(partial(halves_of_table, options.seed), options.tables, options.jobs, lambda _: None)
+    halves = concatenated(list(drawn))
+    print(
+        f"{(halves.predicted != halves.pips).sum()} of {len(halves.pips)} halves of {options.tables} tables are misread"
+    )
+    for name, figure in misread_figures(halves).items():
+        print(f"{name}: {figure}")
+
+
+def halves_of_table(seed: int, index: int) -> Halves:
+    """Return the halves of a table as read."""
+    return draw_usual(np.random.default_rng((seed, index)), _networks(), head=load_pip_classifier())
+
+
+@cache
+def _networks() -> Networks:
+    """Return the shipped networks, loaded once per process."""
+    return load_networks()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Tables, sounds and matches that benchmarks judge, and how they are judged."""

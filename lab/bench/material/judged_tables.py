@@ -1,0 +1,329 @@
+"""Evaluate the reader on rendered tables tile by tile, add up the figures, and draw the worst cases on a sheet."""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.evaluate.mistakes import MOST_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
+from lab.training.pips.fit import true_halves
+from lab.training.tables import LearningTable
+from vision.arrays import Image, Points
+from vision.geometry.poses import Poses, corners, sides_px
+from vision.networks.network import DOWN, UP
+from vision.reading import SURE, Face, Half, PointPx, Reading, SeenTile
+
+# Readings with this confidence should be right 999 times in 1000.
+VERY_SURE = 0.99
+# Maximum distance, in sides, of an unsure tile from the true tile it refers to, and of a tile from an unreadable one.
+_ABOUT, _AT_UNREAD = 1.0, 0.35
+# Maximum number of mistakes of a picture on the sheet. A patterned cloth can cause the same mistake fifty times.
+_MAX_PER_PICTURE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTile:
+    """A readable face-up tile, and its reading.
+
+    Attributes:
+        side_px: Side of a half.
+        pips: True numbers.
+        corners_px: True outline.
+        read: Halves of the reading in the order of *pips*, or None if the tile was not found.
+        is_unsure: True if the tile was not found, but an unsure tile is near it.
+    """
+
+    side_px: float
+    pips: tuple[int, int]
+    corners_px: tuple[PointPx, ...]
+    read: tuple[Half, Half] | None
+    is_unsure: bool = False
+
+    @property
+    def is_silent(self) -> bool:
+        """True if the tile was not found and there is no unsure tile near it."""
+        return self.read is None and not self.is_unsure
+
+    @property
+    def misread(self) -> tuple[Half, ...]:
+        """Halves of the reading with a wrong number."""
+        return tuple(half for half, pips in zip(self.read or (), self.pips, strict=False) if half.pips != pips)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTable:
+    """Evaluation of a table.
+
+    Attributes:
+        tiles: True face-up tiles.
+        spare: Tiles of the reading without a true tile.
+        backs, backs_found: Number of face-down tiles, and of those that were found.
+        unsure_spare: Number of unsure tiles without any true tile.
+    """
+
+    tiles: tuple[JudgedTile, ...]
+    spare: tuple[SeenTile, ...] = ()
+    backs: int = 0
+    backs_found: int = 0
+    unsure_spare: int = 0
+
+
+def side_of(tile: SeenTile) -> float:
+    """Return the side of a half of a tile of the reading."""
+    area = cv2.contourArea(np.array(tile.corners_px, np.float32))
+    return float(np.sqrt(area / 2))
+
+
+def judge(reading: Reading, table: LearningTable) -> JudgedTable:
+    """Compare a reading with the true tiles. Readings of unreadable tiles do not count."""
+    up = [tile for tile in reading.tiles if tile.halves]
+    down = [tile for tile in reading.tiles if tile.face is Face.DOWN]
+    poses, backs = table.poses[table.faces == UP], table.poses[table.faces == DOWN]
+    which, which_back = _found(up, poses), _found(down, backs)
+    unsure = reading.unsure
+    matched = (*zip(up, which[:, 0], strict=True), *zip(down, which_back[:, 0], strict=True))
+    spare = [tile for tile, at in matched if at < 0]
+    return JudgedTable(
+        tuple(_judged_tiles(poses, table.pips, up, which, unsure)),
+        tuple(tile for tile in spare if not _is_at(tile, table.unread_px)),
+        len(backs),
+        len(set(which_back[:, 0].tolist()) - {-1}),
+        sum(not _about(tile, table.poses).any() and not _is_at(tile, table.unread_px) for tile in unsure),
+    )
+
+
+def _found(tiles: Sequence[SeenTile], truth: Poses) -> NDArray[np.intp]:
+    """Match halves to true halves.
+
+    Returns:
+        2 * tile + half for each half, shape (N, 2). -1 without a match, or if the true tile is already matched.
+    """
+    centers = np.array([tile.half_centers_px for tile in tiles]).reshape(-1, 2, 2)
+    which = true_halves(centers, truth).reshape(-1, 2)
+    _, first = np.unique(which[:, 0] // 2, return_index=True)
+    again = np.ones(len(which), bool)
+    again[first] = False
+    which[again] = -1
+    return which
+
+
+def _judged_tiles(
+    poses: Poses, pips: NDArray[np.int64], up: Sequence[SeenTile], which: NDArray[np.intp], unsure: Sequence[SeenTile]
+) -> Iterator[JudgedTile]:
+    halves: dict[int, tuple[Half, Half]] = {}
+    for tile, (first, _) in zip(up, which.tolist(), strict=True):
+        if first >= 0 and tile.halves:
+            halves[first // 2] = tile.halves if first % 2 == 0 else (tile.halves[1], tile.halves[0])
+    named = np.zeros(len(poses), bool)
+    for tile in unsure:
+        named |= _about(tile, poses)
+    outlines = corners(poses).tolist()
+    for at, side in enumerate(sides_px(poses).tolist()):
+        outline = tuple((x, y) for x, y in outlines[at])
+        read = halves.get(at)
+        both = (int(pips[at, 0]), int(pips[at, 1]))
+        yield JudgedTile(side, both, outline, read, read is None and bool(named[at]))
+
+
+def _about(tile: SeenTile, poses: Poses) -> NDArray[np.bool_]:
+    """Return a mask of the true tiles that are near a tile of the reading, shape (N,)."""
+    gaps = np.linalg.norm(poses[:, :2] - np.array(tile.center_px), axis=1)
+    return np.asarray(gaps < _ABOUT * sides_px(poses))
+
+
+def _is_at(tile: SeenTile, outlines_px: Iterable[Points]) -> bool:
+    """Return True if the middle of a tile is inside any of the outlines, or nearly."""
+    reach_px = _AT_UNREAD * side_of(tile)
+    hulls = (cv2.convexHull(outline.astype(np.float32)) for outline in outlines_px)
+    return any(cv2.pointPolygonTest(hull, tile.center_px, measureDist=True) > -reach_px for hull in hulls)
+
+
+HEADINGS = ("tiles", "found", "precise", "halves", "misread", "at 0.8", "at 0.99", "unsure", "silent")
+_WIDTH = 9
+
+
+@dataclass(slots=True)
+class Figures:
+    """Combined figures.
+
+    Attributes:
+        tiles: True tiles.
+        found, unsure, silent: True tiles that were found, unsure, or missed silently.
+        spare: Tiles of the reading without a true tile.
+        misread: Confidence of each misread half.
+    """
+
+    tiles: int = 0
+    found: int = 0
+    unsure: int = 0
+    silent: int = 0
+    spare: int = 0
+    misread: list[float] = field(default_factory=list)
+
+    def add(self, tiles: Iterable[JudgedTile], spare: int = 0) -> None:
+        """Add tiles, and a number of spare tiles."""
+        self.spare += spare
+        for tile in tiles:
+            self.tiles += 1
+            self.found += tile.read is not None
+            self.unsure += tile.is_unsure
+            self.silent += tile.is_silent
+            self.misread += [half.confidence for half in tile.misread]
+
+    def merge(self, other: Figures) -> None:
+        """Add the figures of other tables."""
+        self.tiles += other.tiles
+        self.found += other.found
+        self.unsure += other.unsure
+        self.silent += other.silent
+        self.spare += other.spare
+        self.misread += other.misread
+
+    def bold(self, least: float) -> int:
+        """Return the number of halves misread with a confidence of at least *least*."""
+        return sum(confidence >= least for confidence in self.misread)
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells below `HEADINGS`: counts, and shares of tiles and of found halves."""
+        halves = 2 * self.found
+        return (
+            str(self.tiles),
+            _share(self.found, self.tiles),
+            _share(self.found, self.found + self.spare),
+            str(halves),
+            *(_share(count, halves) for count in (len(self.misread), self.bold(SURE), self.bold(VERY_SURE))),
+            _share(self.unsure, self.tiles),
+            _share(self.silent, self.tiles),
+        )
+
+
+def _share(count: int, of: int) -> str:
+    return f"{100 * count / of:.2f} %" if of else "-"
+
+
+def print_table(title: str, rows: Iterable[tuple[str, Figures]]) -> None:
+    """Print a table of figures. Rows without any tiles are skipped."""
+    shown = [(name, figures) for name, figures in rows if figures.tiles or figures.spare]
+    wide = max(len(title), *(len(name) for name, _ in shown)) if shown else len(title)
+    print(title.ljust(wide) + "".join(heading.rjust(_WIDTH) for heading in HEADINGS))
+    for name, figures in shown:
+        print(name.ljust(wide) + "".join(cell.rjust(_WIDTH) for cell in figures.cells()), flush=True)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class WorstCase:
+    """A mistake for the sheet. Higher *badness* comes first."""
+
+    badness: float
+    cell: Cell = field(compare=False)
+
+
+def worst_in(judged: JudgedTable, image: Image, source: str, picture: str) -> list[WorstCase]:
+    """Return the worst mistakes in a picture: misread and spare tiles by confidence, silently missed ones by size."""
+    mistakes = [
+        *(_misread(tile) for tile in judged.tiles if tile.misread),
+        *(_missed(tile) for tile in judged.tiles if tile.is_silent),
+        *map(_spare, judged.spare),
+    ]
+    return _worst(mistakes, image, source, picture)
+
+
+def worst_spare(tiles: Iterable[SeenTile], image: Image, source: str, picture: str) -> list[WorstCase]:
+    """Return the worst false positives in a picture without tiles."""
+    return _worst(map(_spare, tiles), image, source, picture)
+
+
+def _worst(mistakes: Iterable[tuple[float, Mistake]], image: Image, source: str, picture: str) -> list[WorstCase]:
+    worst = sorted(mistakes, key=lambda pair: -pair[0])[:_MAX_PER_PICTURE]
+    return [
+        WorstCase(badness, Cell(source, picture, mistake.words, crop_mistake(image, mistake)))
+        for badness, mistake in worst
+    ]
+
+
+def _name(pips: tuple[int, ...]) -> str:
+    return "-".join(map(str, pips))
+
+
+def _misread(tile: JudgedTile) -> tuple[float, Mistake]:
+    halves = tile.read or ()
+    sure = ", ".join(f"{half.confidence:.2f}" for half in halves)
+    words = f"{_name(tile.pips)} read as {_name(tuple(half.pips for half in halves))} ({sure})"
+    return max(half.confidence for half in tile.misread), Mistake(MistakeKind.MISREAD, words, (tile.corners_px,))
+
+
+def _missed(tile: JudgedTile) -> tuple[float, Mistake]:
+    words = f"missed {_name(tile.pips)}, {tile.side_px:.0f} px"
+    return SURE * (1 - 1 / (1 + tile.side_px / 20)), Mistake(MistakeKind.MISSED, words, (tile.corners_px,))
+
+
+def _spare(tile: SeenTile) -> tuple[float, Mistake]:
+    if tile.face is Face.UNSURE:
+        return 0.0, Mistake(MistakeKind.SPARE, "spare unsure tile", (tile.corners_px,))
+    if not tile.halves:
+        return 1.0, Mistake(MistakeKind.SPARE_BACK, "spare face-down tile", (tile.corners_px,))
+    sure = confidence_of(tile)
+    words = f"spare {_name(tuple(half.pips for half in tile.halves))} ({sure:.2f})"
+    return sure, Mistake(MistakeKind.SPARE, words, (tile.corners_px,))
+
+
+def confidence_of(tile: SeenTile) -> float:
+    """Return the lower confidence of the two halves, or 0 without halves."""
+    return min((half.confidence for half in tile.halves), default=0.0)
+
+
+class WorstSheet:
+    """Collects the worst cases and writes them to a sheet."""
+
+    def __init__(self, path: Path | None, *, most: int = MOST_CELLS) -> None:
+        """Collect up to *most* cases for the file *path*, or None for no file."""
+        self._path = path
+        self._most = most
+        self._worst: list[tuple[float, int, WorstCase]] = []
+        self._count = 0
+
+    def add(self, cases: Iterable[WorstCase]) -> None:
+        """Add cases, and drop the least bad ones beyond the limit."""
+        for case in cases:
+            self._count += 1
+            entry = (case.badness, -self._count, case)
+            if len(self._worst) < self._most:
+                heapq.heappush(self._worst, entry)
+            else:
+                heapq.heappushpop(self._worst, entry)
+
+    def write(self) -> None:
+        """Write the worst cases grouped by source, worst first. Without cases, no file is written."""
+        if self._path is None or not self._worst:
+            return
+        cells = [case.cell for _, _, case in sorted(self._worst, reverse=True)]
+        (drawn,) = draw_sheets(sorted(cells, key=lambda cell: cell.source))
+        if not cv2.imwrite(str(self._path), drawn):
+            raise OSError(f"{self._path}: cannot be written")
+        print(f"{len(cells)} worst cases: {self._path}")
+
+
+def _png_file(name: str) -> Path:
+    """Check that a PNG file can be written before spending minutes on its contents."""
+    path = Path(name)
+    if path.suffix.lower() != ".png" or not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"expected a PNG file in a folder that exists, got {name}")
+    return path
+
+
+def parser_for(text: str | None, *, tables: int, seed: int) -> argparse.ArgumentParser:
+    """Return a parser with the options shared by these benchmarks."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=int, default=tables)
+    parser.add_argument("--seed", type=int, default=seed)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes that render and read")
+    parser.add_argument("--sheet", type=_png_file, metavar="FILE", help="draw the worst cases to this PNG file")
+    return parser

@@ -1,0 +1,78 @@
+"""Compare the strength of the computer players by duplicate deals.
+
+    python -m lab.bench.players [--deals 300] [--seconds 0.1] [--game bones --seats 2]
+
+Each hand is dealt twice, with the players in each other's seats. The better total of points wins the pair, and equal
+totals count half. The interval is Wilson's, of 95 %. With more than two seats, the second player has all others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+from collections.abc import Callable
+from functools import partial
+
+from engine import LegalMove, SeatView, Table, TreeSearch, greedy, profile
+
+Player = Callable[[SeatView], LegalMove]
+
+
+def main() -> None:
+    """Print the share of pairs that each player wins against another."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--deals", type=int, default=300)
+    parser.add_argument("--seconds", type=float, default=0.1, help="time for a move")
+    parser.add_argument("--game", default="bones")
+    parser.add_argument("--seats", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    players: dict[str, Player] = {
+        "random": lambda view: rng.choice(view.moves),
+        "greedy": greedy,
+        "Monte Carlo": TreeSearch(rng, options.seconds, depth=1),
+        "ISMCTS": TreeSearch(rng, options.seconds),
+    }
+    for first, second in (
+        ("greedy", "random"),
+        ("Monte Carlo", "greedy"),
+        ("ISMCTS", "greedy"),
+        ("ISMCTS", "Monte Carlo"),
+    ):
+        deal = partial(dealt, options.game, options.seats, random.Random(options.seed))
+        margins = [margin(deal(), players[first], players[second]) for _ in range(options.deals)]
+        share = sum((own > 0) + (own == 0) / 2 for own in margins) / len(margins)
+        low, high = wilson(share, len(margins))
+        mean = sum(margins) / len(margins)
+        interval = f"{share:.1%} of {len(margins)} pairs ({low:.1%} to {high:.1%})"
+        print(f"{first} against {second}: {interval}, {mean:+.1f} points", flush=True)
+
+
+def dealt(game: str, seats: int, rng: random.Random) -> Table:
+    """Return a match with its first deal."""
+    return Table.start(profile(game), tuple("ABCDEF"[:seats])).deal(rng)
+
+
+def margin(table: Table, first: Player, second: Player) -> float:
+    """Return the points of *first* less those of a mean opponent, in two hands in which the seats are swapped."""
+    total, seats = 0.0, len(table.game.players)
+    for mine in range(2):
+        end = table
+        while end.turn is not None:
+            end = end.after((first if end.turn == mine else second)(end.view))
+        own = end.game.totals[mine]
+        total += own - (sum(end.game.totals) - own) / (seats - 1)
+    return total
+
+
+def wilson(share: float, number: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share."""
+    z = 1.96
+    middle, width = share + z * z / (2 * number), z * math.sqrt((share * (1 - share) + z * z / (4 * number)) / number)
+    return (middle - width) / (1 + z * z / number), (middle + width) / (1 + z * z / number)
+
+
+if __name__ == "__main__":
+    main()

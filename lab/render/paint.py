@@ -1,0 +1,381 @@
+"""Render a scene, with the edge of its table and the floor beyond, as a picture with exact ground truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import cv2
+import numpy as np
+
+from lab.render import colors
+from lab.render.clutter import clutter_solids, is_flat, paint_flat_clutter, paint_thing
+from lab.render.cover import RenderedTile, tile_solids, truth_of
+from lab.render.face_grid import FaceGrid, grid_of
+from lab.render.faces import Glint, paint_face
+from lab.render.lighting import Solid, add_light, glare_field, light_field, shade_plane, shade_table, to_lamp
+from lab.render.look_types import TileLook
+from lab.render.looks import draw_table_look
+from lab.render.patterns import MAX_PIPS
+from lab.render.placements import Area
+from lab.render.reaching import paint_reach, reach_solids
+from lab.render.scene import Floor, PlacedTile, Scene
+from lab.render.solids import paint_texture, paint_walls, rounded_outline, top_warp
+from lab.render.tabletop import paint_table
+from lab.render.view import View, expose, take, view_of
+from vision.arrays import Bgr, GreyImage, Image, Points
+from vision.reading import OutlinePx, Reading
+
+# Width at which the floor is painted before it is enlarged. A small picture is cheap and looks out of focus.
+_FLOOR_PX = 360
+_STEPS = 7
+
+
+def draw_floor(
+    rng: np.random.Generator,
+    area: Area,
+    centers_mm: Sequence[tuple[float, float]] = (),
+    *,
+    margin_mm: float = 60.0,
+    table_bgr: Bgr | None = None,
+) -> Floor:
+    """Return a random floor around a rectangular table with one to three visible sides, or around a round table.
+
+    The far side of a rectangular table is visible most often.
+
+    Args:
+        area: Part of the table in the middle of the picture.
+        centers_mm: Centres of everything that must be on the table.
+        margin_mm: Minimum distance of these centres from the edge, such as the length of a tile.
+        table_bgr: Colour of the table top, used for most rims. None for a random wood colour.
+    """
+    centers = np.array([(0.0, 0.0), *centers_mm])
+    outline = _round(rng, area, centers, margin_mm) if rng.random() < 0.12 else _straight(rng, area, centers, margin_mm)
+    wood = colors.from_hsv(rng.uniform(0.04, 0.11), rng.uniform(0.1, 0.7), rng.uniform(0.1, 0.8))
+    rim_bgr = wood if table_bgr is None or rng.random() < 0.3 else colors.scaled(table_bgr, rng.uniform(0.5, 1.0))
+    look = draw_table_look(rng)
+    return Floor(
+        look=replace(look, pattern_mm=look.pattern_mm * rng.uniform(1.0, 4.0)),
+        outline_mm=tuple((float(x), float(y)) for x, y in outline),
+        drop=rng.uniform(0.1, 0.75),
+        rim_bgr=rim_bgr,
+        rim_mm=float(
+            rng.choice([rng.uniform(12, 45), rng.uniform(100, 280)], p=[0.8, 0.2])
+        ),  # the second range is a hanging cloth
+        below_mm=rng.uniform(350, 760),
+    )
+
+
+def _straight(rng: np.random.Generator, area: Area, centers: Points, margin_mm: float) -> Points:
+    """Return the outline of a rectangular table, one to three of whose sides are near the area."""
+    theta = rng.normal(0, 0.12) if rng.random() < 0.65 else rng.uniform(-math.pi, math.pi)
+    sides = rng.permutation(4)[: int(rng.choice([1, 2, 3], p=[0.5, 0.35, 0.15]))]
+    if rng.random() < 0.6:
+        sides = np.union1d(sides[:-1], [3])  # the far one
+    distances_mm = []
+    for side in range(4):
+        normal = np.array([math.cos(theta + side * math.pi / 2), math.sin(theta + side * math.pi / 2)])
+        half_mm = (abs(normal[0]) * area.width_mm + abs(normal[1]) * area.height_mm) / 2
+        share = rng.uniform(0.5, 1.3) if side in sides else rng.uniform(4, 7)
+        distances_mm.append(max(share * half_mm, float((centers @ normal).max()) + margin_mm))
+    right, near, left, far = distances_mm
+    radius_mm = rng.uniform(0.2, 1.0) * margin_mm if rng.random() < 0.4 else 0.0
+    inner = np.array([[right, near], [-left, near], [-left, -far], [right, -far]])
+    angles = np.linspace(0, math.pi / 2, _STEPS if radius_mm > 0 else 1)
+    corners = []
+    for quarter, (corner, signs) in enumerate(zip(inner, ((1, 1), (-1, 1), (-1, -1), (1, -1)), strict=True)):
+        turns = angles + quarter * math.pi / 2
+        arc = radius_mm * np.column_stack([np.cos(turns), np.sin(turns)]) if radius_mm > 0 else np.zeros((1, 2))
+        corners.append(corner - radius_mm * np.array(signs) + arc)
+    cos, sin = math.cos(theta), math.sin(theta)
+    rotated: Points = np.concatenate(corners) @ np.array([[cos, sin], [-sin, cos]])
+    return rotated
+
+
+def _round(rng: np.random.Generator, area: Area, centers: Points, margin_mm: float) -> Points:
+    """Return the outline of a round table centred near the middle of the area."""
+    middle = rng.uniform(-0.35, 0.35, 2) * (area.width_mm, area.height_mm)
+    reach_mm = float(np.linalg.norm(centers - middle, axis=1).max()) + margin_mm
+    radius_mm = max(reach_mm, rng.uniform(0.35, 0.75) * math.hypot(area.width_mm, area.height_mm))
+    angles = np.linspace(0, 2 * math.pi, 72, endpoint=False)
+    # The chords between the outline's points must not cut into the circle.
+    radius_mm /= math.cos(math.pi / 72)
+    outline: Points = middle + radius_mm * np.column_stack([np.cos(angles), np.sin(angles)])
+    return outline
+
+
+def paint_beyond(picture: Image, floor: Floor, view: View, rng: np.random.Generator) -> GreyImage:
+    """Paint the floor and the table's rim over a picture of the table, in place.
+
+    Returns:
+        Coverage of each pixel by the table top, 0 to 255, shape (H, W).
+    """
+    height, width = picture.shape[:2]
+    outline = np.array(floor.outline_mm)
+    top = _cover(outline, (0.0,), view, (height, width))
+    if top.min() == 255:
+        return top
+    beyond = _floor_picture(floor, view, (height, width), rng)
+    body = _cover(outline, (0.0, -floor.rim_mm), view, (height, width))
+    for cover, painted in ((body, np.full_like(picture, np.array(floor.rim_bgr, np.uint8))), (top, picture)):
+        share = cv2.merge([cover, cover, cover])
+        beyond = cv2.add(
+            cv2.multiply(painted, share, scale=1 / 255), cv2.multiply(beyond, cv2.bitwise_not(share), scale=1 / 255)
+        ).astype(np.uint8, copy=False)
+    picture[top < 255] = beyond[top < 255]
+    return top
+
+
+def _cover(outline_mm: Points, heights_mm: tuple[float, ...], view: View, shape: tuple[int, int]) -> GreyImage:
+    """Return the coverage of each pixel, shape (H, W), by the convex body that spans *heights_mm*."""
+    cover = np.zeros(shape, np.uint8)
+    clipped = [(view.cut_near(outline_mm, height_mm), height_mm) for height_mm in heights_mm]
+    points_px = np.concatenate([view.project(points, height_mm) for points, height_mm in clipped])
+    if len(points_px) > 2:
+        hull = cv2.convexHull(points_px.astype(np.float32))[:, 0]
+        cv2.fillConvexPoly(cover, np.round(hull * 16).astype(np.int32), 255, cv2.LINE_AA, 4)
+    return cover
+
+
+def _floor_picture(floor: Floor, view: View, shape: tuple[int, int], rng: np.random.Generator) -> Image:
+    """Return a picture of the floor alone, blurred and darkened, shape (H, W, 3)."""
+    shrink = min(1.0, _FLOOR_PX / shape[1])
+    width, height = max(8, round(shape[1] * shrink)), max(8, round(shape[0] * shrink))
+    matrix = view.matrix.copy()
+    matrix[:, 3] -= floor.below_mm * matrix[:, 2]
+    matrix[:2] *= np.array([[width / shape[1]], [height / shape[0]]])
+    center = (view.center_px[0] * width / shape[1], view.center_px[1] * height / shape[0])
+    small = paint_table(floor.look, View(matrix, center, 0.0), width, height, rng)
+    small = cv2.GaussianBlur(small, (0, 0), rng.uniform(0.8, 3.0)).astype(np.uint8, copy=False)
+    dark = cv2.convertScaleAbs(small, alpha=1 - floor.drop)
+    return cv2.resize(dark, (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR).astype(np.uint8, copy=False)
+
+
+_Painting = Callable[[], None]
+"""Paints a body over everything farther away."""
+
+# Texture pixels per picture pixel. A finer texture only costs time, because the warp interpolates linearly.
+_TEXTURE_SCALE = 1.3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RenderedPicture:
+    """A picture and its ground truth.
+
+    Attributes:
+        image: BGR, shape (H, W, 3).
+        truth: Reading of every tile with four corners in the picture and at least 97 % of each half visible.
+        tile_index: For each tile of *truth*, its index in the scene.
+        unread_px: Outlines of other tiles that are at least 8 % visible, and of tiles standing on edge.
+        shown: Every tile of the scene, with the visible share of each half and the causes of occlusion.
+    """
+
+    image: Image
+    truth: Reading
+    tile_index: tuple[int, ...]
+    unread_px: tuple[OutlinePx, ...]
+    shown: tuple[RenderedTile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Light:
+    """Glare and shadows on the tops of tiles.
+
+    Attributes:
+        glare: Reflections, shape (H, W), or None.
+        shadow: Brightness at the top of tiles on the table, shape (H, W), or None if nothing is higher.
+    """
+
+    glare: GreyImage | None
+    shadow: GreyImage | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PaintedScene:
+    """A painted scene before the camera's effects.
+
+    Attributes:
+        picture: BGR, shape (H, W, 3), in even light.
+        field: Light of every pixel, as in `lighting.light_field`.
+        light: Glare and shadows on the tops of tiles.
+        tile_seed: Seed of the marks on tiles.
+        camera_rng: Random generator for sensor noise.
+    """
+
+    picture: Image
+    field: Image
+    light: _Light
+    tile_seed: int
+    camera_rng: np.random.Generator
+
+
+def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Generator | None = None) -> RenderedPicture:
+    """Render *scene* with its ground truth.
+
+    The same scene and generator state give the same picture. Table, light and the marks on tiles depend only on *rng*.
+    Frames rendered with equally seeded generators therefore show the same table, even if tiles move.
+
+    Args:
+        scene: The scene.
+        rng: Random generator for everything that stays constant between frames.
+        frame_rng: Random generator for sensor noise. None derives it from *rng*.
+    """
+    painted = paint_scene(scene, rng)
+    view = view_of(scene.camera)
+    lit = expose(painted.picture, painted.field, scene.light, scene.camera)
+    picture = take(lit, scene.camera, view, frame_rng or painted.camera_rng)
+    truth = truth_of(scene, view)
+    return RenderedPicture(picture, truth.reading, truth.tile_index, truth.unread_px, truth.shown)
+
+
+def paint_scene(scene: Scene, rng: np.random.Generator) -> PaintedScene:
+    """Paint *scene* as a pinhole picture, before exposure and camera effects."""
+    table_rng, clutter_rng, light_rng, camera_rng = (np.random.default_rng(seed) for seed in rng.integers(0, 2**62, 4))
+    tile_seed = int(rng.integers(0, 2**62))
+    camera = scene.camera
+    shape = (camera.height_px, camera.width_px)
+    view = view_of(camera)
+    picture = paint_table(scene.table, view, camera.width_px, camera.height_px, table_rng)
+    top = None if scene.floor is None else paint_beyond(picture, scene.floor, view, table_rng)
+    paint_flat_clutter(picture, scene, view, clutter_rng)
+    solids = [*tile_solids(scene), *clutter_solids(scene), *(s for reach in scene.reaches for s in reach_solids(reach))]
+    picture = shade_table(picture, solids, scene, view, table_rng)
+    glare = glare_field(scene.light, shape, light_rng)
+    if glare is not None and scene.table.gloss > 0:
+        shine = cv2.convertScaleAbs(glare, alpha=scene.table.gloss)
+        shine = shine if top is None else cv2.multiply(shine, top, scale=1 / 255)
+        picture = add_light(picture, shine)
+    if scene.table.mirror > 0:
+        picture = _mirrored(picture, scene, view)
+    light = _Light(glare, _shadow_on_tiles(solids, scene, view))
+    _paint_bodies(picture, scene, view, light, tile_seed, clutter_rng)
+    for reach in scene.reaches:
+        paint_reach(picture, reach, scene.light, view, clutter_rng)
+    field = light_field(scene.light, camera.vignette, shape, light_rng)
+    return PaintedScene(picture, field, light, tile_seed, camera_rng)
+
+
+def paint_one_tile(
+    picture: Image, placed: PlacedTile, marks: int, scene: Scene, view: View, painted: PaintedScene
+) -> None:
+    """Paint another tile over a painted table, in place.
+
+    Args:
+        picture: Picture to paint on.
+        placed: The tile.
+        marks: Seed of the marks on the back of a face-down tile. For tiles of the scene, their index.
+        scene: Scene with the looks.
+        view: The camera.
+        painted: Source of the light and of the seed of marks.
+    """
+    look = scene.look_of(placed)
+    outline = rounded_outline(look.length_mm, look.width_mm, look.corner_radius_mm)
+    grid = grid_of(look, scene.camera.px_per_mm * _TEXTURE_SCALE)
+    rng = _marks_rng(painted.tile_seed, placed, marks)
+    _paint_tile(picture, placed, scene, grid, outline, view, painted.light, rng)
+
+
+def _marks_rng(tile_seed: int, placed: PlacedTile, index: int) -> np.random.Generator:
+    """Return the random generator for the marks on a tile, seeded by its numbers, or by *index* if face down."""
+    marks = placed.pips if placed.pips is not None else (MAX_PIPS + 1, index)
+    return np.random.default_rng([tile_seed, *marks, placed.look])
+
+
+def _mirrored(picture: Image, scene: Scene, view: View) -> Image:
+    """Return the bare table with dim, blurred reflections of the sides of tiles."""
+    mirrored = picture.copy()
+    for solid, placed in zip(tile_solids(scene), scene.tiles, strict=True):
+        outline = np.concatenate(
+            [view.project(solid.outline_mm, -solid.bottom_mm), view.project(solid.outline_mm, -solid.top_mm)]
+        )
+        hull = cv2.convexHull(np.round(outline * 16).astype(np.int32))
+        cv2.fillConvexPoly(mirrored, hull, scene.look_of(placed).side_bgr, cv2.LINE_AA, 4)
+    soft = cv2.GaussianBlur(mirrored, (0, 0), 1.5)
+    return cv2.addWeighted(soft, scene.table.mirror, picture, 1 - scene.table.mirror, 0).astype(np.uint8, copy=False)
+
+
+def _shadow_on_tiles(solids: list[Solid], scene: Scene, view: View) -> GreyImage | None:
+    """Return the brightness of the tops of tiles on the table, shape (H, W), or None if nothing is higher."""
+    top_mm = scene.tile.thickness_mm
+    higher = [solid for solid in solids if solid.top_mm > top_mm + 1.0]
+    return shade_plane(higher, scene, view, top_mm) if higher and scene.tiles else None
+
+
+def _paint_bodies(
+    picture: Image, scene: Scene, view: View, light: _Light, tile_seed: int, clutter_rng: np.random.Generator
+) -> None:
+    """Paint tiles and objects in place, in order of height, then farthest from the camera first."""
+    nadir = view.nadir_mm()
+    outline = rounded_outline(scene.tile.length_mm, scene.tile.width_mm, scene.tile.corner_radius_mm)
+    grids: dict[int, FaceGrid] = {}
+    jobs: list[tuple[float, float, _Painting]] = []
+    for index, placed in enumerate(scene.tiles):
+        if placed.look not in grids:
+            grids[placed.look] = grid_of(scene.look_of(placed), scene.camera.px_per_mm * _TEXTURE_SCALE)
+        rng = _marks_rng(tile_seed, placed, index)
+        paint = partial(_paint_tile, picture, placed, scene, grids[placed.look], outline, view, light, rng)
+        jobs.append((placed.height_mm, -math.dist(placed.center_mm, nadir), paint))
+    # Seed all objects before painting, to make them independent of the tiles painted in between.
+    for thing in scene.clutter:
+        rng = np.random.default_rng(clutter_rng.integers(0, 2**62))
+        if not is_flat(thing):
+            jobs.append(
+                (0.0, -math.dist(thing.center_mm, nadir), partial(paint_thing, picture, thing, scene, view, rng))
+            )
+    for _, _, job in sorted(jobs, key=lambda job: job[:2]):
+        job()
+
+
+def _paint_tile(
+    picture: Image,
+    placed: PlacedTile,
+    scene: Scene,
+    grid: FaceGrid,
+    outline: Points,
+    view: View,
+    light: _Light,
+    rng: np.random.Generator,
+) -> None:
+    look = scene.look_of(placed)
+    on_table = placed.to_table(outline)
+    _paint_sides(picture, on_table, placed.height_mm, scene, look, view)
+    glint = _glint_of(placed, scene, view)
+    texture = paint_face(grid, look, placed.pips, glint, scene.light.ambient, rng)
+    shadow = light.shadow if placed.height_mm < 1.0 else None
+    # Real tiles are never perfectly level, so each reflects a slightly different part of the glare.
+    lean_px = rng.normal(0, 0.05, 2) * scene.camera.width_px
+    paint_texture(
+        picture,
+        texture,
+        top_warp(placed, look, grid, view),
+        glare=light.glare,
+        gloss=look.gloss,
+        lean_px=(float(lean_px[0]), float(lean_px[1])),
+        shadow=shadow,
+    )
+
+
+def _paint_sides(picture: Image, on_table: Points, bottom_mm: float, scene: Scene, look: TileLook, view: View) -> None:
+    """Paint the sides in place: a darker rounded foot, the lower half of two-coloured tiles, and the body."""
+    middle_mm, top_mm = bottom_mm + 0.5 * look.thickness_mm, bottom_mm + look.thickness_mm
+    foot_mm = bottom_mm + min(0.8 * look.bevel_mm, 0.3 * look.thickness_mm)
+    foot = (look.base_bgr[0] * 0.62, look.base_bgr[1] * 0.62, look.base_bgr[2] * 0.62)
+    if look.bevel_mm > 0.8 and view.slant(on_table) > 0.12:
+        center = on_table.mean(axis=0)
+        tucked = center + (on_table - center) * (1 - 0.9 * look.bevel_mm / look.width_mm)
+        paint_walls(picture, tucked, (bottom_mm, foot_mm), foot, scene.light, view)
+        bottom_mm = foot_mm
+    if look.base_bgr != look.side_bgr:
+        paint_walls(picture, on_table, (bottom_mm, middle_mm), look.base_bgr, scene.light, view)
+        bottom_mm = middle_mm
+    paint_walls(picture, on_table, (bottom_mm, top_mm), look.side_bgr, scene.light, view)
+
+
+def _glint_of(placed: PlacedTile, scene: Scene, view: View) -> Glint:
+    """Return the directions to lamp and camera in the frame of the tile."""
+    cos, sin = math.cos(placed.theta_rad), math.sin(placed.theta_rad)
+    turn = np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
+    to_camera = view.camera_mm() - np.array([*placed.center_mm, placed.height_mm])
+    return Glint(turn @ to_lamp(scene.light), turn @ (to_camera / np.linalg.norm(to_camera)))

@@ -1,1 +1,0 @@
-"""Synthetic data: rendered pictures, modelled sounds, and the training of the shipped models on them."""

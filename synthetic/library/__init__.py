@@ -1,1 +1,0 @@
-"""Recordings and photographs from Debian packages."""

@@ -1,0 +1,151 @@
+"""Tests of `tallybone train`: files and output. Training itself is tested beside it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lab.training import command as training
+from lab.training.command import TRAININGS, Training, TrainingDevice
+from vision.networks.network import load_pip_features, write_checksum
+from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
+
+
+def classifier(**notes: object) -> PipClassifier:
+    none, unit = np.zeros(2, np.float32), np.ones(2, np.float32)
+    return PipClassifier(none, unit, (np.eye(2, dtype=np.float32),), (none,), notes=dict(notes))
+
+
+def quick(*, progress: Callable[[str, float], None], **options: object) -> PipClassifier:
+    progress("rendering", 0.5)
+    progress("rendering", 1.0)
+    return classifier(pips_error=0.01, **options)
+
+
+def test_the_classifier_is_written_and_its_figures_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "new" / "pips.npz"
+    assert TRAININGS["pips"](out, seed=3, scenes=4, epochs=5, jobs=2, trained=quick) == 0
+    assert load_pip_classifier(out).notes == {"pips_error": 0.01, "seed": 3, "scenes": 4, "epochs": 5, "jobs": 2}
+    assert list(out.parent.iterdir()) == [out]
+    printed = capsys.readouterr()
+    assert "pips_error: 0.01" in printed.out
+    assert "pips.npz" in printed.out.replace("\n", "")
+    assert "rendering" not in printed.out  # progress goes to stderr
+
+
+def test_interrupted_training_keeps_the_old_classifier(tmp_path: Path) -> None:
+    def interrupted(**_: object) -> PipClassifier:
+        raise KeyboardInterrupt
+
+    out = tmp_path / "pips.npz"
+    out.write_bytes(b"the old head")
+    with pytest.raises(KeyboardInterrupt):
+        TRAININGS["pips"](out, seed=1, scenes=3, epochs=1, trained=interrupted)
+    assert out.read_bytes() == b"the old head"
+
+
+def test_without_scikit_learn_the_package_to_install_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("lab.training")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
+    out = tmp_path / "pips.npz"
+    assert TRAININGS["pips"](out, seed=1, scenes=3, epochs=1) == 1
+    assert "tallybone-lab[train]" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_without_a_gpu_the_other_device_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(training, "_has_cuda", lambda: False)
+    out = tmp_path / "detector.onnx"
+    assert TRAININGS["detector"](out, seed=1, scenes=3, steps=1, device=TrainingDevice.CUDA, trained=quick) == 1
+    assert "use --device cpu" in capsys.readouterr().err
+    assert not out.exists()
+
+
+NETWORKS: list[tuple[Callable[..., int], str, dict[str, int]]] = [
+    (TRAININGS["detector"], "detector.onnx", {"steps": 5}),
+    (TRAININGS["refiner"], "refiner.onnx", {"steps": 5}),
+    (TRAININGS["pip-features"], "pip_features.onnx", {"epochs": 5}),
+    (TRAININGS["hard-pips"], "hard_cases.onnx", {"steps": 5}),
+]
+
+
+@pytest.mark.parametrize(("command", "name", "own"), NETWORKS)
+def test_a_trained_network_is_written(
+    command: Callable[..., int], name: str, own: dict[str, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    received: dict[str, object] = {}
+
+    def quick_network(*, progress: Callable[[str, float], None], **options: object) -> Callable[[Path], None]:
+        received.update(options)
+        progress("training", 1.0)
+
+        def save(path: Path) -> None:
+            path.write_bytes(b"a network")
+
+        return save
+
+    out = tmp_path / "new" / name
+    assert command(out, seed=3, scenes=4, **own, jobs=2, trained=quick_network) == 0
+    assert received == {"seed": 3, "scenes": 4, **own, "jobs": 2}
+    assert out.read_bytes() == b"a network"
+    assert list(out.parent.iterdir()) == [out]
+    assert name in capsys.readouterr().out.replace("\n", "")
+
+
+def test_a_network_is_replaced_together_with_its_checksum(tmp_path: Path) -> None:
+    shipped = resources.files("vision") / "models" / "pip_features.onnx"
+
+    def network(**_: object) -> Callable[[Path], None]:
+        def save(path: Path) -> None:
+            path.write_bytes(shipped.read_bytes())
+            write_checksum(path)
+
+        return save
+
+    out = tmp_path / "pip_features.onnx"
+    assert TRAININGS["pip-features"](out, seed=1, scenes=1, trained=network) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"pip_features.onnx", "pip_features.onnx.sha256"}
+    load_pip_features(out)
+
+
+@pytest.mark.parametrize(("command", "name", "own"), NETWORKS)
+def test_without_torch_the_package_to_install_is_named(
+    command: Callable[..., int],
+    name: str,
+    own: dict[str, int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for module in [module for module in sys.modules if module.startswith("lab.training")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert command(tmp_path / name, seed=1, scenes=1, **own) == 1
+    assert "tallybone-lab[finder]" in capsys.readouterr().err
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("training", TRAININGS.values(), ids=lambda training: training.model)
+def test_the_training_function_exists_even_if_it_cannot_be_imported(training: Training) -> None:
+    module, _, name = training.fit.partition(":")
+    spec = find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    body = ast.parse(Path(spec.origin).read_text()).body
+    functions = [node.name for node in body if isinstance(node, ast.FunctionDef)]
+    assert name in functions
