@@ -1,12 +1,12 @@
-"""Measure the share of small mistakes in the rules that the quick tests of `engine` notice.
+"""Measure the share of small mistakes in a package that its quick tests notice.
 
-Each mutant changes one place in `engine`, drawn with a seed: a comparison, `and` or `or`, an operator, a number by one,
-a condition, a returned value, a keyword of `replace`, or a whole statement. The quick tests that run this place, found
+Each mutant changes one place, drawn with a seed: a comparison, `and` or `or`, an operator, a number by one, a
+condition, a returned value, a keyword of `replace`, or a whole statement. The quick tests that run this place, found
 by coverage, run in a copy of the project, fastest first, until one fails. If the place also runs on import, all quick
 tests run. A mutant that exceeds its time or memory is killed too. The results are in docs/experiments/mutants.md.
 
-    python -m lab.bench.mutants --seed 68 --number 100 --keep DIR
-    python -m lab.bench.mutants --seed 68 --number 100 --keep DIR --only 7 --only 23
+    python -m lab.bench.mutants --package engine --seed 68 --number 100 --keep DIR
+    python -m lab.bench.mutants --package engine --seed 68 --number 100 --keep DIR --only 7 --only 23
 """
 
 from __future__ import annotations
@@ -36,11 +36,20 @@ QUICK = [
     *("-q", "-x", "-mnot slow", "-pno:cacheprovider", "-pno:xdist", "--tb=line", "--timeout=60"),
     *("--hypothesis-seed=0", "--hypothesis-profile=mutants", "-Wignore::pytest.PytestAssertRewriteWarning"),
 ]
-MAX_MUTANT_S = 900
+# The tests of each package, as in `make coverage`.
+TESTS = {
+    "engine": ("tests/engine",),
+    "tallybone/session": ("tests/tallybone/session",),
+    "tallybone/recording": (
+        *("tests/tallybone/recording", "tests/tallybone/play/test_recorder.py"),
+        *("tests/tallybone/web/test_recordings.py", "tests/tallybone/web/test_taking_back.py"),
+    ),
+}
+MAX_S = 1800
 MAX_BYTES = 4 << 30  # of memory; an endless loop of additions must not take all of it
 
 
-@dataclass
+@dataclass(eq=False)  # pytest needs a hash
 class Chosen:
     """Plugin of pytest that runs chosen tests in order, and keeps their times and the first failure.
 
@@ -76,9 +85,9 @@ def failure(tree: Path, plugin: Chosen, *arguments: str) -> str:
     process.start()
     sends.close()
     try:
-        if not receives.poll(MAX_MUTANT_S):
+        if not receives.poll(MAX_S):
             os.killpg(process.pid or 0, signal.SIGKILL)
-            return f"more than {MAX_MUTANT_S} s"
+            return f"more than {MAX_S} s"
         code, plugin.failed, plugin.seconds = receives.recv()
         return "" if code in (0, 5) else plugin.failed or f"no test could begin (exit code {code})"
     except EOFError:
@@ -95,11 +104,11 @@ def _run_tests(tree: Path, plugin: Chosen, arguments: tuple[str, ...], sends: Co
     sys.path[:] = [str(tree), *(path for path in sys.path if Path(path).resolve() != ROOT)]
     sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  # until the process ends
     settings.register_profile("mutants", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    code = pytest.main([*QUICK, *arguments, "tests/engine"], plugins=[plugin])
+    code = pytest.main([*QUICK, *arguments], plugins=[plugin])
     sends.send((int(code), plugin.failed, plugin.seconds))
 
 
-def traced(tree: Path, keep: Path) -> tuple[dict[str, float], dict[str, dict[int, list[str]]]]:
+def traced(tree: Path, package: str, keep: Path) -> tuple[dict[str, float], dict[str, dict[int, list[str]]]]:
     """Return the time of each quick test, and the tests that run each line of each module, from *keep* if it has them.
 
     A line that runs on import, or for the parameters of tests, has a test with an empty name.
@@ -108,12 +117,12 @@ def traced(tree: Path, keep: Path) -> tuple[dict[str, float], dict[str, dict[int
     if not times.is_file():
         os.environ["COVERAGE_FILE"] = str(data)
         plugin = Chosen()
-        if reason := failure(tree, plugin, "--cov=engine", "--cov-context=test", "--cov-report="):
+        if reason := failure(tree, plugin, f"--cov={package}", "--cov-context=test", "--cov-report=", *TESTS[package]):
             sys.exit(f"the quick tests fail without a mutant: {reason}")
         times.write_text(json.dumps(plugin.seconds))
     measured = coverage.CoverageData(str(data))
     measured.read()
-    files = {f"engine{path.rpartition('/engine')[2]}": path for path in measured.measured_files()}
+    files = {path.partition(f"/{tree.name}/")[2]: path for path in measured.measured_files()}
     return json.loads(times.read_text()), {file: measured.contexts_by_lineno(path) for file, path in files.items()}
 
 
@@ -128,13 +137,14 @@ def order(mutant: Mutant, seconds: dict[str, float], tests: dict[str, dict[int, 
 def main() -> None:
     """Run the tests with each mutant, and print the survivors and the share of the others."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--package", choices=TESTS, default="engine")
     parser.add_argument("--seed", type=int, default=68)
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--only", type=int, action="append", help="number of a mutant; may be given several times")
     parser.add_argument("--list", action="store_true", help="print the mutants without running tests")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="folder for the coverage, used again")
     options = parser.parse_args()
-    drawn = list(enumerate(mutants(options.seed, options.number), start=1))
+    drawn = list(enumerate(mutants(options.package, options.seed, options.number), start=1))
     drawn = [(at, mutant) for at, mutant in drawn if options.only is None or at in options.only]
     if options.list:
         print(*(f"{at}. {mutant}" for at, mutant in drawn), sep="\n")
@@ -144,16 +154,17 @@ def main() -> None:
         for name in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, tree / name)
-        keep = options.keep or Path(scratch)
+        keep = (options.keep or Path(scratch)) / options.package
         keep.mkdir(parents=True, exist_ok=True)
-        seconds, tests = traced(tree, keep.resolve())
+        seconds, tests = traced(tree, options.package, keep.resolve())
         survived = 0
         for at, mutant in drawn:
             begins, file = time.perf_counter(), tree / mutant.path
             original = file.read_text()
             file.write_text(mutant.source)
             os.utime(file, (at, at))  # another time than before, or Python would run the module it compiled then
-            reason = failure(tree, Chosen(order(mutant, seconds, tests), frozenset(seconds)))
+            chosen = Chosen(order(mutant, seconds, tests), frozenset(seconds))
+            reason = failure(tree, chosen, *TESTS[options.package])
             file.write_text(original)
             survived += not reason
             print(f"{at}. {reason or 'SURVIVED'} ({time.perf_counter() - begins:.0f} s)\n{mutant}", flush=True)

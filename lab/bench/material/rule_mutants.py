@@ -1,4 +1,4 @@
-"""Mutants of the rules: copies of a module of `engine` with one small mistake, drawn with a seed."""
+"""Mutants of a package: copies of a module with one small mistake, drawn with a seed."""
 
 from __future__ import annotations
 
@@ -140,11 +140,11 @@ def _with(node: ast.AST, **fields: object) -> ast.AST:
     return changed
 
 
-def mutants(seed: int, number: int) -> list[Mutant]:
-    """Return *number* mutants. Every place is equally likely, and then each of its changes."""
+def mutants(package: str, seed: int, number: int) -> list[Mutant]:
+    """Return *number* mutants of *package*. Every place is equally likely, and then each of its changes."""
     rng = random.Random(seed)
     found: list[tuple[Path, ast.AST, ast.stmt, list[ast.AST]]] = []
-    for path in sorted((ROOT / "engine").rglob("*.py")):
+    for path in sorted((ROOT / package).rglob("*.py")):
         listed = ((node, statement, list(changes(node))) for node, statement in places(ast.parse(path.read_text())))
         found += [(path, node, statement, changed) for node, statement, changed in listed if changed]
     drawn = rng.sample(found, number)
