@@ -240,4 +240,4 @@ def _head(records: Iterator[RecordedMessage | Damage], path: Path) -> Iterator[R
 
 
 def _ends_head(record: RecordedMessage) -> bool:
-    return record.topic is Topic.TABLE and record.fact.get(_HEAD_ENDS) is True
+    return record.fact.get(_HEAD_ENDS) is True

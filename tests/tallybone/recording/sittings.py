@@ -74,7 +74,9 @@ def records_of(path: Path) -> list[RecordedMessage]:
 
 
 def damage_of(path: Path) -> list[Damage]:
-    return [record for record in read_recording(path) if isinstance(record, Damage)]
+    found = [record for record in read_recording(path) if isinstance(record, Damage)]
+    assert all(0 <= damage.start_byte <= damage.end_byte <= path.stat().st_size for damage in found)
+    return found
 
 
 def numbers(records: Iterable[RecordedMessage]) -> list[int]:

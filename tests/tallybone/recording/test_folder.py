@@ -14,7 +14,10 @@ from mcap.writer import Writer
 
 from tallybone.recording.folder import (
     FOLDER,
-    KEPT_S,
+    JOURNAL_SUFFIX,
+    default_folder,
+    journal_path,
+    journals_in,
     next_number,
     prune,
     put_back,
@@ -41,12 +44,14 @@ def write_large(folder: Path, days: int) -> Path:
 
 def test_the_list_describes_recordings_from_oldest_to_newest(tmp_path: Path) -> None:
     second = write(tmp_path / "a.mcap")
+    (tmp_path / "folder.mcap").mkdir()
     with RecordingWriter(tmp_path / "b.mcap", started_later(-1)) as writer:
-        writer.write(Topic.OUTCOME, 2 * SECOND, {"totals": [1, 2]})
+        writer.write(Topic.OUTCOME, 3 * SECOND, {"totals": [1, 2]})
         writer.write(Topic.OUTCOME, 9 * SECOND, {"outcome": "turn"})
+        writer.write(Topic.KNOCK, 2 * SECOND, {"totals": [3, 4]})  # it came late, and is no outcome
         first, is_running = survey(tmp_path / "b.mcap"), recordings_in(tmp_path)[0][0].is_running
     assert is_running
-    assert first.facts.totals == (1, 2)
+    assert (first.facts.totals, first.facts.length_ns) == ((1, 2), 7 * SECOND)
     found, others = recordings_in(tmp_path)
     assert [finding.path.name for finding in found] == ["b.mcap", "a.mcap"]
     assert not found[0].is_running
@@ -65,7 +70,36 @@ def test_the_list_has_the_winner(tmp_path: Path) -> None:
         writer.write(Topic.OUTCOME, 3, {"event": "turn"})
         running = survey(path).facts
     for facts in (running, survey(path).facts):
-        assert (facts.totals, facts.winner) == ((90, 200), 1)
+        assert (facts.totals, facts.winner, facts.players) == ((90, 200), 1, None)
+
+
+@pytest.mark.parametrize(("later", "totals"), [(0, (90, 200)), (49, (90, 200)), (50, None)])
+@pytest.mark.parametrize("winner", [None, 1])
+def test_a_match_that_went_on_after_its_end_has_no_winner(
+    tmp_path: Path, later: int, totals: tuple[int, ...] | None, winner: int | None
+) -> None:
+    with RecordingWriter(path := tmp_path / "a.mcap", START) as writer:
+        writer.write(Topic.OUTCOME, 1, {"event": "match_over", "winner": 0, "totals": [95, 200]})
+        writer.write(
+            Topic.OUTCOME,
+            2,
+            {"event": "match_over" if winner else "played", "totals": [90, 200]}
+            | ({"winner": winner} if winner else {}),
+        )
+        for _ in range(later):
+            writer.write(Topic.OUTCOME, 3, {"event": "turn", "totals": ["?"]})
+    assert (survey(path).facts.totals, survey(path).facts.winner) == (totals, winner if totals else None)
+
+
+@pytest.mark.parametrize(
+    ("named", "players"),
+    [(["Ann", "Zoe"], ("Ann", "Zoe")), *((wrong, START.players) for wrong in (None, ["Zoe"], ["Ann", 3], "AZ"))],
+)
+def test_the_list_has_the_names_at_the_end(tmp_path: Path, named: object, players: tuple[str, ...]) -> None:
+    with RecordingWriter(path := tmp_path / "a.mcap", START) as writer:
+        writer.write(Topic.OUTCOME, 1, {"totals": [5, 0], "players": ["Amy", "Bob"]})
+        writer.write(Topic.OUTCOME, 2, {"totals": [5, 5], "players": named})
+    assert survey(path).players == players
 
 
 def test_a_recording_without_index_is_listed(tmp_path: Path) -> None:
@@ -91,6 +125,37 @@ def test_pruning_deletes_the_oldest_recordings_first(tmp_path: Path) -> None:
     assert prune(tmp_path, keep_bytes=2 * size_bytes) == (paths[1], paths[2])
     assert sorted(tmp_path.iterdir()) == sorted([paths[0], paths[3]])
     assert prune(tmp_path, keep_bytes=0) == (paths[0], paths[3])
+
+
+def test_recordings_are_sorted_by_number_rather_than_by_a_clock_that_jumps(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("d.mcap", "c.mcap", "b.mcap", "a.mcap")]
+    for path, number, days in zip(paths, (0, 3, 9, 10), (4, 3, 2, 1), strict=True):
+        RecordingWriter(path, replace(started_later(days), number=number)).close()
+    assert [found.path for found in recordings_in(tmp_path)[0]] == paths
+    assert prune(tmp_path, keep_bytes=0) == tuple(paths)
+
+
+def test_the_number_of_a_recording_or_journal_is_not_used_again(tmp_path: Path) -> None:
+    assert next_number(tmp_path) == 1
+    RecordingWriter(tmp_path / "a.mcap", replace(START, number=7)).close()
+    set_aside(tmp_path / "a.mcap")
+    RecordingWriter(tmp_path / "b.mcap", replace(START, number=6)).close()
+    assert next_number(tmp_path) == 8
+    for name in ("match-010", "match-0", "match-99x", "a match-99"):
+        (tmp_path / f"{name}{JOURNAL_SUFFIX}").touch()
+    paths = [journal_path(tmp_path, number) for number in (2, 9, 10)]
+    for path in paths:
+        path.touch()
+    assert journals_in(tmp_path) == paths
+    assert next_number(tmp_path) == 11
+
+
+@pytest.mark.parametrize(
+    ("state", "folder"),
+    [("/state", "/state/tallybone/sessions"), *((bad, "/a/.local/state/tallybone/sessions") for bad in ("", "state"))],
+)
+def test_recordings_are_in_the_state_folder(state: str, folder: str) -> None:
+    assert default_folder({"XDG_STATE_HOME": state} if state else {}, Path("/a")) == Path(folder)
 
 
 def test_pruning_keeps_the_running_recording(tmp_path: Path) -> None:
@@ -155,7 +220,6 @@ def test_a_deleted_recording_can_be_restored(tmp_path: Path) -> None:
     first = write_large(tmp_path, 1)
     set_aside(first)
     assert recording_files(tmp_path) == []
-    assert next_number(tmp_path) == START.number + 1
     write_large(tmp_path, 1)
     with pytest.raises(RecordingError, match="already deleted this week"):
         set_aside(first)
@@ -163,8 +227,12 @@ def test_a_deleted_recording_can_be_restored(tmp_path: Path) -> None:
         put_back(tmp_path, first.name)
     first.unlink()
     assert put_back(tmp_path, first.name) == first
+    (tmp_path / FOLDER / "folder.mcap").mkdir()
+    for name in (first.name, "folder.mcap"):
+        with pytest.raises(FileNotFoundError, match=name):
+            put_back(tmp_path, name)
     with pytest.raises(FileNotFoundError):
-        put_back(tmp_path, first.name)
+        put_back(tmp_path / "empty", first.name)
     with RecordingWriter(tmp_path / "now.mcap", START), pytest.raises(RecordingError, match="is being recorded"):
         set_aside(tmp_path / "now.mcap")
 
@@ -172,11 +240,16 @@ def test_a_deleted_recording_can_be_restored(tmp_path: Path) -> None:
 def test_deleted_recordings_are_removed_after_a_week_despite_clock_jumps(tmp_path: Path) -> None:
     aside = tmp_path / FOLDER
     (aside / "no recording").mkdir(parents=True)
-    kept, old, from_the_future = (aside / f"{name}.mcap" for name in "abc")
-    now_s = time.clock_gettime(time.CLOCK_REALTIME)
-    for path, age_s in ((kept, 0.9 * KEPT_S), (old, 1.1 * KEPT_S), (from_the_future, -3 * KEPT_S)):
+    (aside / "link.mcap").symlink_to(write_large(tmp_path, 2))
+    now_s, day_s = time.clock_gettime(time.CLOCK_REALTIME), 24 * 3600
+    ages_days = {"a": 6.999, "b": 7.001, "c": 89.99, "d": 90.01, "e": -6.99, "f": -7.01}
+    deleted = write_large(tmp_path, 1)
+    for path, age_days in ((deleted, 8), *((aside / name, age) for name, age in ages_days.items())):
         path.touch()
-        os.utime(path, (now_s - age_s, now_s - age_s))
-    set_aside(write_large(tmp_path, 1))
-    assert sorted(path.name for path in aside.iterdir()) == ["1.mcap", "a.mcap", "c.mcap", "no recording"]
-    assert from_the_future.stat().st_mtime < now_s + KEPT_S  # its week starts now
+        os.utime(path, (now_s - age_days * day_s,) * 2)
+    set_aside(deleted)
+    begun_days = {path.name: (path.lstat().st_mtime - now_s) / day_s for path in aside.iterdir() if path.suffix != ""}
+    begun_days |= {name: (now_s - (aside / name).stat().st_mtime) / day_s for name in "aedf"}
+    assert begun_days == pytest.approx({"1.mcap": 0, "link.mcap": 0, "a": 6.999, "e": -6.99, "d": 0, "f": 0}, abs=1e-3)
+    assert not (aside / "b").exists()
+    assert not (aside / "c").exists()

@@ -20,13 +20,19 @@ def test_pictures_of_any_size_are_decoded(size_bytes: int) -> None:
     assert ImageMessage.decode(image.encode(2**62)) == image
 
 
-def test_a_name_with_a_surrogate_is_encoded() -> None:
-    assert ImageMessage.decode(ImageMessage(b"", "a\udcff.jpg").encode(0)).name == "a\\udcff.jpg"
+@pytest.mark.parametrize(
+    ("name", "read"), [("a\udcff.jpg", "a\\udcff.jpg"), ("camera", None), ("", None), (None, None), ("1", "1")]
+)
+def test_a_name_is_encoded_and_a_missing_one_replaced(name: str | None, read: str | None) -> None:
+    assert ImageMessage.decode(ImageMessage(b"", name).encode(0)).name == read
 
 
 @pytest.mark.parametrize(
     "message",
-    [b"", b"\x12", b"\x12\x05JPEG", b"\x08\x01", b"\x12\xff", b"\x80" * 12, b"\x12\x01J\x1a\x03png", b"\x1a\x04jpeg"],
+    [
+        *(b"", b"\x12", b"\x12\x05JPEG", b"\x08\x01", b"\x12\xff", b"\x80" * 9 + b"\0", b"\x12\x01J\x1a\x03png"),
+        *(b"\x1a\x04jpeg", b"\x12\x01J\x1a\x05jpeg", b"\x12\x01J\x1a\x04jpe", b"\x12" + b"\x80" * 10 + b"\1J"),
+    ],
 )
 def test_invalid_messages_are_refused(message: bytes) -> None:
     with pytest.raises(ValueError, match=r"CompressedImage"):

@@ -9,7 +9,7 @@ from tallybone.recording.messages import event_of_record, input_of, places_of_re
 from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press
-from tallybone.session.sitting import ByHand, Sitting, opened
+from tallybone.session.sitting import ByHand, Sitting, Step, opened
 from vision.reading import Face, Half, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView
 from vision.tracking.watch import Frame
@@ -17,8 +17,8 @@ from vision.tracking.watch import Frame
 _START = SittingStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
 _INPUTS: tuple[ByHand, ...] = (
     Press(Button.NEXT),
-    Press(Button.KNOCK, Seat(1)),
     KnockHeard(Seat(0)),
+    Press(Button.KNOCK, Seat(1)),
     KnockHeard(),
     Answer(1, "5 / 6"),
     Knock(Seat(0)),
@@ -34,11 +34,14 @@ def test_inputs_are_read_as_written(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with RecordingWriter(path, _START) as writer:
         for t_ns, input_ in enumerate(_INPUTS):
-            write_input(writer, input_, t_ns)
-    records = _records(path)
+            write_input(writer, input_, t_ns, by="Zoe" if t_ns % 2 else "")
+        writer.write(Topic.TABLE, 9, {})
+    *records, other = _records(path)
     assert [input_of(record) for record in records] == list(_INPUTS)
     assert [record.t_ns for record in records] == list(range(len(_INPUTS)))
-    assert [record.topic for record in records][3:] == [Topic.KNOCK, *[Topic.CORRECTION] * 3]
+    assert [record.topic for record in records] == [*[Topic.BUTTON, Topic.KNOCK] * 2, *[Topic.CORRECTION] * 3]
+    assert [record.fact.get("by") for record in records] == [None, "Zoe"] * 3 + [None]
+    assert input_of(other) is None
 
 
 def test_the_log_and_the_places_can_be_read_from_a_recording(tmp_path: Path) -> None:
@@ -61,12 +64,17 @@ def test_the_log_and_the_places_can_be_read_from_a_recording(tmp_path: Path) -> 
     assert "played" in [line["event"] for line in outcomes]  # type: ignore[index]
 
 
-def test_an_unchanged_frame_writes_nothing(tmp_path: Path) -> None:
+def test_a_frame_is_written_if_its_tiles_changed(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     session, _ = opened(BONES, _START.players)
     with RecordingWriter(path, _START) as writer:
-        write_step(writer, Sitting(lambda frame: TableView((), (), ()), session).feed(_FRAME, 5))
-    assert _records(path) == []
+        for t_ns, view in ((5, TableView((), (), ())), (6, _view_with_double_six(_FRAME))):
+            write_step(writer, Step(t_ns, session, view=view), picture=3)
+        write_step(writer, Step(7, session, item=Press(Button.NEXT)))
+        write_step(writer, Step(8, session, events=tuple(session.state.log)))
+    changed, event, entered = _records(path)
+    assert (changed.topic, changed.t_ns, sorted(changed.fact)) == (Topic.TABLE, 6, ["picture", "places", "tiles"])
+    assert (event.topic, entered.topic, entered.t_ns, sorted(entered.fact)) == (Topic.EVENT, Topic.TABLE, 8, ["places"])
 
 
 def _double_six() -> SeenTile:

@@ -26,7 +26,9 @@ def reader() -> Reader:
 def test_a_recording_keeps_the_set_for_suitable_games(reader: Reader) -> None:
     kept = five_everywhere(reader_checksum())
     assert recorded_set(kept, reader) == RecordedSet(6, kept.eye, kept.weights, kept.believed)
+    assert recorded_set(replace(kept, max_pips=9), reader) == RecordedSet(9, kept.eye, kept.weights, kept.believed)
     assert recorded_set(kept, replace(reader, max_pips=9)) is None
+    assert recorded_set(None, reader) is None
     assert recorded_set(kept, replace(reader, max_pips=None)) is None
     assert recorded_set(replace(kept, weights=""), reader) is None
 

@@ -17,10 +17,10 @@ from mcap.records import Chunk
 from mcap.stream_reader import StreamReader
 from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 
-from tallybone.recording.container import RawRecord, scan
-from tallybone.recording.format import METADATA_NAME, PROFILE, Damage, RecordingError, Topic
+from tallybone.recording.container import DATA_CHANGED, RawRecord, scan
+from tallybone.recording.format import METADATA_NAME, NOT_CLOSED, PROFILE, Damage, RecordingError, Topic
 from tallybone.recording.index import records_on
-from tallybone.recording.reader import RecordedMessage, read_recording
+from tallybone.recording.reader import RecordedMessage, read_recording, whole_only
 from tallybone.recording.resume import left_in
 from tallybone.recording.survey import survey
 from tallybone.recording.writer import RecordingWriter
@@ -108,7 +108,30 @@ def test_a_removed_chunk_is_reported(tmp_path: Path) -> None:
     data, chunks = path.read_bytes(), chunks_of(path)
     path.write_bytes(data[: chunks[3].start_byte] + data[chunks[5].start_byte :])
     assert numbers(records_of(path)) == [0, 1, 2, 5, 6, 7, 8]
-    assert next((damage.problem, damage.lost) for damage in damage_of(path)) == ("records are missing", 2)
+    missing, changed = damage_of(path)
+    assert (missing.problem, missing.lost, changed.problem) == ("records are missing", 2, DATA_CHANGED)
+    path.write_bytes(data[: chunks[3].start_byte] + data[chunks[4].start_byte : chunks[8].start_byte])
+    with path.open("ab") as file:
+        file.write(data[chunks[3].start_byte : chunks[4].start_byte])
+    assert numbers(records_of(path)) == [0, 1, 2, 4, 5, 6, 7, 3]
+    found = [(damage.problem, damage.lost, damage.after_ns, damage.before_ns) for damage in damage_of(path)]
+    assert found == [
+        ("records are missing", 1, SECOND + 2, 2 * SECOND + 1),
+        ("a record is out of order", 0, 3 * SECOND + 1, 2 * SECOND),
+        (NOT_CLOSED, None, 2 * SECOND, None),
+    ]
+
+
+def test_a_wrong_checksum_of_the_data_is_reported_if_nothing_else_is_wrong(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    at = Layout.of(path).index_byte - 13
+    overwrite(path, at + 9, b"\0\0\0\0")  # other tools write no checksum
+    assert damage_of(path) == []
+    overwrite(path, at + 9, b"\0\0\0\1")
+    assert damage_of(path) == [Damage(len(MCAP0_MAGIC), at, DATA_CHANGED, 3 * SECOND + 2)]
+    overwrite(path, chunks_of(path)[2].end_byte - 1, b"\xee")
+    (damage,) = damage_of(path)
+    assert damage.problem == "the checksum of a chunk is wrong"
 
 
 @pytest.mark.slow
@@ -377,7 +400,25 @@ def test_a_recording_with_damaged_metadata_gives_its_records(tmp_path: Path) -> 
     assert "its match data cannot be read: wrong checksum" in str(damage)
     with pytest.raises(RecordingError, match="its match data is damaged"):
         left_in(read_recording(path))
-    assert survey(path).facts.damage[0].problem.startswith("its match data cannot be read")
+    overwrite(path, chunks_of(path)[1].end_byte - 1, b"\xee")  # found only if all records are read
+    (damage,) = survey(path).facts.damage
+    assert damage.problem.startswith("its match data cannot be read")
+    assert survey(path).players == ()
+
+
+def test_damage_is_told_with_advice_unless_the_file_only_ends_early(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    told = list[str]()
+    os.truncate(path, Layout.of(path).index_byte - 20)
+    for damaged, places in ((None, ""), (0, "1 damaged place;"), (5, "2 damaged places;")):
+        told.clear()
+        if damaged is not None:
+            overwrite(path, chunks_of(path)[damaged].end_byte - 1, b"\xee")
+        assert list(whole_only(read_recording(path), path, told.append)) == records_of(path)
+        assert told[: len(damage_of(path))] == [f"{path}: {damage}" for damage in damage_of(path)]
+        assert [line[: len(f"{path}: {places}")] for line in told[len(damage_of(path)) :]] == (
+            [f"{path}: {places}"] if places else []
+        )
 
 
 def test_both_readers_agree_on_an_undamaged_file(tmp_path: Path) -> None:

@@ -9,14 +9,18 @@ from pathlib import Path
 import pytest
 
 from engine import Event, Lead, MatchStart, NewHand, Seat
+from tallybone.json_values import to_json
 from tallybone.recording.format import RecordingError, SittingStart, Topic
-from tallybone.recording.messages import write_step
+from tallybone.recording.messages import write_input, write_step
 from tallybone.recording.reader import read_recording
-from tallybone.recording.resume import Left, left_in, left_in_head, write_left
+from tallybone.recording.resume import CutHeadError, Left, left_in, left_in_head, left_with_journal, write_left
 from tallybone.recording.writer import RecordingWriter
+from tallybone.session.inputs import Answer
+from tallybone.session.places import Places
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tests.tallybone.session.test_referee import lay, line, seen
+from vision.reader.custom_set import RecordedSet
 from vision.tracking.camera_motion import Alignment
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
@@ -119,8 +123,12 @@ def test_a_cut_head_is_refused(tmp_path: Path) -> None:
         write_left(writer, WHOLE, 50)
     data = path.read_bytes()
     cut.write_bytes(data[: data.index(b'"continued"')])
-    with pytest.raises(RecordingError, match="ends before the match was resumed"):
+    with pytest.raises(CutHeadError, match="ends before the match was resumed"):
         left_in(read_recording(cut))
+    cut.write_bytes(cut.read_bytes().replace(b"one tile", b"one till"))
+    with pytest.raises(RecordingError, match="ends before the match was resumed") as damaged:
+        left_in(read_recording(cut))
+    assert not isinstance(damaged.value, CutHeadError)
     with pytest.raises(RecordingError):
         left_in_head(START, iter(read_recording(cut)), cut)
 
@@ -146,6 +154,40 @@ def test_lost_records_are_reported(tmp_path: Path) -> None:
     data[data.index(b"a hand")] ^= 1
     path.write_bytes(data)
     assert len(left_in(read_recording(path)).damage) == 1
+
+
+def test_events_that_were_never_shown_are_left_out(tmp_path: Path) -> None:
+    with RecordingWriter(path := tmp_path / "a.mcap", START) as writer:
+        write_step(writer, Step(3, SESSION, events=EVENTS[:2], view=VIEW), picture=0)
+        writer.write(Topic.EVENT, 4, to_json(EVENTS[2], Event))
+    assert left_in(read_recording(path)).events == EVENTS[:2]
+
+
+def test_the_set_that_was_learned_last_is_restored(tmp_path: Path) -> None:
+    path, learned = tmp_path / "a.mcap", RecordedSet(6, "a1b2", "AAAA", 0.6)
+    with RecordingWriter(path, replace(START, own_set=replace(learned, believed=0.5))) as writer:
+        for item in (learned, Answer(0, "?")):
+            write_input(writer, item, 1)
+    assert left_in(read_recording(path)).start.own_set == learned
+
+
+def test_the_journal_is_used_if_it_has_more_events(tmp_path: Path) -> None:
+    with RecordingWriter(tmp_path / "a.mcap", START) as writer:
+        write_left(writer, replace(WHOLE, events=EVENTS[:2], places=Places()), 4)
+    with RecordingWriter(tmp_path / "1.journal", START) as writer:
+        write_left(writer, replace(WHOLE, tiles=(), empty=None, last=None), 4)
+    recording, journal = read_recording(tmp_path / "a.mcap"), read_recording(tmp_path / "1.journal")
+    unread = [replace(one, start=None) for one in (recording, journal)]
+    assert left_with_journal(recording, journal) == WHOLE
+    for short in (left_in(recording), left_with_journal(recording, unread[1]), left_with_journal(recording, None)):
+        assert short == replace(WHOLE, events=EVENTS[:2], places=Places())
+    bare = replace(WHOLE, start=replace(START, in_play=True), tiles=(), empty=None, last=None)
+    assert left_with_journal(None, journal) == left_with_journal(unread[0], journal) == bare
+    other = replace(recording, start=replace(START, seed=2))  # with as many events, the recording is used
+    assert left_with_journal(other, recording).start.seed == 2
+    for neither in ((None, None), (unread[0], None), (unread[0], unread[1])):
+        with pytest.raises(RecordingError, match=r"can be read|match data is damaged"):
+            left_with_journal(*neither)
 
 
 def test_a_duplicate_match_start_in_the_log_is_ignored(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ def test_every_record_is_read_from_its_position(tmp_path: Path) -> None:
     assert list(found.of(Topic.CAMERA)) == [0, 3, 6, 9, 12]
     assert [found.following(place, Topic.OUTCOME) for place in (0, 1, 2)] == [range(1, 1), range(2, 3), range(3, 3)]
     assert found.t_ns(4) == 2 * SECOND + 1
+    assert (Whereabouts().first_ns, Whereabouts().last_ns, len(Whereabouts())) == (0, 0, 0)
 
 
 def test_a_growing_recording_is_followed(tmp_path: Path) -> None:
@@ -124,6 +125,17 @@ def test_a_changed_byte_of_an_unclosed_recording_affects_one_record(tmp_path: Pa
             continue  # a possible length beyond the end of the file, so the record may still be growing
         assert len(kept) >= 8, at
         assert len(problems) > (not is_growing) or kept == expected, at
+
+
+def test_up_to_twenty_damaged_places_are_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap", frames=20)
+    data, chunks = bytearray(path.read_bytes()), Layout.of(path).chunks
+    for at in chunks[::2]:
+        data[at] = 0
+    path.write_bytes(data[:-1])
+    found = whereabouts_in(path, is_growing=False)
+    assert [part.start_byte for part in found.damage] == list(chunks[:40:2])
+    assert [found.start_byte(place) for place in range(len(found))] == list(chunks[1::2])
 
 
 def test_an_unclosed_recording_is_reported_once(tmp_path: Path) -> None:

@@ -11,14 +11,19 @@ import stat
 import subprocess
 import sys
 import tracemalloc
+import zlib
 from dataclasses import replace
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
+from mcap.data_stream import ReadDataStream
 from mcap.reader import make_reader
+from mcap.records import Chunk, ChunkIndex, DataEnd, Footer, Message, Statistics, SummaryOffset
 from mcap.stream_reader import StreamReader
+from mcap.writer import MCAP0_MAGIC
 from mcap_protobuf.decoder import DecoderFactory
 
 from tallybone.recording.format import ImageMessage, RecordingError, SittingStart, Topic
@@ -63,7 +68,18 @@ def test_the_mcap_reader_finds_everything_by_the_index(tmp_path: Path) -> None:
         summary = reader.get_summary()
         assert summary is not None
         assert summary.statistics is not None
-        assert (summary.statistics.message_count, summary.statistics.chunk_count) == (9, 9)
+        assert summary.statistics == Statistics(
+            attachment_count=0,
+            channel_count=3,
+            channel_message_counts={Topic.CAMERA.number: 3, Topic.EVENT.number: 3, Topic.OUTCOME.number: 3},
+            chunk_count=9,
+            message_count=9,
+            message_end_time=3 * SECOND + 2,
+            message_start_time=SECOND,
+            metadata_count=1,
+            schema_count=3,
+        )
+        assert {channel.schema_id for channel in summary.channels.values()} == set(summary.schemas)
         assert {schema.name: schema.encoding for schema in summary.schemas.values()} == {
             "foxglove.CompressedImage": "protobuf",
             "tallybone.Event": "jsonschema",
@@ -91,17 +107,51 @@ def test_the_mcap_reader_accepts_all_checksums(tmp_path: Path) -> None:
     assert kinds[-1] == "Footer"
 
 
-def test_an_event_is_synced_before_the_call_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_index_has_the_place_of_every_record(tmp_path: Path) -> None:
+    data = write(tmp_path / "a.mcap").read_bytes()
+    found: dict[int, tuple[Any, int]] = {}  # by offset, each with the offset of the next
+    with (tmp_path / "a.mcap").open("rb") as file:
+        begin = len(MCAP0_MAGIC)
+        for record in StreamReader(file, emit_chunks=True).records:
+            found[begin], begin = (record, file.tell()), file.tell()
+    entries = [record for record, _ in found.values() if isinstance(record, ChunkIndex)]
+    for entry, chunk in zip(entries, [one for one, _ in found.values() if isinstance(one, Chunk)], strict=True):
+        at, end = entry.chunk_start_offset, entry.chunk_start_offset + entry.chunk_length
+        index, after = found[end]
+        assert found[at] == (chunk, end)
+        assert (entry.message_index_offsets, entry.message_index_length) == ({index.channel_id: end}, after - end)
+        ((t_ns, offset),) = index.records
+        message = Message.read(ReadDataStream(BytesIO(chunk.data[offset + 9 :])), len(chunk.data) - offset - 9)
+        times = {entry.message_start_time, entry.message_end_time, chunk.message_start_time, chunk.message_end_time}
+        assert {t_ns, message.log_time, message.publish_time} == times == {t_ns}
+        assert entry.compressed_size == entry.uncompressed_size == chunk.uncompressed_size == len(chunk.data)
+    ((end, (data_end, index_at)),) = [item for item in found.items() if isinstance(item[1][0], DataEnd)]
+    assert data_end.data_section_crc == zlib.crc32(data[:end])
+    groups = [record for record, _ in found.values() if isinstance(record, SummaryOffset)]
+    assert [group.group_start for group in groups] == [index_at, *(sum_of(group) for group in groups[:-1])]
+    assert all(data[group.group_start] == group.group_opcode for group in groups)
+    (footer,) = [record for record, _ in found.values() if isinstance(record, Footer)]
+    assert (footer.summary_start, footer.summary_offset_start) == (index_at, sum_of(groups[-1]))
+
+
+def sum_of(group: SummaryOffset) -> int:
+    return group.group_start + group.group_length
+
+
+def test_results_and_inputs_are_synced_before_the_call_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
-    writer = RecordingWriter(tmp_path / "a.mcap", START)
-    monkeypatch.setattr(os, "fsync", synced.append)
-    writer.frame(1, jpeg(1))
-    writer.write(Topic.OUTCOME, 2, {})
-    assert len(synced) == 0
-    writer.write(Topic.EVENT, 3, {})
-    assert len(synced) == 1
-    assert numbers(records_of(tmp_path / "a.mcap")) == [0, 1, 2]
-    writer.close()
+    with RecordingWriter(tmp_path / "a.mcap", START) as writer:
+        monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd).st_size))
+        writer.frame(1, jpeg(1))
+        for topic in (Topic.OUTCOME, Topic.TRUTH, Topic.EVIDENCE):
+            writer.write(topic, 2, {})
+        writer.write(Topic.EVENT, 2, {}, is_waited_for=False)
+        assert synced == []
+        for topic in (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION, Topic.EVENT, Topic.TABLE):
+            writer.write(topic, 3, {})
+            assert synced.pop() == (tmp_path / "a.mcap").stat().st_size
+        assert synced == []
+    assert synced == [(tmp_path / "a.mcap").stat().st_size]
 
 
 @pytest.mark.parametrize(
@@ -113,10 +163,11 @@ def test_invalid_records_are_refused_without_being_written(tmp_path: Path, t_ns:
             writer.write(Topic.EVENT, t_ns, fact)
         with pytest.raises(ValueError, match="frame"):
             writer.write(Topic.CAMERA, 0, {})
-        with pytest.raises(RecordingError, match="64 MB"):
+        with pytest.raises(RecordingError, match="at most 64 MB, got 64 MB"):
             writer.frame(0, bytes(64 << 20))
-        writer.write(Topic.EVENT, 1, {})
-    assert numbers(records_of(tmp_path / "a.mcap")) == [0]
+        writer.write(Topic.EVENT, 0, {})
+        writer.write(Topic.EVENT, 2**63 - 1, {})
+    assert [record.t_ns for record in records_of(tmp_path / "a.mcap")] == [0, 2**63 - 1]
     assert damage_of(tmp_path / "a.mcap") == []
     with pytest.raises(ValueError, match="closed"):
         writer.write(Topic.EVENT, 1, {})
@@ -136,9 +187,11 @@ def test_a_failed_sync_of_the_head_leaves_no_file(tmp_path: Path, monkeypatch: p
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(os, "fsync", broken)
+    before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(OSError, match="Input/output error"):
         RecordingWriter(tmp_path / "a.mcap", START)
     assert list(tmp_path.iterdir()) == []
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_a_failed_sync_of_the_index_is_reported_and_keeps_the_records(
@@ -152,6 +205,8 @@ def test_a_failed_sync_of_the_index_is_reported_and_keeps_the_records(
     monkeypatch.setattr(os, "fsync", broken)
     with pytest.raises(RecordingError, match=r"the recording stopped: Input/output error; .*\(1 records\)"):
         writer.close()
+    with pytest.raises(ValueError, match="closed"):
+        writer.write(Topic.EVENT, 1, {})
     writer.close()  # closing again has no effect
     assert numbers(records_of(tmp_path / "a.mcap")) == [0]
 

@@ -17,7 +17,7 @@ import pytest
 
 from engine import Adjust, Event, MatchClose, NewHand, Seat, profile
 from tallybone.json_values import to_json
-from tallybone.recording.folder import FOLDER, KEPT_S, prune
+from tallybone.recording.folder import FOLDER, prune
 from tallybone.recording.format import Topic
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Session
@@ -208,18 +208,6 @@ def test_a_running_recording_cannot_be_deleted(tmp_path: Path) -> None:
         answer = insider.ask("DELETE", "/recordings/now.mcap", headers=JSON)
     assert (answer.status_code, answer.json()["error"]) == (422, "it is being recorded: end the match first")
     assert (tmp_path / "now.mcap").is_file()
-
-
-def test_deleted_recordings_are_removed_after_a_week(folder: Path) -> None:
-    insider = Visitor(folder, knows_pin=True)
-    for name in ("old.mcap", "new.mcap"):
-        os.link(folder / "bones.mcap", folder / f"x{name}")
-        (folder / name).write_bytes((folder / "bones.mcap").read_bytes())
-        assert insider.ask("DELETE", f"/recordings/{name}", headers=JSON).status_code == 204
-    old, new = (folder / FOLDER / name for name in ("old.mcap", "new.mcap"))
-    os.utime(old, (new.stat().st_mtime - KEPT_S - 1,) * 2)
-    assert insider.ask("DELETE", "/recordings/xnew.mcap", headers=JSON).status_code == 204
-    assert (old.exists(), new.exists()) == (False, True)
 
 
 def test_deleted_recordings_are_pruned_first(folder: Path) -> None:
