@@ -36,15 +36,9 @@ QUICK = [
     *("-q", "-x", "-mnot slow", "-pno:cacheprovider", "-pno:xdist", "--tb=line", "--timeout=60"),
     *("--hypothesis-seed=0", "--hypothesis-profile=mutants", "-Wignore::pytest.PytestAssertRewriteWarning"),
 ]
-# The tests of each package, as in `make coverage`.
-TESTS = {
-    "engine": ("tests/engine",),
-    "tallybone/session": ("tests/tallybone/session",),
-    "tallybone/recording": (
-        *("tests/tallybone/recording", "tests/tallybone/play/test_recorder.py"),
-        *("tests/tallybone/web/test_recordings.py", "tests/tallybone/web/test_taking_back.py"),
-    ),
-}
+PACKAGES = ("engine", "tallybone/session", "tallybone/recording")
+# Tests of recordings that are not in their own folder, as in `make coverage`.
+ELSEWHERE = ("play/test_recorder.py", "web/test_recordings.py", "web/test_taking_back.py")
 MAX_S = 1800
 MAX_BYTES = 4 << 30  # of memory; an endless loop of additions must not take all of it
 
@@ -77,11 +71,11 @@ class Chosen:
             self.failed = f"{report.nodeid}: {getattr(report.longrepr, 'reprcrash', None)}".split("\n")[0]
 
 
-def failure(tree: Path, plugin: Chosen, *arguments: str) -> str:
-    """Run quick tests of *tree* in a process of their own. Return the first failure, or "" if there is none."""
+def failure(tree: Path, package: str, plugin: Chosen, *arguments: str) -> str:
+    """Run quick tests of a package in a process of their own. Return the first failure, or "" if there is none."""
     context = multiprocessing.get_context("fork")
     receives, sends = context.Pipe(duplex=False)
-    process = context.Process(target=_run_tests, args=(tree, plugin, arguments, sends))
+    process = context.Process(target=_run_tests, args=(tree, package, plugin, arguments, sends))
     process.start()
     sends.close()
     try:
@@ -96,7 +90,7 @@ def failure(tree: Path, plugin: Chosen, *arguments: str) -> str:
         process.join()
 
 
-def _run_tests(tree: Path, plugin: Chosen, arguments: tuple[str, ...], sends: Connection) -> None:
+def _run_tests(tree: Path, package: str, plugin: Chosen, arguments: tuple[str, ...], sends: Connection) -> None:
     """Run quick tests of *tree* with its own modules, and send the exit code, the first failure and the times."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
@@ -104,7 +98,8 @@ def _run_tests(tree: Path, plugin: Chosen, arguments: tuple[str, ...], sends: Co
     sys.path[:] = [str(tree), *(path for path in sys.path if Path(path).resolve() != ROOT)]
     sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  # until the process ends
     settings.register_profile("mutants", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    code = pytest.main([*QUICK, *arguments], plugins=[plugin])
+    others = [f"tests/tallybone/{name}" for name in ELSEWHERE if package == "tallybone/recording"]
+    code = pytest.main([*QUICK, *arguments, f"tests/{package}", *others], plugins=[plugin])
     sends.send((int(code), plugin.failed, plugin.seconds))
 
 
@@ -117,7 +112,7 @@ def traced(tree: Path, package: str, keep: Path) -> tuple[dict[str, float], dict
     if not times.is_file():
         os.environ["COVERAGE_FILE"] = str(data)
         plugin = Chosen()
-        if reason := failure(tree, plugin, f"--cov={package}", "--cov-context=test", "--cov-report=", *TESTS[package]):
+        if reason := failure(tree, package, plugin, f"--cov={package}", "--cov-context=test", "--cov-report="):
             sys.exit(f"the quick tests fail without a mutant: {reason}")
         times.write_text(json.dumps(plugin.seconds))
     measured = coverage.CoverageData(str(data))
@@ -137,7 +132,7 @@ def order(mutant: Mutant, seconds: dict[str, float], tests: dict[str, dict[int, 
 def main() -> None:
     """Run the tests with each mutant, and print the survivors and the share of the others."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--package", choices=TESTS, default="engine")
+    parser.add_argument("--package", choices=PACKAGES, default="engine")
     parser.add_argument("--seed", type=int, default=68)
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--only", type=int, action="append", help="number of a mutant; may be given several times")
@@ -163,8 +158,7 @@ def main() -> None:
             original = file.read_text()
             file.write_text(mutant.source)
             os.utime(file, (at, at))  # another time than before, or Python would run the module it compiled then
-            chosen = Chosen(order(mutant, seconds, tests), frozenset(seconds))
-            reason = failure(tree, chosen, *TESTS[options.package])
+            reason = failure(tree, options.package, Chosen(order(mutant, seconds, tests), frozenset(seconds)))
             file.write_text(original)
             survived += not reason
             print(f"{at}. {reason or 'SURVIVED'} ({time.perf_counter() - begins:.0f} s)\n{mutant}", flush=True)
