@@ -25,11 +25,11 @@ _COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.In: (ast.NotIn,),
     ast.NotIn: (ast.In,),
 }
-_CALCULATED: dict[type[ast.operator], type[ast.operator]] = {
-    **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult},
-    **{ast.Mod: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitOr},
-    **{ast.LShift: ast.RShift, ast.RShift: ast.LShift},
-}
+_CALCULATED: dict[type[ast.operator], type[ast.operator]] = (
+    {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult}
+    | {ast.Mod: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitOr}
+    | {ast.LShift: ast.RShift, ast.RShift: ast.LShift}
+)
 _SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
 _UNTOUCHED = (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.arg, ast.Assert)
 
