@@ -6,14 +6,14 @@ import unicodedata
 
 from engine.phrases import Phrase
 
-MOST_NAME, MOST_WORDS = 40, 300
+MAX_NAME, MAX_WORDS = 40, 300
 """Maximum number of characters displayed for a name and for a sentence."""
 
 # Format characters that are kept. They are needed for letters of some scripts and for emoji of several characters.
 _JOINERS = "\u200c\u200d"
 
 
-def plain(text: str, most: int = MOST_WORDS) -> str:
+def plain(text: str, most: int = MAX_WORDS) -> str:
     r"""Return a text on one line, cut to *most* characters, without control, most format, and unassigned characters.
 
     Right-to-left letters are kept, but marks that override the direction are removed. A `Phrase` is returned as a
@@ -42,7 +42,7 @@ def capitalized(text: str) -> str:
 
 def names_of(players: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of players for display."""
-    return tuple(plain(name, MOST_NAME) for name in players)
+    return tuple(plain(name, MAX_NAME) for name in players)
 
 
 def _kept(character: str) -> str:

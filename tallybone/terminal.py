@@ -161,18 +161,18 @@ class TableStyle:
     """Column widths of a table.
 
     Attributes:
-        least_name, most_name: Minimum and maximum width of names, in cells. Longer names are cut.
+        min_name, max_name: Minimum and maximum width of names, in cells. Longer names are cut.
         gap: Number of cells between columns.
     """
 
-    least_name: int
-    most_name: int
+    min_name: int
+    max_name: int
     gap: int
 
     def table(self, first: str, *others: str) -> Table:
         """Return an empty table with headings."""
         table = Table(box=None, pad_edge=False, padding=(0, self.gap, 0, 0), header_style="dim")
-        table.add_column(first, min_width=self.least_name, max_width=self.most_name, no_wrap=True, overflow="ellipsis")
+        table.add_column(first, min_width=self.min_name, max_width=self.max_name, no_wrap=True, overflow="ellipsis")
         for heading in others:
             table.add_column(heading, justify="right", no_wrap=True)
         return table

@@ -125,22 +125,22 @@ MAX_LINES = {
     "hardware": 8_916,
     "calibration": 3_887,
     "tallybone/calibrate": 3_249,
-    "tallybone/cli": 3_082,
+    "tallybone/cli": 3_080,
     "tallybone/doctor": 2_347,
     "tallybone/play": 3_843,
     "tallybone/recording": 2_706,
     "tallybone/replay": 3_100,
-    "tallybone/serve": 3_140,
+    "tallybone/serve": 3_138,
     "tallybone/session": 4_093,
     "tallybone/show": 1_870,
-    "tallybone/web": 6_030,
+    "tallybone/web": 6_028,
     "tallybone": 5_586,
     "lab/bench": 9_346,
     "lab/render": 6_109,
     "lab/sounds": 3_181,
     "lab": 8_896,
 }
-MAX_LINES_OF_A_TABLE = 67_193
+MAX_LINES_OF_A_TABLE = 67_187
 MAX_LINES_OF_THE_LABORATORY = 27_532
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
@@ -230,7 +230,7 @@ def _modules_but_benchmarks() -> list[Path]:
 
 
 def _named_in(module: ast.Module) -> set[str]:
-    """Return the classes and type aliases of a module: names like `Tile`, not `MOST_TILES` or `tile`."""
+    """Return the classes and type aliases of a module: names like `Tile`, not `MAX_TILES` or `tile`."""
     aliases = [node.targets[0] for node in module.body if isinstance(node, ast.Assign)]
     aliases += [node.target for node in module.body if isinstance(node, ast.AnnAssign)]
     names = {alias.id for alias in aliases if isinstance(alias, ast.Name)}

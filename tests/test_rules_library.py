@@ -23,7 +23,7 @@ import engine
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = ROOT / "packaging" / "rules"
 PAGE = ROOT / "docs" / "reference" / "library.md"
-MOST_BYTES = 300_000
+MAX_BYTES = 300_000
 
 needs_builder = pytest.mark.skipif(
     find_spec("hatchling") is None or find_spec("pip") is None, reason="hatchling and pip build and install the wheel"
@@ -73,7 +73,7 @@ def test_the_wheel_contains_only_the_modules_of_the_rules(library: Library) -> N
     folder = ROOT / "engine"
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*.py")} | {"py.typed"}
     assert modules_of(library.wheel) == {f"tallybone_rules/{name}" for name in names}
-    assert library.wheel.stat().st_size <= MOST_BYTES
+    assert library.wheel.stat().st_size <= MAX_BYTES
     archive = zipfile.ZipFile(library.wheel)
     (metadata,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
     assert b"Requires-Dist" not in archive.read(metadata)

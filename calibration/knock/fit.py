@@ -17,11 +17,11 @@ from hardware.knock.heard import ClassifiedSound, SoundBlock
 # Weight of the penalty on the squared weights of standardised numbers, so that few examples change little, and total
 # weight of the modelled sounds, relative to one example. Chosen on 40 modelled tables and devices.
 _PENALTY, _MODELLED_WEIGHT = 2.0, 40.0
-_STEPS, _MOST_HALVINGS, _MOST_ODDS = 12, 6, 12.0
+_STEPS, _MAX_HALVINGS, _MAX_ODDS = 12, 6, 12.0
 # Minimum number of knocks. Leaving one out of fewer proves nothing.
-_LEAST_TO_LEARN = 3
+_MIN_TO_LEARN = 3
 # Maximum increase of the share of modelled sounds that pass for knocks.
-_MOST_MORE_MODELLED = 0.02
+_MAX_MORE_MODELLED = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def improvement(shipped: Classifier, examples: TableExamples) -> Classifier | No
     It is worse if, by leave-one-out, it detects fewer of the knocks or classifies fewer of the sounds correctly, or if
     it accepts clearly more of the modelled sounds.
     """
-    if examples.model != shipped.name or len(examples.knocks) < _LEAST_TO_LEARN:
+    if examples.model != shipped.name or len(examples.knocks) < _MIN_TO_LEARN:
         return shipped
     knocks, others = rows_of(shipped, examples)
     fits = (others, others[:0]) if len(others) else (others,)
@@ -66,15 +66,15 @@ def _improved(
 ) -> Classifier | None:
     """Return the classifier fitted to *knocks* and *fitted*, all or none of *others*, or None if it would be worse."""
     after = replace(shipped, correction=fit_correction(shipped, knocks, fitted))
-    least = shipped.least_knock
+    least = shipped.min_knock
     left_out = leave_one_out(shipped, knocks, fitted)
     found, passed = (int(np.count_nonzero(chances >= least)) for chances in left_out)
     if not len(fitted):
         passed = _count_knocks(after, others)
     found_before, passed_before = (_count_knocks(shipped, rows) for rows in (knocks, others))
-    most_modelled = _count_knocks(shipped, shipped.others) + _MOST_MORE_MODELLED * len(shipped.others)
+    max_modelled = _count_knocks(shipped, shipped.others) + _MAX_MORE_MODELLED * len(shipped.others)
     is_worse = found < found_before or found - passed < found_before - passed_before
-    return None if is_worse or _count_knocks(after, shipped.others) > most_modelled else after
+    return None if is_worse or _count_knocks(after, shipped.others) > max_modelled else after
 
 
 def rows_of(shipped: Classifier, examples: TableExamples) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -125,14 +125,14 @@ class _Regression:
         self.scale = shipped.others.std(axis=0).astype(np.float64) + 0.1
         self.values = np.column_stack([rows / self.scale, np.ones(len(rows))])
         chances = shipped.probabilities(rows.astype(np.float32))[:, 0].astype(np.float64)
-        self._known = np.clip(np.log(chances + 1e-9) - np.log(1 - chances + 1e-9), -_MOST_ODDS, _MOST_ODDS)
+        self._known = np.clip(np.log(chances + 1e-9) - np.log(1 - chances + 1e-9), -_MAX_ODDS, _MAX_ODDS)
         self._penalty = np.diag(np.append(np.full(len(self.scale), _PENALTY), 0.5))
         self.solution = np.zeros(self.values.shape[1])
         for _ in range(_STEPS):  # Newton's method
             _, now, bend = self.state()
             slope = self.values.T @ (self.importance * (now - self.is_knock)) + self._penalty @ self.solution
             whole, step, loss = self.solution, np.linalg.solve(bend, slope), self._loss()
-            for halvings in range(_MOST_HALVINGS):  # far from the solution, a whole step may overshoot
+            for halvings in range(_MAX_HALVINGS):  # far from the solution, a whole step may overshoot
                 self.solution = whole - step / 2**halvings
                 if self._loss() <= loss:
                     break
@@ -151,16 +151,16 @@ class _Regression:
 
 
 def _count_knocks(classifier: Classifier, embeddings: NDArray[np.float32]) -> int:
-    return int(np.count_nonzero(classifier.probabilities(embeddings)[:, 0] >= classifier.least_knock))
+    return int(np.count_nonzero(classifier.probabilities(embeddings)[:, 0] >= classifier.min_knock))
 
 
 KNOCKS_PER_SEAT = 5
 # Maximum number of sounds in ten seconds of silence. A chair may creak, but with more the room is too noisy.
-_MOST_IN_QUIET = 3
-_LEAST_TILES, _LEAST_KNOCKS = 8, 3
+_MAX_IN_QUIET = 3
+_MIN_TILES, _MIN_KNOCKS = 8, 3
 # Minimum share of knocks that are recognised, and maximum share of tile sounds mistaken for knocks. A few mistakes are
 # acceptable, because the camera sees the tiles.
-_LEAST_FOUND, _MOST_PASSED = 0.8, 0.1
+_MIN_FOUND, _MAX_PASSED = 0.8, 0.1
 
 
 _NONE = TableExamples("")
@@ -234,10 +234,10 @@ def fit_knock(
     _require_enough(quiet, tiles, loudest)
     shipped = load_classifier()
     knocks = [sound for seat in loudest for sound in seat]
-    least, examples = shipped.least_knock, TableExamples(shipped.name, _rows(knocks), _rows(tiles))
+    least, examples = shipped.min_knock, TableExamples(shipped.name, _rows(knocks), _rows(tiles))
     chances, others = (sorted(left.tolist()) for left in leave_one_out(shipped, *rows_of(shipped, examples)))
     found, passed = [chance for chance in chances if chance >= least], sum(chance >= least for chance in others)
-    if len(found) < _LEAST_FOUND * len(chances) or passed > _MOST_PASSED * len(others):
+    if len(found) < _MIN_FOUND * len(chances) or passed > _MAX_PASSED * len(others):
         raise RefusedError(
             phrase(
                 "{found} of {knocks} knocks and {passed} of {tiles} tile sounds were recognized as knocks:"
@@ -257,19 +257,19 @@ def fit_knock(
 def _require_enough(
     quiet: Sequence[ClassifiedSound], tiles: Sequence[ClassifiedSound], seats: Sequence[Sequence[ClassifiedSound]]
 ) -> None:
-    if len(quiet) > _MOST_IN_QUIET:
+    if len(quiet) > _MAX_IN_QUIET:
         raise RefusedError(phrase("it was not quiet: {sounds} sudden sounds were heard", sounds=len(quiet)))
-    if len(tiles) < _LEAST_TILES:
+    if len(tiles) < _MIN_TILES:
         raise RefusedError(
             phrase(
                 "only {sounds} tile sounds were heard, but at least {least} are needed: check that this is the"
                 " right microphone and that it lies on the table",
                 sounds=len(tiles),
-                least=_LEAST_TILES,
+                least=_MIN_TILES,
             )
         )
     for seat, knocks in enumerate(seats):
-        if len(knocks) < _LEAST_KNOCKS:
+        if len(knocks) < _MIN_KNOCKS:
             raise RefusedError(
                 phrase(
                     "seat {seat}: expected {asked} knocks, but heard {heard}",

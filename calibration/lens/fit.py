@@ -17,7 +17,7 @@ from engine.phrases import phrase, plural
 from vision.arrays import GreyImage, Image, Points
 
 # A view with fewer corners is ignored, because a false detection is likely and the view would contribute little.
-LEAST_CORNERS = 8
+MIN_CORNERS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class LensView:
     @property
     def is_useful(self) -> bool:
         """True if there are enough corners, and they are not collinear."""
-        if len(self.corners) < LEAST_CORNERS:
+        if len(self.corners) < MIN_CORNERS:
             return False
         spread = np.linalg.svd(self.board_mm() - self.board_mm().mean(axis=0), compute_uv=False)
         return bool(spread[1] > 1.0)
@@ -114,14 +114,14 @@ def board_pose(view: LensView, lens: Lens | None = None) -> BoardPose:
     return BoardPose(-math.asin(float(normal[0])), math.asin(float(normal[1])), float(points[:, 2].min()))
 
 
-LEAST_VIEWS = 5
+MIN_VIEWS = 5
 # Minimum tilt of two views, and minimum range of tilts. With less, focal length and distance are ambiguous. Distortion
 # makes a shifted board appear to tilt, hence the range.
-_LEAST_TILT_RAD, _LEAST_SPREAD_RAD = math.radians(8), math.radians(15)
-_MOST_ERROR_PX = 1.0
+_MIN_TILT_RAD, _MIN_SPREAD_RAD = math.radians(8), math.radians(15)
+_MAX_ERROR_PX = 1.0
 # Maximum relative standard deviation of the focal length. Good views reach 0.1 % or less.
-_MOST_DOUBT = 0.005
-_MOST_FOCAL_RATIO = 1.05
+_MAX_DOUBT = 0.005
+_MAX_FOCAL_RATIO = 1.05
 
 
 def fit_lens(views: Sequence[LensView]) -> Lens:
@@ -152,14 +152,14 @@ def fit_lens(views: Sequence[LensView]) -> Lens:
 
 def _require_variety(useful: Sequence[LensView], shown: int) -> None:
     """Reject too few views, views of different sizes, and views with similar poses of the board."""
-    if len(useful) < LEAST_VIEWS:
+    if len(useful) < MIN_VIEWS:
         raise RefusedError(
             phrase(
                 "too few views: the board is clear enough in {useful} of {shown} pictures, but at least {least}"
                 " are needed",
                 useful=len(useful),
                 shown=shown,
-                least=LEAST_VIEWS,
+                least=MIN_VIEWS,
             )
         )
     sizes = sorted({(view.width_px, view.height_px) for view in useful})
@@ -167,12 +167,12 @@ def _require_variety(useful: Sequence[LensView], shown: int) -> None:
         listed = ", ".join(f"{width_px} x {height_px}" for width_px, height_px in sizes)
         raise RefusedError(f"the pictures have different sizes ({listed}): take all with the same camera and mode")
     poses = [board_pose(view) for view in useful]
-    if sum(pose.tilt_rad > _LEAST_TILT_RAD for pose in poses) < 2:
+    if sum(pose.tilt_rad > _MIN_TILT_RAD for pose in poses) < 2:
         raise RefusedError(
             phrase("all views are alike: the board always faces the camera; tilt each side away by 30 degrees")
         )
     tilts = np.array([(pose.tilt_right_rad, pose.tilt_top_rad) for pose in poses])
-    if np.ptp(tilts, axis=0).max() < _LEAST_SPREAD_RAD:
+    if np.ptp(tilts, axis=0).max() < _MIN_SPREAD_RAD:
         raise RefusedError(
             phrase("all views are alike: the board always has the same tilt; tilt the other sides away too")
         )
@@ -180,7 +180,7 @@ def _require_variety(useful: Sequence[LensView], shown: int) -> None:
 
 def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, each_px: np.ndarray) -> None:
     """Reject a lens that does not fit the views, or that the views do not determine."""
-    if not math.isfinite(error_px) or error_px > _MOST_ERROR_PX:
+    if not math.isfinite(error_px) or error_px > _MAX_ERROR_PX:
         worst = int(np.argmax(each_px)) + 1
         raise RefusedError(
             phrase(
@@ -191,7 +191,7 @@ def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, e
             )
         )
     ratio = max(focal_px) / min(focal_px)
-    if doubt > _MOST_DOUBT or ratio > _MOST_FOCAL_RATIO:
+    if doubt > _MAX_DOUBT or ratio > _MAX_FOCAL_RATIO:
         raise RefusedError(
             phrase(
                 "the views are too similar to determine the focal length (it may be {percent} % off): tilt the"
@@ -204,10 +204,10 @@ def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, e
 _ENOUGH_VIEWS = 8
 # Grid of picture cells, and the number of board corners that each of them needs.
 _ACROSS, _DOWN = 3, 3
-_LEAST_IN_CELL = 3
+_MIN_IN_CELL = 3
 _TILT_RAD = math.radians(15)
 # Minimum ratio of the farthest to the nearest view. At a single distance, focal length and distance are ambiguous.
-_LEAST_DEPTH = 1.25
+_MIN_DEPTH = 1.25
 CELLS = (
     "top left", "top middle", "top right", "left middle", "middle", "right middle", "bottom left", "bottom middle",
     "bottom right",
@@ -261,7 +261,7 @@ class Guide:
         instructions += [
             phrase("Move the board into the {part} of the picture.", part=_PARTS[cell]) for cell in self.empty_cells
         ]
-        if self.useful and self.depth < _LEAST_DEPTH:
+        if self.useful and self.depth < _MIN_DEPTH:
             nearer = phrase("Hold the board close once, to nearly fill the picture, and farther away once.")
             instructions.append(nearer)
         if self.useful < _ENOUGH_VIEWS:
@@ -288,7 +288,7 @@ def _empty_cells(views: Sequence[LensView]) -> tuple[str, ...]:
         share = view.points_px() / (view.width_px, view.height_px)
         column, row = np.clip((share * (_ACROSS, _DOWN)).astype(int), 0, (_ACROSS - 1, _DOWN - 1)).T
         np.add.at(count, (row, column), 1)
-    return tuple(name for name, seen in zip(CELLS, count.ravel().tolist(), strict=True) if seen < _LEAST_IN_CELL)
+    return tuple(name for name, seen in zip(CELLS, count.ravel().tolist(), strict=True) if seen < _MIN_IN_CELL)
 
 
 def _lacking_tilts(poses: Sequence[BoardPose]) -> tuple[str, ...]:

@@ -128,7 +128,7 @@ _GAP_MM = 8.0
 _BONEYARD_WIDTH_MM = 130.0
 _LABEL_MM, _EDGE_MM = 9.0, 4.0
 # Minimum size that fits a boneyard and four tiles in a row between the corner blocks.
-LEAST_WIDTH_MM, LEAST_HEIGHT_MM = 520.0, 320.0
+MIN_WIDTH_MM, MIN_HEIGHT_MM = 520.0, 320.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +174,9 @@ def zones_within(width_mm: float, height_mm: float, players: int) -> tuple[MatZo
     """
     if players not in (2, 3, 4):
         raise ValueError(f"players: expected 2 to 4, got {players}")
-    if width_mm < LEAST_WIDTH_MM or height_mm < LEAST_HEIGHT_MM:
+    if width_mm < MIN_WIDTH_MM or height_mm < MIN_HEIGHT_MM:
         raise ValueError(
-            f"zones need a table of {LEAST_WIDTH_MM:.0f} x {LEAST_HEIGHT_MM:.0f} mm or more, and this one has"
+            f"zones need a table of {MIN_WIDTH_MM:.0f} x {MIN_HEIGHT_MM:.0f} mm or more, and this one has"
             f" {width_mm:.0f} x {height_mm:.0f} mm"
         )
     inset_mm = BLOCK_MM + _GAP_MM

@@ -30,7 +30,7 @@ _FIRST_SPREAD_PX, _ROUNDS, _STARTING_ROUNDS = 8.0, 25, 8
 _STEP = 1e-5
 # Weak prior that keeps tilts and growth near 0, for parameters that the targets do not determine.
 _PRIOR = np.diag([1.0, 1.0, 1e-9, 1.0])
-_LEAST_ERROR_PX = 0.02
+_MIN_ERROR_PX = 0.02
 # A point within this distance always counts as fitting: paper is uneven by 0.5 mm, at 3 px per millimetre.
 _FITS_PX = 1.5
 
@@ -236,7 +236,7 @@ class _Problem:
         squares = (base.reshape(2, -1) ** 2).sum(axis=0)
         error_px = float(np.sqrt((weight * squares).sum() / weight.sum()))
         gram = (jacobian * np.tile(weight, 2)[:, None]).T @ jacobian
-        spread = np.linalg.inv(gram + _PRIOR) * max(error_px, _LEAST_ERROR_PX) ** 2
+        spread = np.linalg.inv(gram + _PRIOR) * max(error_px, _MIN_ERROR_PX) ** 2
         doubt = float(np.sqrt(max(spread[2, 2], 0.0)))
         return replace(_plane(parameters), error_px=error_px, fitting=float(fits.mean()), doubt=doubt)
 
@@ -257,13 +257,13 @@ def _complex(points: Points) -> NDArray[np.complex128]:
     return np.asarray(points[:, 0] + 1j * points[:, 1])
 
 
-_LEAST_BLOCKS, _LEAST_TILES = 2, 4
+_MIN_BLOCKS, _MIN_TILES = 2, 4
 # Typical errors of clicked corners, and of the reader's tile corners.
 _CLICKED_PX, _TILE_PX = 3.0, 1.5
 # Typical errors of marker corners. They are dominated by the distortion of a lens that is not measured.
 _MARKER_PX = {LensSource.MEASURED: 0.2, LensSource.KNOWN_CAMERA: 0.7, LensSource.GUESS: 1.0}
-_MOST_ERROR_PX = {TableSource.MARKERS: 1.5, TableSource.TILES: 5.0, TableSource.CORNERS: 12.0}
-_LEAST_FITTING = 0.6
+_MAX_ERROR_PX = {TableSource.MARKERS: 1.5, TableSource.TILES: 5.0, TableSource.CORNERS: 12.0}
+_MIN_FITTING = 0.6
 # Direction between two blocks seen from the first seat, as a complex number. Diagonals assume a square table.
 _WAYS = {(0, 1): 1.0, (3, 2): 1.0, (3, 0): 1j, (2, 1): 1j, (3, 1): 1 + 1j, (0, 2): 1 - 1j}
 
@@ -296,7 +296,7 @@ def table_from_markers(
         RefusedError: If fewer than two blocks are detected, or they do not fit a plane.
     """
     blocks = sorted({marker.block for marker in markers})
-    if len(blocks) < _LEAST_BLOCKS:
+    if len(blocks) < _MIN_BLOCKS:
         raise RefusedError(
             plural(
                 "1 of the {blocks} corner blocks is visible, but at least {least} are needed: check that they"
@@ -305,7 +305,7 @@ def table_from_markers(
                 " that they are in the picture, well lit, and at least 60 px wide",
                 number=len(blocks),
                 blocks=BLOCKS,
-                least=_LEAST_BLOCKS,
+                least=_MIN_BLOCKS,
             )
         )
     targets = [_block_target([marker for marker in markers if marker.block == block], print_scale) for block in blocks]
@@ -325,13 +325,13 @@ def table_from_tiles(tiles: Sequence[SeenTile], lens: Lens, size: TileSize) -> T
     Raises:
         RefusedError: If there are fewer than four tiles, or they do not fit the size.
     """
-    if len(tiles) < _LEAST_TILES:
+    if len(tiles) < _MIN_TILES:
         raise RefusedError(
             plural(
                 "1 tile is visible, but at least {least} are needed: spread more over the table",
                 "{number} tiles are visible, but at least {least} are needed: spread more over the table",
                 number=len(tiles),
-                least=_LEAST_TILES,
+                least=_MIN_TILES,
             )
         )
     plane = fit_plane([_tile_target(tile, size) for tile in tiles], lens, spread_px=_TILE_PX)
@@ -443,7 +443,7 @@ def _table(
     marks: tuple[BlockPose, ...] = (),
 ) -> Table:
     """Return the table with the given origin and x direction (*frame*) on the plane. Reject a poor fit."""
-    if plane.error_px > _MOST_ERROR_PX[source] or plane.fitting < _LEAST_FITTING:
+    if plane.error_px > _MAX_ERROR_PX[source] or plane.fitting < _MIN_FITTING:
         targets = {"markers": "the corner blocks", "tiles": "the tiles", "corners": "the corners"}[source]
         raise RefusedError(
             f"{targets} do not fit one plane with their known sizes: {plane.error_px:.1f} px off, and"

@@ -17,9 +17,9 @@ from vision.reading import Face, OutlinePx, SeenTile
 
 # Minimum contrast between face and pips in grey levels. The reader starts to fail below 12 at a noise of 2 levels. At a
 # noise of 7, typical of dark pictures, it fails below 20 (lab/bench/light.py).
-LEAST_CONTRAST = 25.0
+MIN_CONTRAST = 25.0
 # Maximum saturated share of a tile. Of halves with more glare one in six is misread, and none without glare.
-MOST_SATURATED = 0.05
+MAX_SATURATED = 0.05
 # If more than this share of the tiles and markers is saturated, no glare is reported on them: the exposure is long but
 # readable. Of 686 such halves none was misread.
 _ALL_BRIGHT = 0.5
@@ -78,14 +78,14 @@ class LightMeasurement:
     @property
     def is_bright(self) -> bool:
         """True if more than half of the samples are partly saturated. This is a bright exposure rather than glare."""
-        saturated = sum(sample.saturated > MOST_SATURATED for sample in self.samples)
+        saturated = sum(sample.saturated > MAX_SATURATED for sample in self.samples)
         return saturated > _ALL_BRIGHT * max(1, len(self.samples))
 
     def trouble_at(self, sample: LightSample) -> Trouble | None:
         """Return the problem at a tile or marker, or None."""
-        if sample.contrast < LEAST_CONTRAST:
+        if sample.contrast < MIN_CONTRAST:
             return Trouble.DULL
-        return Trouble.GLARE if sample.saturated > MOST_SATURATED and not self.is_bright else None
+        return Trouble.GLARE if sample.saturated > MAX_SATURATED and not self.is_bright else None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ class LightMeasurement:
                 "Too little contrast in {number} places: pips must differ from the face by {least} grey levels."
                 " Add light there.",
                 number=dull,
-                least=f"{LEAST_CONTRAST:.0f}",
+                least=f"{MIN_CONTRAST:.0f}",
             )
             warnings.append(contrast)
         if not self.samples and self.brightest < _DARK_LEVEL:
@@ -174,12 +174,12 @@ def _sample(
 
 def _patches(free: GreyImage) -> tuple[tuple[float, float, float], ...]:
     """Return centre and radius of each sufficiently large saturated patch in *free*, the area outside samples."""
-    least_px = _PATCH_SHARE * free.shape[1]
+    min_px = _PATCH_SHARE * free.shape[1]
     cleaned = cv2.morphologyEx(free, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (3, 3)))
     count, _, boxes, middles = cv2.connectedComponentsWithStats(cleaned, connectivity=8)
     patches = []
     for at in range(1, count):
         radius_px = float(np.sqrt(boxes[at, cv2.CC_STAT_AREA] / np.pi))
-        if 2 * radius_px >= least_px:
+        if 2 * radius_px >= min_px:
             patches.append((float(middles[at, 0]), float(middles[at, 1]), radius_px))
     return tuple(patches)

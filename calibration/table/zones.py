@@ -197,7 +197,7 @@ _BORDER_POINTS = 24
 # Factor by which the visible area is enlarged, as the polygon through points on its border is slightly too small.
 _GROWN = 1.03
 # Minimum downward component of a line of sight. Lines near or above the horizon are bent down to it.
-_LEAST_DOWN = 0.05
+_MIN_DOWN = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +259,8 @@ def _visible_mm(table: Table, lens: Lens) -> Points:
     rays = np.column_stack([lens.to_rays(border), np.ones(len(border))])
     rays /= np.linalg.norm(rays, axis=1, keepdims=True)
     # Lines of sight above the horizon do not meet the table, so they are bent to just below it.
-    is_above = rays @ axes[2] > -_LEAST_DOWN
-    rays[is_above] -= (rays[is_above] @ axes[2] + _LEAST_DOWN)[:, None] * axes[2]
+    is_above = rays @ axes[2] > -_MIN_DOWN
+    rays[is_above] -= (rays[is_above] @ axes[2] + _MIN_DOWN)[:, None] * axes[2]
     origin = np.array(table.origin_mm)
     depth = (axes[2] @ origin + table.thickness_mm) / (rays @ axes[2])
     flat = (rays * depth[:, None] - origin) @ axes[:2].T

@@ -21,7 +21,7 @@ from vision.reader.custom_set import Exemplars, Views, fit_exemplars, look
 from vision.reader.reader import Reader
 
 # Maximum numbers of corrected tiles and of other tiles that a table keeps. The oldest are dropped.
-_MOST_CORRECTED, _MOST_OTHERS = 30, 60
+_MAX_CORRECTED, _MAX_OTHERS = 30, 60
 _JPEG_QUALITY = 92
 _VIEWS = 20
 _HIGHEST = 18
@@ -29,7 +29,7 @@ _HIGHEST = 18
 # be too similar. Median distances, in reaches, below which halves look the same and similar, and minimum number of
 # similar halves with other numbers for a number to be doubted.
 _SAME_HALF, _TOO_SIMILAR, _HALF_EFFECT = 0.5, 0.15, 0.5
-_SAME_LOOK, _SIMILAR_LOOK, _MOST_SIMILAR = 0.65, 0.7, 2
+_SAME_LOOK, _SIMILAR_LOOK, _MAX_SIMILAR = 0.65, 0.7, 2
 _FLOOR = 1e-9
 
 TilePair = tuple[int, int]
@@ -218,7 +218,7 @@ def _is_like_others(lessons: Lessons, new: Example, others: Sequence[Example]) -
     own = _of(lessons, new)
     near = sum((_is_nearer(lessons, other, _SIMILAR_LOOK).sum(axis=0)[own] for other in others), np.zeros(own.sum()))
     is_taken = any(_takers(lessons, other, _TOO_SIMILAR)[own].any() for other in others)
-    return is_taken or bool((near >= _MOST_SIMILAR).any())
+    return is_taken or bool((near >= _MAX_SIMILAR).any())
 
 
 def _spoils(after: Lessons, before: Lessons, examples: Sequence[Example], reader: Reader) -> bool:
@@ -264,8 +264,8 @@ def _of(lessons: Lessons, example: Example) -> NDArray[np.bool_]:
 
 def _limited(examples: Sequence[Example]) -> tuple[Example, ...]:
     """Return the newest examples, up to the maximum numbers, in the same order."""
-    corrected = [example for example in examples if example.tile.is_corrected][-_MOST_CORRECTED:]
-    others = [example for example in examples if not example.tile.is_corrected][-_MOST_OTHERS:]
+    corrected = [example for example in examples if example.tile.is_corrected][-_MAX_CORRECTED:]
+    others = [example for example in examples if not example.tile.is_corrected][-_MAX_OTHERS:]
     return tuple(example for example in examples if example in (*corrected, *others))
 
 

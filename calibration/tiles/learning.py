@@ -45,13 +45,13 @@ from vision.reader.custom_set import (
 from vision.reader.reader import Reader
 
 # Minimum number of tiles, for every number to be seen at least twice.
-LEAST_TILES = 10
+MIN_TILES = 10
 # Highest numbers of commercial sets, and maximum ratio of detected to existing tiles, to allow for false detections.
 _SETS, _SPARE = (6, 9, 12, 15, 18), 1.1
 # Maximum share of doubtful tiles. With more, other labels are wrong too and learning does harm. In one case 10 of 18
 # tiles were doubtful, 9 were mislabelled, and a game had 28 reading errors instead of 8. In 27 other sets at most one
 # of 28 tiles was doubtful.
-_MOST_DOUBTED = 0.2
+_MAX_DOUBTED = 0.2
 # Progress after detecting tiles, rendering views, labelling, choosing the restraint, and cross-validation.
 _FOUND, _LOOKED, _LABELLED, _CHOSEN, _JUDGED = 0.02, 0.3, 0.5, 0.65, 0.9
 
@@ -161,12 +161,12 @@ def examine_set(
     progress(0.0)
     seen, max_pips = _detect_tiles(pictures, reader)
     sheet = reduce(TileSheet.joined, (picture.sheet for picture in seen))
-    if sheet.count < LEAST_TILES:
+    if sheet.count < MIN_TILES:
         raise RefusedError(
             phrase(
                 "{seen} tiles are visible face up, but at least {least} are needed: lay out the whole set",
                 seen=sheet.count,
-                least=LEAST_TILES,
+                least=MIN_TILES,
             )
         )
 
@@ -274,7 +274,7 @@ def _shipped_logs(seen: tuple[FaceUpTiles, ...], max_pips: int) -> NDArray[np.fl
 
 def is_too_doubtful(doubtful: int, tiles: int) -> bool:
     """Return True if too many labels are doubtful to learn from them."""
-    return doubtful > _MOST_DOUBTED * tiles
+    return doubtful > _MAX_DOUBTED * tiles
 
 
 def custom_set_if_better(

@@ -26,8 +26,8 @@ from engine.tiles import Tile, full_set, tile_of
 from engine.value import changed, value
 
 # Deals tried before giving up. The rarest lead, 18-18 for two players with one tile each, takes 95 deals on average.
-_MOST_SHUFFLES = 10_000
-_FEWEST_PARTICLES, _MOST_TRIES = 40, 250
+_MAX_SHUFFLES = 10_000
+_FEWEST_PARTICLES, _MAX_TRIES = 40, 250
 
 
 class IllegalMove(EngineError):  # noqa: N818 - the usual term in games
@@ -101,7 +101,7 @@ class SeatView:
         if needed > len(left):
             raise EngineError(f"a deal needs {needed} unseen tiles, and {len(left)} are left")
         found: list[Table] = []
-        for _ in range(_MOST_TRIES):
+        for _ in range(_MAX_TRIES):
             particles, _ = sampled_hands(self.state, left, hidden, rng, max(_FEWEST_PARTICLES, 2 * number))
             rng.shuffle(particles)
             for rest, hands in particles:
@@ -113,7 +113,7 @@ class SeatView:
                     found.append(table)
                 if len(found) == number:
                     return found
-        raise EngineError(f"none of {_MOST_TRIES * _FEWEST_PARTICLES} deals agrees with what the players did")
+        raise EngineError(f"none of {_MAX_TRIES * _FEWEST_PARTICLES} deals agrees with what the players did")
 
 
 @value
@@ -225,13 +225,13 @@ class Table:
         rules, seats = self.game.rules, len(self.game.players)
         each, pile = rules.dealt(seats), list(full_set(rules.max_pips)) * rules.copies
         table = self
-        for _ in range(_MOST_SHUFFLES):
+        for _ in range(_MAX_SHUFFLES):
             rng.shuffle(pile)
             hands = tuple(tuple(pile[each * at : each * (at + 1)]) for at in range(seats))
             table = table._dealt(hands, tuple(pile[each * seats :]))
             if table.redeal is None:
                 return table._led_by(rng.choice(table._leaders()))
-        raise EngineError(f"{rules.name}: none of {_MOST_SHUFFLES} deals can be played: {table.redeal}")
+        raise EngineError(f"{rules.name}: none of {_MAX_SHUFFLES} deals can be played: {table.redeal}")
 
     def deal_these(self, hands: Sequence[Sequence[Tile]], boneyard: Sequence[Tile] = (), *, leader: int = 0) -> "Table":
         """Return the table after a deal of known tiles.

@@ -20,7 +20,7 @@ from engine.state.outcomes import Ending
 from engine.state.settle import Holding
 from engine.tiles import Tile, set_bits
 
-MOST_CHARACTERS = 20_000  # Longer texts are rejected. A double-eighteen set with every tile laid takes 4,000.
+MAX_CHARACTERS = 20_000  # Longer texts are rejected. A double-eighteen set with every tile laid takes 4,000.
 _SHOWN = 20  # Texts quoted in a message are cut to this many characters.
 _TAGS = re.compile(r'(?:\[[A-Za-z]\w*+ "(?:[^"\\\n]|\\["\\])*+"\] )+')
 _WORD = re.compile(r"[A-Za-z]+<[^<>]*>|[^ <>]+")
@@ -161,8 +161,8 @@ def parse_view(text: str) -> SeatView:
 
 def _reader(text: str) -> "_PositionReader":
     """Return a parser for the words after the tags: the rest of each by its name, such as "turn=", "yard<" or "#"."""
-    if len(text) > MOST_CHARACTERS:
-        raise EngineError(f"expected a position of at most {MOST_CHARACTERS} characters, got {len(text)}")
+    if len(text) > MAX_CHARACTERS:
+        raise EngineError(f"expected a position of at most {MAX_CHARACTERS} characters, got {len(text)}")
     tags = _TAGS.match(text)
     if tags is None:
         raise EngineError('expected a position that begins with tags such as [DGR "1"] [Rules "bones"] [Seats "A B"]')

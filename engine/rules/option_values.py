@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from engine.phrases import Phrase, phrase
 
 SMALLEST_SET = 6
-MOST_SEATS = 16  # Game records name seats A to P.
+MAX_SEATS = 16  # Game records name seats A to P.
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from typing import Any, assert_never
 
 from engine.errors import EngineError, OptionsError
 from engine.phrases import Phrase, either, fault_of, phrase
-from engine.rules.option_values import MOST_SEATS, SMALLEST_SET, Choice, Number, Option, ValueKind, range_text
+from engine.rules.option_values import MAX_SEATS, SMALLEST_SET, Choice, Number, Option, ValueKind, range_text
 from engine.rules.profiles import profile
 from engine.rules.rules import OPTIONS, Rules, TallyStyle, seats_that_can_play
 from engine.tiles import HIGHEST_PIPS, set_name
@@ -176,7 +176,7 @@ def allowed_text(option: Option) -> Phrase:
             numbers = range_text(SMALLEST_SET, HIGHEST_PIPS)
             return phrase("{numbers}, or a name such as double-nine", numbers=numbers)
         case ValueKind.PLAYERS:
-            return Phrase(f'2 to {MOST_SEATS}, a range such as "2-4", or "2+" for as many as the set allows')
+            return Phrase(f'2 to {MAX_SEATS}, a range such as "2-4", or "2+" for as many as the set allows')
         case ValueKind.DEAL:
             return Phrase('1 or more, or by the number of players, such as "2:7,3:5,4:5"')
         case _:
@@ -357,7 +357,7 @@ def _read_value(option: Option, text: str, rules: Rules) -> dict[str, Any]:
             return {option.field: int(value.removeprefix("double_"))}
         case ValueKind.PLAYERS if found := _SEATS.fullmatch(text.strip()):
             fewest, most = int(found[1]), None if found[3] else int(found[2] or found[1])
-            if 1 <= fewest <= (most or MOST_SEATS) <= MOST_SEATS:
+            if 1 <= fewest <= (most or MAX_SEATS) <= MAX_SEATS:
                 return {"seats_min": fewest, "seats_max": most}
         case ValueKind.DEAL:
             return _read_deal(text, rules)
@@ -376,7 +376,7 @@ def _read_deal(text: str, rules: Rules) -> dict[str, Any]:
     base = int(first) if _NUMBER.fullmatch(first) else None
     found = [_DEALT.fullmatch(piece) for piece in (rest if base is not None else (first, *rest))]
     dealt = {int(pair[1]): int(pair[2]) for pair in found if pair is not None}
-    if len(dealt) != len(found) or base == 0 or 0 in dealt.values() or not all(1 <= n <= MOST_SEATS for n in dealt):
+    if len(dealt) != len(found) or base == 0 or 0 in dealt.values() or not all(1 <= n <= MAX_SEATS for n in dealt):
         return {}
     if base is not None:
         return {"hand": base, "hand_for": tuple(dealt.items())}

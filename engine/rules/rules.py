@@ -10,10 +10,10 @@ from typing import Any
 from engine.errors import OptionsError
 from engine.phrases import Phrase, fault_of, phrase
 from engine.rules import option_values
-from engine.rules.option_values import MOST_SEATS, Choice, Explained, Group, Number, Option, ValueKind, option
+from engine.rules.option_values import MAX_SEATS, Choice, Explained, Group, Number, Option, ValueKind, option
 from engine.tiles import HIGHEST_PIPS, full_set, set_name
 
-MOST_COPIES = 2  # The game with the most tiles uses two sets: docs/reference/rules.md 3.6.
+MAX_COPIES = 2  # The game with the most tiles uses two sets: docs/reference/rules.md 3.6.
 
 __all__ = ["BranchOrder", "Drawing", "Effects", "HandMode", "HandPoints", "LeadRule", "MatchEnd", "NoDouble"]
 __all__ += ["PartnersMode", "Policy", "ProvableBlock", "Rules", "SkipOn", "SpellDeadlock", "SpellLap", "Spinner"]
@@ -242,7 +242,7 @@ class Rules:
 
     name: str
     max_pips: int = option(6, _TILES, "highest number on a tile: 6 for a double-six set", ValueKind.SET, key="set")
-    copies: int = option(1, _TILES, "copies of each tile: 2 for two sets", Number(1, MOST_COPIES), off=(1,))
+    copies: int = option(1, _TILES, "copies of each tile: 2 for two sets", Number(1, MAX_COPIES), off=(1,))
     seats_min: int = option(2, _TILES, "number of players", ValueKind.PLAYERS, key="players")
     seats_max: int | None = None  # maximum number of players; None if only the number of tiles limits it
     hand: int = option(7, _TILES, "tiles dealt to each player", ValueKind.DEAL)
@@ -327,7 +327,7 @@ OPTIONS = tuple(sorted(_declared(), key=_place))
 def deal_problems(rules: Rules, seats: int) -> tuple[str, ...]:
     """Return the reasons why *seats* players cannot play by *rules*. Empty if they can."""
     problems: list[str] = []
-    least, most = rules.seats_min, MOST_SEATS if rules.seats_max is None else rules.seats_max
+    least, most = rules.seats_min, MAX_SEATS if rules.seats_max is None else rules.seats_max
     if not least <= seats <= most:
         # There may not be enough tiles for every number of players that the rules allow.
         most = max((many for many in range(least, most + 1) if rules.dealt(many) * many <= rules.tiles), default=least)
@@ -348,7 +348,7 @@ def deal_problems(rules: Rules, seats: int) -> tuple[str, ...]:
 
 def seats_that_can_play(rules: Rules) -> tuple[int, ...]:
     """Return the numbers of players that *rules* allow and for which there are enough tiles."""
-    return tuple(seats for seats in range(1, MOST_SEATS + 1) if not deal_problems(rules, seats))
+    return tuple(seats for seats in range(1, MAX_SEATS + 1) if not deal_problems(rules, seats))
 
 
 def _range_faults(rules: Rules) -> Iterator[tuple[str, Phrase]]:
@@ -361,8 +361,8 @@ def _range_faults(rules: Rules) -> Iterator[tuple[str, Phrase]]:
             case ValueKind.SET:
                 checks.append((each.key, rules.max_pips, option_values.SMALLEST_SET, HIGHEST_PIPS))
             case ValueKind.PLAYERS:
-                checks.append(("players, fewest", rules.seats_min, 2 if rules.refereed else 1, MOST_SEATS))
-                checks.append(("players, most", rules.seats_max, rules.seats_min, MOST_SEATS))
+                checks.append(("players, fewest", rules.seats_min, 2 if rules.refereed else 1, MAX_SEATS))
+                checks.append(("players, most", rules.seats_max, rules.seats_min, MAX_SEATS))
             case ValueKind.DEAL:
                 checks.append((each.key, rules.hand, 1, None))
                 checks += [(f"hand of {seats}", tiles, 1, None) for seats, tiles in rules.hand_for]

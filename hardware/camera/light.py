@@ -15,7 +15,7 @@ SMALL_PX = (320, 180)
 
 # A picture is black if at least half of its pixels are at most _BLACK, and at most 1 % exceed _DIM. Tiles in a dim room
 # are brighter.
-_BLACK, _DIM, _MOST_DIM = 12, 32, 0.01
+_BLACK, _DIM, _MAX_DIM = 12, 32, 0.01
 # Uniform pictures may repeat, because overexposed areas have no noise. This is their maximum range of grey levels.
 _EVEN = 8
 
@@ -48,7 +48,7 @@ def reduced_to_grey(image: Pixels) -> Pixels:
 def is_black(grey: Pixels) -> bool:
     """Return True if a grey picture of shape (h, w) is black."""
     dark, dim = np.count_nonzero(grey > _BLACK), np.count_nonzero(grey > _DIM)
-    return bool(2 * dark <= grey.size and dim <= _MOST_DIM * grey.size)
+    return bool(2 * dark <= grey.size and dim <= _MAX_DIM * grey.size)
 
 
 Levels: TypeAlias = tuple[float, float, float]
@@ -61,7 +61,7 @@ _LONGEST_NS = 4 * NS_PER_S
 # Time after which new settings are visible in pictures.
 _SHOWS_NS = 1 * NS_PER_S
 # Maximum ratio of brightness before and after locking. Moving hands change the median by less than this.
-_MOST_CHANGE = 1.25
+_MAX_CHANGE = 1.25
 _TRIES = 3
 # If the median is outside these bounds for 3 s, a lamp was probably switched, and the camera adapts again. Hands do not
 # cover half the table that long.
@@ -181,6 +181,6 @@ def is_similar(before: Levels, after: Levels) -> bool:
     """Return True if two pictures have similar brightness in each colour, with a tolerance for moving hands."""
     # Adding eight levels suppresses noise, which alone can double a level in the dark.
     return all(
-        max(first, second) + 8 <= _MOST_CHANGE * (min(first, second) + 8)
+        max(first, second) + 8 <= _MAX_CHANGE * (min(first, second) + 8)
         for first, second in zip(before, after, strict=True)
     )

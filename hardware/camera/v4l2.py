@@ -239,9 +239,9 @@ def _text(data: bytes) -> str:
 
 _NS_PER_MS = 1_000_000
 # Maximum number of old pictures queued in a driver, as some ignore CAP_PROP_BUFFERSIZE.
-_MOST_STALE = 5
+_MAX_STALE = 5
 # Maximum number of consecutive damaged JPEG images. Single ones are common over USB.
-_MOST_DAMAGED = 10
+_MAX_DAMAGED = 10
 _EXPOSURE_BY_HAND, _EXPOSURE_BY_CAMERA = 1.0, 3.0
 
 log = logging.getLogger(__name__)
@@ -309,7 +309,7 @@ class V4l2Feed:
         Raises:
             CameraError: If all are damaged, or no picture arrives.
         """
-        for _ in range(_MOST_DAMAGED):
+        for _ in range(_MAX_DAMAGED):
             t_ns = self.grab() if self._grabbed_ns is None else self._grabbed_ns
             self._grabbed_ns = None
             is_decoded, image = self._video.retrieve()
@@ -360,7 +360,7 @@ class V4l2Feed:
     def _grab_newest(self) -> int:
         """Grab the newest picture from the driver without decoding it, and return its time."""
         t_ns = 0
-        for _ in range(_MOST_STALE):
+        for _ in range(_MAX_STALE):
             before_ns = self._clocks.game()
             if not self._video.grab():
                 raise CameraError(f"{self._name} stopped sending pictures: check that it is plugged in")

@@ -28,7 +28,7 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys and indices that lead to a value."""
 
 _AT_KEY, _MESSAGES = "at_key", "messages"
-_MOST_SHOWN = 60
+_MAX_SHOWN = 60
 
 
 class SettingsTable(BaseModel):
@@ -293,4 +293,4 @@ def _shown(value: object) -> str:
         text = str(value).lower()
     else:
         text = f'"{value}"' if isinstance(value, str) else str(value)
-    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 3]}..."

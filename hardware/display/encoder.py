@@ -15,7 +15,7 @@ from typing import Protocol, TypeAlias
 from hardware.display.page import DisplayPage, ScoreLine
 
 # Longer texts are cut first. No display shows more, and a name may be a megabyte long.
-_MOST_CHARACTERS = 200
+_MAX_CHARACTERS = 200
 _UNKNOWN = "?"
 # Characters without a Unicode decomposition.
 _WRITTEN_OUT = {
@@ -41,7 +41,7 @@ def reduce_text(text: str, permitted: frozenset[str]) -> str:
     'Jose /[2J Ol'
     """
     shown: list[str] = []
-    for character in text[:_MOST_CHARACTERS]:
+    for character in text[:_MAX_CHARACTERS]:
         if character in permitted:
             shown.append(character)
         else:
@@ -143,7 +143,7 @@ def paced(bursts: tuple[Burst, ...], wire: WireTiming) -> Iterator[tuple[bytes, 
 
 # Time for which each of several screens is shown.
 _SCREEN_NS = 2_500_000_000
-_LEAST_CELL_COLUMNS = 8
+_MIN_CELL_COLUMNS = 8
 _TURN = ">"
 _MARK, _MARK_WITHOUT_TILDE = "~", "*"
 _TOO_LARGE = "#"
@@ -204,7 +204,7 @@ def provisional_mark(score: ScoreLine, permitted: frozenset[str]) -> str:
 
 def _score_lines(scores: tuple[ScoreLine, ...], columns: int, rows: int, permitted: frozenset[str]) -> list[str]:
     """Return lines with one score each if they fit in *rows*, else with as many as fit, at 8 columns or more each."""
-    per_line = 1 if len(scores) <= rows else max(1, columns // _LEAST_CELL_COLUMNS)
+    per_line = 1 if len(scores) <= rows else max(1, columns // _MIN_CELL_COLUMNS)
     width = columns // per_line
     cells = [_cell(score, width, permitted) for score in scores]
     return ["".join(cells[begin : begin + per_line]) for begin in range(0, len(cells), per_line)]

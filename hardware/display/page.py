@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_MOST_SCORES = 16
+_MAX_SCORES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,5 +37,5 @@ class DisplayPage:
     message: str = ""
 
     def __post_init__(self) -> None:
-        if len(self.scores) > _MOST_SCORES:
-            raise ValueError(f"a page shows at most {_MOST_SCORES} scores, but got {len(self.scores)}")
+        if len(self.scores) > _MAX_SCORES:
+            raise ValueError(f"a page shows at most {_MAX_SCORES} scores, but got {len(self.scores)}")

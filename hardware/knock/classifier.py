@@ -333,7 +333,7 @@ class Classifier:
         hidden: Layer that makes the embedding of E numbers.
         output: Last layer.
         others: Embeddings of modelled sounds that are no knocks, shape (M, E). Tables learn against them.
-        least_knock: Minimum probability of a knock.
+        min_knock: Minimum probability of a knock.
         notes: Notes on the training, with figures on held-out sounds.
         name: Checksum of the file, which identifies the embeddings.
         correction: What this table has learned, or None.
@@ -346,7 +346,7 @@ class Classifier:
     hidden: Dense
     output: Dense
     others: NDArray[np.float32]
-    least_knock: float
+    min_knock: float
     notes: dict[str, object]
     name: str = ""
     correction: Correction | None = None
@@ -375,12 +375,12 @@ class Classifier:
         return np.asarray(values / values.sum(axis=1, keepdims=True), np.float32)
 
     def decide(self, chances: NDArray[np.float32]) -> tuple[Sound, float]:
-        """Return the most likely sound and its probability. A knock wins if and only if it reaches `least_knock`.
+        """Return the most likely sound and its probability. A knock wins if and only if it reaches `min_knock`.
 
         Args:
             chances: Probabilities, shape (number of sounds,).
         """
-        if chances[0] >= self.least_knock:
+        if chances[0] >= self.min_knock:
             return Sound.KNOCK, float(chances[0])
         other = 1 + int(chances[1:].argmax())
         return SOUNDS[other], float(chances[other])
@@ -396,7 +396,7 @@ def save_classifier(path: Path, classifier: Classifier) -> None:
         "version": VERSION,
         "sounds": [sound.value for sound in SOUNDS],
         "strides": [[layer.stride for layer in layers] for layers in classifier.branches],
-        "least_knock": classifier.least_knock,
+        "min_knock": classifier.min_knock,
         "notes": classifier.notes,
     }
     named: dict[str, Layer | Dense] = {name: getattr(classifier, name) for name in _DENSE}
@@ -467,7 +467,7 @@ def _classifier(source: str, stored: np.lib.npyio.NpzFile) -> Classifier:
         Dense(*pair("hidden")),
         Dense(*pair("output")),
         rounded("others"),
-        float(header["least_knock"]),
+        float(header["min_knock" if "min_knock" in header else "least_knock"]),  # its name before 0.3
         header["notes"],
         f"{zlib.crc32(b''.join(stored[key].tobytes() for key in sorted(stored.files))):08x}",
     )

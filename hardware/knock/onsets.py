@@ -24,7 +24,7 @@ _ABOVE_FLOOR, _ABOVE_RINGING = 4.0, 2.5
 # Minimum power relative to the reverberation (7 dB) for an onset that replaces a recent one.
 _FAR_LOUDER = 5.0
 # Minimum noise floor: -66 dB of full scale, the quantisation noise of cheap converters.
-_LEAST_POWER = 10**-6.6 / 2
+_MIN_POWER = 10**-6.6 / 2
 # Decay of the reverberation per step: 20 dB in 100 ms, as on a table in a room.
 _RINGS_ON = 10 ** (-2.0 * STEP / (0.100 * RATE_HZ))
 # Time after which a sound is independent: 70 ms. By then the contacts of a tile have ended, and nobody knocks faster.
@@ -90,14 +90,14 @@ class OnsetFinder:
 
     def _is_onset(self, power: float, above_ringing: float) -> bool:
         if self._floor is None:  # A sound at the start of the stream is not an onset.
-            self._floor = self._ringing = max(_LEAST_POWER, power)
+            self._floor = self._ringing = max(_MIN_POWER, power)
         is_onset = power > _ABOVE_FLOOR * self._floor and power > above_ringing * self._ringing
         self._quiet_steps = 0 if is_onset else self._quiet_steps + 1
         # Written without min and max, whose calls would take most of the detector's time.
         ringing, fallen, risen = self._ringing * _RINGS_ON, self._floor * _FALLS, self._floor * _RISES
         self._ringing = power if power > ringing else ringing
         floor = fallen if power < fallen else risen if power > risen else power
-        self._floor = floor if floor > _LEAST_POWER else _LEAST_POWER
+        self._floor = floor if floor > _MIN_POWER else _MIN_POWER
         return is_onset
 
 

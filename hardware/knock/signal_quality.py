@@ -27,7 +27,7 @@ _STEPS, _FRAME_S = 10, 0.02
 _BATCH = 10
 SILENT_DB = -85.0
 """Level of a microphone that hears nothing. The noise floor of a working 16-bit microphone is about -80 dBFS."""
-LEAST_DB = -120.0
+MIN_DB = -120.0
 """Level reported for digital silence."""
 # A sudden sound is this far above the noise floor in a step. In a minute, steps of pink noise reach 10 dB, and those of
 # brown noise 17 dB.
@@ -35,7 +35,7 @@ _SOUND_DB = 20.0
 # Frames between two sounds.
 _APART = 5
 # Samples from this share of full scale on are clipped. Two may be an exact peak, three are not.
-_FULL, _LEAST_FULL = 0.99, 3
+_FULL, _MIN_FULL = 0.99, 3
 # Some sound cards clip below full scale: equal samples in a row at an extreme of at least this height. A sine of
 # 100 Hz has at most three equal 16-bit samples at its peak.
 _FLAT_RUN, _FLAT_FROM = 4, 0.2
@@ -51,11 +51,11 @@ _HOLD, _OPENS_DB = 30, 12.0
 _BEGINS_DB = 1.0
 # Gates open to the same room noise each time, so steady levels before the falls differ by at most this.
 _SAME_DB = 4.0
-_LEAST_FALLS = 2
+_MIN_FALLS = 2
 # Zeros between sound of at least this swing from lowest to highest sample are dropped samples if they last 2 to 98 ms.
 # With a swing of 32 steps of a 16-bit converter, 32 zeros in a row do not happen by chance.
 _DROP_SWING, _DROP_STEPS = 0.001, 49
-_LEAST_DROPS = 2
+_MIN_DROPS = 2
 # Multiples of 1/256 for 8 bits, also after mixing two channels.
 _COARSE, _COARSE_ERROR = 256, 1e-3
 # Bands below and above the limit of telephone sound, 3.4 to 4 kHz. The fall between them was at most 19 dB in 300 real
@@ -94,7 +94,7 @@ FAULT_ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class SignalQuality:
-    """Measurements of a signal. Levels are in dBFS: RMS, without DC offset, at least LEAST_DB.
+    """Measurements of a signal. Levels are in dBFS: RMS, without DC offset, at least MIN_DB.
 
     Attributes:
         duration_s: Measured time.
@@ -124,19 +124,19 @@ class SignalQuality:
     is_coarse: bool = False
     is_band_limited: bool | None = None
 
-    def faults(self, *, least_events: int = 1) -> tuple[SignalFault, ...]:
+    def faults(self, *, min_events: int = 1) -> tuple[SignalFault, ...]:
         """Return the faults, the most severe first.
 
         Args:
-            least_events: Number of clipped sounds, of at least half of all sounds, and of falls by a gate that make a
+            min_events: Number of clipped sounds, of at least half of all sounds, and of falls by a gate that make a
                 fault. Over a long time, a single one may be a tile that was slammed down, or a microphone replugged.
         """
-        is_clipped = self.clipped_sounds >= least_events and 2 * self.clipped_sounds >= self.sounds
+        is_clipped = self.clipped_sounds >= min_events and 2 * self.clipped_sounds >= self.sounds
         found = {
             SignalFault.MUTED: self.is_muted,
             SignalFault.SILENT: self.level_db < SILENT_DB and not self.is_muted,
-            SignalFault.GATED: self.gated >= least_events,
-            SignalFault.DROPPED: self.dropped >= _LEAST_DROPS,
+            SignalFault.GATED: self.gated >= min_events,
+            SignalFault.DROPPED: self.dropped >= _MIN_DROPS,
             SignalFault.CLIPPED: is_clipped or self.clipped > _CLIPPED_SHARE,
             SignalFault.COARSE: self.is_coarse,
             SignalFault.BAND_LIMITED: self.is_band_limited is True,
@@ -180,7 +180,7 @@ class SignalMonitor:
     """
 
     def __init__(self, window_s: float = 10.0) -> None:
-        self._most = round(window_s / _FRAME_S)
+        self._max = round(window_s / _FRAME_S)
         self._frames: deque[_Frames] = deque()
         self._count = 0
         self._rate_hz = 0
@@ -210,7 +210,7 @@ class SignalMonitor:
         self._waiting_count = len(samples) - count * length
         self._frames.append(_measured(samples[: count * length].reshape(count, length), self._rate_hz))
         self._count += count
-        while self._count - len(self._frames[0]) >= self._most:
+        while self._count - len(self._frames[0]) >= self._max:
             self._count -= len(self._frames.popleft())
 
     def measure(self) -> SignalQuality | None:
@@ -242,12 +242,12 @@ def has_clipped(samples: NDArray[np.float32], rate_hz: int) -> bool:
 
 
 def decibels(power: float) -> float:
-    """Return a power relative to full scale in dB, at least LEAST_DB.
+    """Return a power relative to full scale in dB, at least MIN_DB.
 
     >>> decibels(0.01), decibels(0.0)
     (-20.0, -120.0)
     """
-    return max(LEAST_DB, 10 * float(np.log10(max(power, 1e-15))))
+    return max(MIN_DB, 10 * float(np.log10(max(power, 1e-15))))
 
 
 def _measured(frames: NDArray[np.float32], rate_hz: int) -> _Frames:
@@ -290,7 +290,7 @@ def _clipped_in(steps: NDArray[np.float32]) -> _Values:
             in_row &= at_extreme[:, by : by + in_row.shape[1]]
         is_flat = in_row.any(axis=1) & (np.abs(extreme[:, 0]) >= _FLAT_FROM)
         flat += np.where(is_flat, at_extreme.sum(axis=1), 0)
-    return np.asarray(np.maximum(flat, np.where(full >= _LEAST_FULL, full, 0)) / steps.shape[1])
+    return np.asarray(np.maximum(flat, np.where(full >= _MIN_FULL, full, 0)) / steps.shape[1])
 
 
 def _band_falls(frames: _Values, rate_hz: int) -> _Values:
@@ -314,7 +314,7 @@ def _judged(frames: _Frames) -> SignalQuality:
     levels = _levels(frames.power.mean(axis=1))
     is_still = np.asarray((frames.swing == 0).all(axis=1))
     heard = levels[~is_still]
-    noise_db = float(np.quantile(heard, 0.2)) if len(heard) else LEAST_DB
+    noise_db = float(np.quantile(heard, 0.2)) if len(heard) else MIN_DB
     is_coarse = bool(frames.is_coarse.all()) and len(heard) > 0
     sounds = _sounds_in(_levels(frames.power.max(axis=1)) >= noise_db + _SOUND_DB)
     # Flat tops and silence are natural with 8 bits.
@@ -336,7 +336,7 @@ def _judged(frames: _Frames) -> SignalQuality:
 
 
 def _levels(powers: _Values) -> _Values:
-    return np.asarray(np.maximum(LEAST_DB, 10 * np.log10(np.maximum(powers, 1e-15))))
+    return np.asarray(np.maximum(MIN_DB, 10 * np.log10(np.maximum(powers, 1e-15))))
 
 
 def _sounds_in(is_loud: _Flags) -> list[tuple[int, int]]:
@@ -364,7 +364,7 @@ def _gated(levels: _Values, is_still: _Flags) -> int:
     counts = [silences]
     for frames in _FALLS_FRAMES:
         steady_db = [level_db for _, level_db in _falls(levels, frames)]
-        is_same = len(steady_db) >= _LEAST_FALLS and max(steady_db) - min(steady_db) <= _SAME_DB
+        is_same = len(steady_db) >= _MIN_FALLS and max(steady_db) - min(steady_db) <= _SAME_DB
         counts.append(len(steady_db) if is_same else 0)
     return max(counts)
 
@@ -392,7 +392,7 @@ def _stays_below(levels: _Values, steady: _Values) -> bool:
         return False
     after = sliding_window_view(levels, _GATE_FRAMES).max(axis=1)
     low = np.flatnonzero(after <= steady.min() - _FALLS_DB)
-    return len(low) > 0 and bool(levels[: low[0]].max(initial=LEAST_DB) <= steady.min())
+    return len(low) > 0 and bool(levels[: low[0]].max(initial=MIN_DB) <= steady.min())
 
 
 def _dropped(frames: _Frames) -> int:

@@ -21,12 +21,12 @@ _AFTER_S = 0.7
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
 # Lengths written by programs that stream audio without knowing its length.
 _UNKNOWN_LENGTHS = (0, 0xFFFFFFFF, 0x7FFFFFFF)
-_MOST_CHANNELS = 64
+_MAX_CHANNELS = 64
 # Maximum size of the chunks before the audio data.
-_MOST_HEADER_BYTES = 1_000_000
+_MAX_HEADER_BYTES = 1_000_000
 _BLOCK_S = 0.25
 # Maximum length of a session. A sparse file could otherwise contain days of silence in a few disk blocks.
-_MOST_S, _MOST_SOUND_BYTES = 4 * 3600, 1 << 30
+_MAX_S, _MAX_SOUND_BYTES = 4 * 3600, 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class WavForm:
             raise WavError(
                 f"expected 8, 16, 24 or 32 bits, or 32 or 64 as floats, got {self.sample_bytes * 8} ({kind})"
             )
-        if not 1 <= self.channels <= _MOST_CHANNELS:
-            raise WavError(f"expected 1 to {_MOST_CHANNELS} channels, got {self.channels}")
+        if not 1 <= self.channels <= _MAX_CHANNELS:
+            raise WavError(f"expected 1 to {_MAX_CHANNELS} channels, got {self.channels}")
         if not 4_000 <= self.rate_hz <= 384_000:
             raise WavError(f"expected 4000 to 384000 samples per second, got {self.rate_hz}")
 
@@ -90,11 +90,11 @@ def read_wav(path: Path) -> Iterator[SoundBlock]:
 
 def _require_bounded(form: WavForm, file_bytes: int) -> None:
     sound_bytes = file_bytes if form.sound_bytes is None else min(file_bytes, form.sound_bytes)
-    if sound_bytes > _MOST_SOUND_BYTES:
-        raise WavError(f"expected at most {_MOST_SOUND_BYTES >> 20} MB of sound, got {sound_bytes >> 20}")
+    if sound_bytes > _MAX_SOUND_BYTES:
+        raise WavError(f"expected at most {_MAX_SOUND_BYTES >> 20} MB of sound, got {sound_bytes >> 20}")
     duration_s = sound_bytes / (form.rate_hz * form.channels * form.sample_bytes)
-    if duration_s > _MOST_S:
-        raise WavError(f"expected at most {_MOST_S // 3600} hours of sound, got {duration_s / 3600:.1f}")
+    if duration_s > _MAX_S:
+        raise WavError(f"expected at most {_MAX_S // 3600} hours of sound, got {duration_s / 3600:.1f}")
 
 
 def _require_whole(form: WavForm, frames: int) -> None:
@@ -124,8 +124,8 @@ def read_header(file: BinaryIO) -> WavForm:
         if name == b"data":
             break
         read_bytes += 8 + length + length % 2
-        if read_bytes > _MOST_HEADER_BYTES:
-            raise WavError(f"expected the sound within the first {_MOST_HEADER_BYTES} bytes, but it is not there")
+        if read_bytes > _MAX_HEADER_BYTES:
+            raise WavError(f"expected the sound within the first {_MAX_HEADER_BYTES} bytes, but it is not there")
         body = file.read(length + length % 2)
         if name == b"fmt ":
             fields = _parse_format(body[:length])

@@ -29,7 +29,7 @@ class LedsRole(StrEnum):
 
 LEDS_FOR = {LedsRole.STATUS: 1, LedsRole.DIRECTION: 2, LedsRole.SPELL: 1}
 """Number of LEDs for each role with a fixed number."""
-LEAST_FOR_ALL = 1 + sum(LEDS_FOR.values())
+MIN_FOR_ALL = 1 + sum(LEDS_FOR.values())
 
 
 def lit(shows: LedsRole, count: int, glow: Glow) -> tuple[Rgb, ...]:
@@ -49,7 +49,7 @@ def lit(shows: LedsRole, count: int, glow: Glow) -> tuple[Rgb, ...]:
         case LedsRole.SPELL:
             return (glow.spell,)
         case LedsRole.ALL:
-            seats = _seats(count - LEAST_FOR_ALL + 1, glow)
+            seats = _seats(count - MIN_FOR_ALL + 1, glow)
             return (*seats, glow.status, glow.clockwise, glow.counter, glow.spell)
 
 
@@ -93,8 +93,8 @@ class LedsDriver(PartSettings):
         count, exact = configured if isinstance(configured, int) else len(configured), LEDS_FOR.get(shows)
         if exact is not None and count != exact:
             raise ValueError(f"{shows} takes {exact} LED{'s' if exact > 1 else ''}, but there are {count}")
-        if shows is LedsRole.ALL and count < LEAST_FOR_ALL:
-            raise ValueError(f"all takes at least {LEAST_FOR_ALL} LEDs, but there are {count}")
+        if shows is LedsRole.ALL and count < MIN_FOR_ALL:
+            raise ValueError(f"all takes at least {MIN_FOR_ALL} LEDs, but there are {count}")
         return shows
 
 

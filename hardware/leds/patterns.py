@@ -17,8 +17,8 @@ _GOLD, _VIOLET, _CYAN = Rgb(255, 150, 0), Rgb(160, 0, 255), Rgb(0, 160, 160)
 _MS = 1_000_000
 _ASKS_NS, _PROBLEM_NS, _BREATH_NS, _FLASH_NS = 1000 * _MS, 500 * _MS, 4000 * _MS, 500 * _MS
 # A flash for every five points, at most six.
-_POINTS_PER_FLASH, _MOST_FLASHES = 5, 6
-_LEAST_BREATH, _FULL = 0.1, 1.0
+_POINTS_PER_FLASH, _MAX_FLASHES = 5, 6
+_MIN_BREATH, _FULL = 0.1, 1.0
 
 
 class Mood(StrEnum):
@@ -113,7 +113,7 @@ def glow_at(state: TableState, t_ns: int) -> Glow:
 
 def _seat(state: TableState, seat: int, t_ns: int) -> Rgb:
     if state.gain is not None and state.gain.seat == seat:
-        flashes = min(_MOST_FLASHES, max(0, -(-state.gain.points // _POINTS_PER_FLASH)))
+        flashes = min(_MAX_FLASHES, max(0, -(-state.gain.points // _POINTS_PER_FLASH)))
         since_ns = t_ns - state.gain.t_ns
         if 0 <= since_ns < flashes * _FLASH_NS:
             return _GOLD if _is_on(since_ns, _FLASH_NS) else OFF
@@ -143,5 +143,5 @@ def _is_on(t_ns: int, period_ns: int) -> bool:
 def _breathing(colour: Rgb, t_ns: int) -> Rgb:
     """Return *colour* with a brightness that slowly rises and falls."""
     share = t_ns % _BREATH_NS / _BREATH_NS
-    level = _LEAST_BREATH + (_FULL - _LEAST_BREATH) * (1 - abs(2 * share - 1))
+    level = _MIN_BREATH + (_FULL - _MIN_BREATH) * (1 - abs(2 * share - 1))
     return Rgb(round(colour.red * level), round(colour.green * level), round(colour.blue * level))

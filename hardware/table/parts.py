@@ -113,7 +113,7 @@ PartInput: TypeAlias = ButtonPress | ClassifiedSound
 
 # Polling intervals. LEDs blink at most twice a second, and a press is detected 15 ms after release.
 _LEDS_S, _BUTTONS_S, _KNOCK_S, _DISPLAY_S = 0.05, 0.02, 0.02, 0.05
-_MOST_WAITING = 256
+_MAX_WAITING = 256
 
 
 class OpensParts(Protocol):
@@ -140,7 +140,7 @@ class Parts:
         self._clock = clock
         self._state: TableState | None = None
         self._page: DisplayPage | None = None
-        self._inputs: deque[PartInput] = deque(maxlen=_MOST_WAITING)
+        self._inputs: deque[PartInput] = deque(maxlen=_MAX_WAITING)
         self._supervised: list[SupervisedPart[Any]] = [
             SupervisedPart(self._driver_of_leds(part, opener)) for part in config.leds
         ]

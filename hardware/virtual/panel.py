@@ -17,7 +17,7 @@ from hardware.display.encoder import TERMINAL_CHARACTERS, screen_at
 from hardware.display.page import DisplayPage
 from hardware.knock.heard import ClassifiedSound
 from hardware.knock.sensor import SensorLifecycle
-from hardware.leds.driver import LEAST_FOR_ALL, LEDS_FOR, LedCount, LedsDriver, LedsRole, Shows
+from hardware.leds.driver import LEDS_FOR, MIN_FOR_ALL, LedCount, LedsDriver, LedsRole, Shows
 from hardware.leds.lamps import LedError
 from hardware.leds.patterns import OFF
 from hardware.libraries.pin_factory import OpenPins
@@ -137,7 +137,7 @@ class VirtualLedsSettings(LedsDriver):
     @property
     def led_count(self) -> int:
         """Configured number, or else the usual number for their role."""
-        usual = LEAST_FOR_ALL + 3 if self.shows is LedsRole.ALL else LEDS_FOR.get(self.shows, 4)
+        usual = MIN_FOR_ALL + 3 if self.shows is LedsRole.ALL else LEDS_FOR.get(self.shows, 4)
         return self.count or usual
 
     def open(self, pins: OpenPins | None = None) -> VirtualLeds:

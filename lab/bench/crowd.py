@@ -146,12 +146,12 @@ def _measured(name: str, table: Served, seconds: float) -> str:
         _PAUSE.wait(_BETWEEN_FETCHES_S)
     looks_per_s = (table.number("tallybone_frames_seen_total") - looks) / (time.monotonic() - began_s)
     took_s.sort()
-    half_ms, most_ms, worst_ms = (
+    half_ms, max_ms, worst_ms = (
         1000 * took_s[min(len(took_s) - 1, len(took_s) * share // 100)] if took_s else float("nan")
         for share in (50, 99, 100)
     )
     return (
-        f"| {name} | {half_ms:.0f} ms | {most_ms:.0f} ms | {worst_ms:.0f} ms | {failed} of {failed + len(took_s)} | "
+        f"| {name} | {half_ms:.0f} ms | {max_ms:.0f} ms | {worst_ms:.0f} ms | {failed} of {failed + len(took_s)} | "
         f"{looks_per_s:.1f} | {oldest_s:.2f} s | {_lines(table) - lines} | {os.getloadavg()[0]:.1f} |"
     )
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import cv2
 
 from calibration.errors import RefusedError
-from calibration.tiles.learning import LEAST_TILES, learn_set
+from calibration.tiles.learning import MIN_TILES, learn_set
 from lab.evaluate.labels import LabelFace, PhotoLabel, load_labels
 from lab.evaluate.photos import judge_photo
 from vision.image.picture import load_picture
@@ -42,7 +42,7 @@ def main() -> None:
 
 def _judge_source(reader: Reader, root: Path, photos: Sequence[PhotoLabel], most: int) -> None:
     before = {photo: _right(reader, root, photo) for photo in photos}
-    shown = [photo for photo in photos if sum(tile.face is LabelFace.UP for tile in photo.tiles) >= LEAST_TILES]
+    shown = [photo for photo in photos if sum(tile.face is LabelFace.UP for tile in photo.tiles) >= MIN_TILES]
     for photo in shown[:: max(1, len(shown) // most)][:most]:
         try:
             learned = learn_set([load_picture(root / photo.image)], reader)

@@ -92,7 +92,7 @@ _OTHER_COLLECTIONS = (
     Collection("gnubg-data", "gnubg/sounds/*.wav"),
     Collection("scratch", "scratch/Media/Sounds/**/*.wav"),
 )
-_LONGEST_S, _MOST_FILES, _SILENT = 20, 200, 1e-3
+_LONGEST_S, _MAX_FILES, _SILENT = 20, 200, 1e-3
 _TILES = (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)
 _TILE_EVERY_S, _TILES_A_SCENE = 2.5, 10
 
@@ -291,7 +291,7 @@ def recorded_rows(library: Path) -> Iterator[Row]:
     gap = np.zeros(RATE_HZ, np.float32)
     for collection in _OTHER_COLLECTIONS:
         files = files_of(library, collection)
-        sounds = [read_sound(path)[: _LONGEST_S * RATE_HZ] for path in files[:: max(1, len(files) // _MOST_FILES)]]
+        sounds = [read_sound(path)[: _LONGEST_S * RATE_HZ] for path in files[:: max(1, len(files) // _MAX_FILES)]]
         loud = [sound / np.abs(sound).max() / 2 for sound in sounds if np.abs(sound).max(initial=0) > _SILENT]
         minutes = sum(len(sound) for sound in loud) / RATE_HZ / 60
         knocks = len(_knocks_s(np.concatenate([part for sound in loud for part in (sound, gap)]))) if loud else 0

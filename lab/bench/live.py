@@ -100,7 +100,7 @@ def _play(items: list[Shown], folder: Path, per_s: float, nowhere: IO[str]) -> t
     recorder = FileRecorder(path, RecordingWriter(path, start), RecordingQuota(folder, 10**12), print, settled=None)
     watch = Stopwatch(Console(file=nowhere))
     camera = PacedCamera(iter(items), time.monotonic_ns)
-    live = LiveGame(camera, sitting, recorder, watch, clock=time.monotonic_ns, most_per_s=per_s)
+    live = LiveGame(camera, sitting, recorder, watch, clock=time.monotonic_ns, max_per_s=per_s)
     watch.began_ns = time.monotonic_ns()
     turns_ms: list[float] = []
     nothing = threading.Event()

@@ -1,10 +1,10 @@
 """Measure the memory of a served table while phones send it large photos of hands.
 
-    python -m lab.bench.photo_memory [--rounds 2] [--most-mb 400]
+    python -m lab.bench.photo_memory [--rounds 2] [--max-mb 400]
 
 `tallybone serve` runs as a process of its own with a match whose hand has ended. It gets photos of 79, 50 and 16
 megapixels, progressive JPEG and baseline. The memory of all its processes is added up every 20 ms, as proportional set
-size (PSS): memory that processes share counts once. Exits with 1 if the peak is above --most-mb.
+size (PSS): memory that processes share counts once. Exits with 1 if the peak is above --max-mb.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def main() -> None:
     """Print the memory before, during and after each photo."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--most-mb", type=float, default=400.0)
+    parser.add_argument("--max-mb", type=float, default=400.0)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         peak_mb = measure(Path(folder), given.rounds, print)
     print(f"peak {peak_mb:.0f} MB")
-    sys.exit(peak_mb > given.most_mb)
+    sys.exit(peak_mb > given.max_mb)
 
 
 def photo_of(megapixels: int, *, is_progressive: bool) -> bytes:

@@ -13,7 +13,7 @@ from pathlib import Path
 from hardware.clock import Clock
 from lab.emulate.firmware import Emulated
 
-_MOST_BYTES = 4096
+_MAX_BYTES = 4096
 _TICK_S = 0.02
 _CLOSES_S = 2.0
 # Index of the output speed in the result of `termios.tcgetattr`.
@@ -95,7 +95,7 @@ class PtyPort:
             left = self._cut_after  # A cut requested during this transfer counts from the next one.
         if ready:
             with contextlib.suppress(BlockingIOError):
-                data = os.read(master, _MOST_BYTES if left is None else min(_MOST_BYTES, left))
+                data = os.read(master, _MAX_BYTES if left is None else min(_MAX_BYTES, left))
         is_understood = _has_speed(master, self._emulated.baud)
         with self._lock:
             t_ns = self._clock()

@@ -11,7 +11,7 @@ _STORES = {_BRIGHTNESS: 0, _BAUD: 1, _TWI: 2, _MODE: 3}
 # A timer processes a byte every 32 microseconds. The digits are multiplexed once between two reads of the UART.
 _BYTE_NS, _SHOWS_NS, _WRITE_NS, _BOOTS_NS = 32_000, 400_000, 3_400_000, 400 * _MS
 _DIGITS = 4
-_MOST_BRIGHTNESS = 100
+_MAX_BRIGHTNESS = 100
 
 
 class EmulatedSegment(Firmware):
@@ -26,7 +26,7 @@ class EmulatedSegment(Firmware):
     @property
     def brightness(self) -> int:
         """Brightness in percent."""
-        return self.eeprom.get(0, _MOST_BRIGHTNESS)
+        return self.eeprom.get(0, _MAX_BRIGHTNESS)
 
     def power_on(self, t_ns: int) -> None:
         """Start. The display shows 1234."""

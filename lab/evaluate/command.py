@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lab.evaluate.labels import LabelError, PhotoLabel, load_labels
-from lab.evaluate.mistakes import MOST_CELLS, Cell, Mistake, crop_mistake, draw_sheets, mistakes_in
+from lab.evaluate.mistakes import MAX_CELLS, Cell, Mistake, crop_mistake, draw_sheets, mistakes_in
 from lab.evaluate.photos import (
     Bin,
     PhotoCounts,
@@ -52,7 +52,7 @@ from vision.arrays import Image
 from vision.errors import VisionError
 from vision.image.picture import load_picture
 
-_STYLE = TableStyle(least_name=16, most_name=24, gap=2)
+_STYLE = TableStyle(min_name=16, max_name=24, gap=2)
 _SURE = 0.99
 
 
@@ -394,7 +394,7 @@ class _PhotoRun:
         for path in sheets:
             output.say(f"Drawn: {path}")
         if len(sheets) > 1:
-            output.write(f"A sheet has room for {MOST_CELLS} mistakes.")
+            output.write(f"A sheet has room for {MAX_CELLS} mistakes.")
         if wants_sheet and not self.cells:
             output.write("There are no mistakes to draw.")
 

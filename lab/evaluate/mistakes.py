@@ -22,7 +22,7 @@ MistakeOutline = tuple[PointPx, ...]
 # Radius of the ring that marks a missed face-down tile, in sides of a half. The label gives only the tile's centre.
 _BACK_REACH = 1.1
 
-MOST_CELLS = 200
+MAX_CELLS = 200
 _COLUMNS = 7
 _CELL_PX, _GAP_PX, _HEADING_PX, _WORDS_PX = 232, 12, 44, 44
 _PAPER: Bgr = (250, 250, 250)
@@ -218,8 +218,8 @@ def crop_mistake(image: Image, mistake: Mistake) -> Image:
 
 def draw_sheets(cells: Sequence[Cell]) -> Iterator[Image]:
     """Yield sheets of at most 200 cells each. Consecutive cells of a source share a heading."""
-    for start in range(0, len(cells), MOST_CELLS):
-        yield _sheet(cells[start : start + MOST_CELLS])
+    for start in range(0, len(cells), MAX_CELLS):
+        yield _sheet(cells[start : start + MAX_CELLS])
 
 
 def _sheet(cells: Sequence[Cell]) -> Image:

@@ -27,7 +27,7 @@ from tallybone.replay.judged_hands import is_unflagged, wrong_in
 from tallybone.terminal import TableStyle, add_row, percent, print_table, printable
 from vision.errors import VisionError
 
-_STYLE = TableStyle(least_name=20, most_name=32, gap=1)
+_STYLE = TableStyle(min_name=20, max_name=32, gap=1)
 _NS_PER_S = 1_000_000_000
 
 Judge: TypeAlias = Callable[[Path], SessionJudged]

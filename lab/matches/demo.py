@@ -42,7 +42,7 @@ from vision.tracking.table_view import TableView
 TableReader: TypeAlias = Callable[[Image], TableView]
 _NAMES = ("Ann", "Ben", "Cleo", "Dora")
 # Two players suit most games; reversing and skipping turns (super) need three.
-_LEAST_PLAYERS = {"super": 3}
+_MIN_PLAYERS = {"super": 3}
 _JPEG_QUALITY = 92
 commands = commands_of()
 
@@ -106,7 +106,7 @@ def show_demo(
 
 def players_of(rules: Rules) -> tuple[str, ...]:
     """Return the names of the players in a demo of a game, as few as can use all its rules."""
-    return _NAMES[: max(rules.seats_min, _LEAST_PLAYERS.get(rules.name, rules.seats_min))]
+    return _NAMES[: max(rules.seats_min, _MIN_PLAYERS.get(rules.name, rules.seats_min))]
 
 
 def shipped_perception(rules: Rules) -> TableReader:

@@ -32,7 +32,7 @@ from lab.render.scene import Clutter, ClutterKind, PlacedTile, Reach, Scene
 from lab.render.view import view_of
 from vision.arrays import Bgr
 
-_MOST_LAYERS = 3
+_MAX_LAYERS = 3
 
 
 def pile(rng: np.random.Generator, hand: Sequence[PipPair | None], area: Area, look: TileLook) -> Arrangement:
@@ -45,7 +45,7 @@ def pile(rng: np.random.Generator, hand: Sequence[PipPair | None], area: Area, l
             center = middle + rng.normal(0, crowd_mm * 0.55, 2)
             tile = PlacedTile(pips, (float(center[0]), float(center[1])), rng.uniform(-math.pi, math.pi))
             tile = replace(tile, height_mm=_top_under(tile, placed, look))
-            if fits(tile, area, look) and tile.height_mm < (_MOST_LAYERS - 0.5) * look.thickness_mm:
+            if fits(tile, area, look) and tile.height_mm < (_MAX_LAYERS - 0.5) * look.thickness_mm:
                 placed.append(tile)
                 break
     return Arrangement(tuple(placed))

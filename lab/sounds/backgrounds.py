@@ -317,13 +317,13 @@ def dripping(rng: np.random.Generator) -> Waveform:
     """
     total_s = uniform_log(rng, 0.1, 2.0)
     count = max(1, int(total_s * uniform_log(rng, 1, 150)))
-    least_m, spread = uniform_log(rng, 0.0006, 0.003), rng.uniform(0.05, 1.0)
+    min_m, spread = uniform_log(rng, 0.0006, 0.003), rng.uniform(0.05, 1.0)
     lasts = samples_of(0.12)
     times_s = np.arange(lasts) / RATE_HZ
     total = np.zeros(samples_of(total_s) + lasts)
     starts = np.sort(rng.integers(0, samples_of(total_s), count))
     starts -= starts[0]
-    few = [_bubble(rng, 3.26 / (least_m * np.exp(rng.uniform(0, spread))), times_s) for _ in range(min(count, 12))]
+    few = [_bubble(rng, 3.26 / (min_m * np.exp(rng.uniform(0, spread))), times_s) for _ in range(min(count, 12))]
     pushes = rng.lognormal(0, 0.6, count)
     for start, push in zip(starts, pushes, strict=True):
         total[start : start + lasts] += few[int(rng.integers(len(few)))] * push

@@ -26,7 +26,7 @@ _BEND_OCTAVES = 0.35
 # Responses are constant below the lowest frequency, as those of microphones are not straight lines there.
 _LOWEST_HZ, _MIDDLE_HZ = 60.0, 1_000.0
 # Lowest gain of a response. Real devices have noise and leaks instead of silence.
-_LEAST_DB = -60.0
+_MIN_DB = -60.0
 
 
 def octaves(hz: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -62,7 +62,7 @@ def high_pass(to_hz: float, *, order: int = 2) -> Response:
 
 def combined(*responses: Response) -> Response:
     """Return the response of devices in series, at least -60 dB."""
-    return lambda hz: np.maximum(_LEAST_DB, np.sum([response(hz) for response in responses], axis=0))
+    return lambda hz: np.maximum(_MIN_DB, np.sum([response(hz) for response in responses], axis=0))
 
 
 def filtered(sound: Waveform, response: Response) -> Waveform:

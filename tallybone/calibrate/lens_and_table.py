@@ -35,7 +35,7 @@ _FLAT_ERROR_PX = 0.4
 # Above this relative difference between measured and true tile length, the print has the wrong scale. Tiles are
 # measured to 0.5 %, and a print fitted to the page is off by 3 to 6 %.
 _SCALE_DIFFERS = 0.02
-_LEAST_TILES = 3
+_MIN_TILES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +182,8 @@ def _measure_table(image: Image, lens: Lens, given: TableGiven, read_tiles: Read
 def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[SeenTile], output: Output) -> None:
     """Compare tile lengths measured by the markers with the true length, and print if the print scale is right."""
     apart = [tile for tile in tiles if not is_on_block(tile, table, lens)]
-    if len(apart) < _LEAST_TILES:
-        output.say(f"Fewer than {_LEAST_TILES} tiles are visible, so the scale of the print was not checked.")
+    if len(apart) < _MIN_TILES:
+        output.say(f"Fewer than {_MIN_TILES} tiles are visible, so the scale of the print was not checked.")
         return
     length_mm = tile_length_mm(apart, table, lens)
     words = f"By the markers, {len(apart)} tiles measure {length_mm:.1f} mm and should measure {size.length_mm:.1f} mm"

@@ -12,7 +12,7 @@ import cv2
 
 from calibration.errors import CalibrationError
 from calibration.table.corner_marks import find_corner_marks
-from calibration.table.light import LEAST_CONTRAST, LightMeasurement, examine_light, outlines_of
+from calibration.table.light import MIN_CONTRAST, LightMeasurement, examine_light, outlines_of
 from hardware.camera.device import Light
 from hardware.camera.light import levels_of
 from hardware.clock import Clock
@@ -104,7 +104,7 @@ def print_light(seen: LightSeen, output: Output) -> None:
         low, high = seen.kept.contrast
         output.say(
             f"{len(seen.found.samples)} tiles and markers: {low:.0f} to {high:.0f} grey levels between dark and bright"
-            f" ({LEAST_CONTRAST:.0f} are needed)."
+            f" ({MIN_CONTRAST:.0f} are needed)."
         )
     else:
         output.say("No tiles or markers are visible: lay tiles face up all over the table to check their contrast.")

@@ -39,13 +39,13 @@ _TABLE = phrase("table")
 _BLOCK_NAMES = (phrase("top left"), phrase("top right"), phrase("bottom right"), phrase("bottom left"))
 # A corner block has moved if its position changed by more than this. Measured positions repeat within 0.5 mm, or 1 mm
 # on a busy table.
-_LEAST_MOVE_MM = 2.0
+_MIN_MOVE_MM = 2.0
 # The camera or the table was moved if one common motion explains the new positions of all blocks within this distance.
 _ALIKE_MM = 3.0
 # Maximum range of tile lengths between the 10th and 90th percentile, relative to the median, and maximum error of the
 # scale. The reader's corners are off by a pixel, 2 % of a tile. A wider range means that the plane is wrong.
 _SPREAD, _SCALE_DIFFERS = 0.10, 0.02
-_LEAST_TILES = 4
+_MIN_TILES = 4
 
 
 def seen_marks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple[BlockPose, ...]:
@@ -78,7 +78,7 @@ def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tup
     hidden = [_BLOCK_NAMES[block] for block in before if block not in now]
     findings = [ok(_TABLE, phrase("Not visible: corner block {blocks}.", blocks=listed(hidden)))] if hidden else []
     worst_mm = max(abs(shift) for shift in shifts.values())
-    if worst_mm <= _LEAST_MOVE_MM:
+    if worst_mm <= _MIN_MOVE_MM:
         within = f"{max(0.1, worst_mm):.1f}"
         unmoved = phrase("The corner blocks have not moved, within {within} mm.", within=within)
         return (*findings, ok(_TABLE, unmoved))
@@ -88,7 +88,7 @@ def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tup
     moved = [
         phrase("{block} by {shift} mm", block=_BLOCK_NAMES[block], shift=f"{abs(shift):.0f}")
         for block, shift in shifts.items()
-        if abs(shift) > _LEAST_MOVE_MM
+        if abs(shift) > _MIN_MOVE_MM
     ]
     words = phrase(
         "Corner blocks have moved: {moved}. Check whether the blocks or the camera moved. If in doubt, measure"
@@ -103,10 +103,10 @@ def check_tiles(
 ) -> tuple[Finding, ...]:
     """Check that tile lengths are uniform and, if given, match *length_mm*.
 
-    With fewer than _LEAST_TILES tiles, only report that they are too few.
+    With fewer than _MIN_TILES tiles, only report that they are too few.
     """
     open_tiles = [tile for tile in tiles if tile.face is Face.UP]
-    if len(open_tiles) < _LEAST_TILES:
+    if len(open_tiles) < _MIN_TILES:
         return (ok(_TABLE, _too_few(len(open_tiles))),)
     lengths = np.array([_length_mm(tile, table, lens) for tile in open_tiles])
     short, median, long = np.percentile(lengths, (10, 50, 90)).tolist()

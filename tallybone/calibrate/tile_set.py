@@ -22,7 +22,7 @@ from vision.errors import VisionError
 from vision.reader.reader import Reader, load_reader
 
 _SAID = re.compile(r"(\d{1,3})=(\d{1,2})-(\d{1,2})", re.ASCII)
-_MOST_NAMED = 12
+_MAX_NAMED = 12
 _BARS = {"none": "no bar", "line": "a bar", "pin": "a pin and no bar"}
 
 TilePips = tuple[int, int]
@@ -160,8 +160,8 @@ def _print_tiles(stored: LearnedSet, learned: LearningResult, output: Output) ->
         )
     count = stored.count
     if count.missing:
-        named = ", ".join(f"{high}-{low}" for low, high in count.missing[:_MOST_NAMED])
-        more = f" and {len(count.missing) - _MOST_NAMED} more" if len(count.missing) > _MOST_NAMED else ""
+        named = ", ".join(f"{high}-{low}" for low, high in count.missing[:_MAX_NAMED])
+        more = f" and {len(count.missing) - _MAX_NAMED} more" if len(count.missing) > _MAX_NAMED else ""
         output.say(f"Missing: {named}{more}")
     if count.twice:
         output.say("Found twice: " + ", ".join(f"{high}-{low}" for low, high in count.twice))

@@ -18,7 +18,7 @@ from tallybone.calibrate.known import zone_name
 from vision.arrays import Points
 from vision.reading import PointPx
 
-MOST_CORNERS = 24
+MAX_CORNERS = 24
 # Maximum distance of a corner from the centre of the table. More distant points are too near to the horizon.
 _FARTHEST_MM = 4000.0
 # Maximum error when nearly collinear corners are removed from zones that were clipped at the border of the picture.
@@ -106,8 +106,8 @@ def _on_table(zone: EditableZone, table: Table, lens: Lens) -> OutlineMm:
     Raises:
         RefusedError: If it has too few or too many corners, its edges cross, or a corner is not on the table.
     """
-    if not 3 <= len(zone.corners_px) <= MOST_CORNERS:
-        raise RefusedError(phrase("{zone}: use 3 to {most} corners", zone=zone_name(zone.name), most=MOST_CORNERS))
+    if not 3 <= len(zone.corners_px) <= MAX_CORNERS:
+        raise RefusedError(phrase("{zone}: use 3 to {most} corners", zone=zone_name(zone.name), most=MAX_CORNERS))
     drawn = np.array(zone.corners_px, np.float64)
     if _crosses_itself(drawn):
         raise RefusedError(phrase("{zone}: its edges cross each other", zone=zone_name(zone.name)))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hardware.table.settings import HardwareSettings
     from tallybone.serve.parts_test import PartResult
 
-_MOST_SIZES = 4
+_MAX_SIZES = 4
 _NOTHING = """\
 No camera was found. Things to try:
   USB camera      Plug it into the Raspberry Pi itself rather than a hub. `lsusb` lists it if the cable works.
@@ -191,10 +191,10 @@ def _sizes(coding: str, modes: tuple[NodeMode, ...]) -> str:
     largest = sorted(modes, key=lambda mode: (-mode.width_px * mode.height_px, mode.width_px))
     said = [
         f"{mode.width_px}x{mode.height_px}" + (f" {max(mode.per_s):g}/s" if mode.per_s else "")
-        for mode in largest[:_MOST_SIZES]
+        for mode in largest[:_MAX_SIZES]
     ]
-    if len(largest) > _MOST_SIZES:
-        said.append(f"and {len(largest) - _MOST_SIZES} smaller")
+    if len(largest) > _MAX_SIZES:
+        said.append(f"and {len(largest) - _MAX_SIZES} smaller")
     return f"{coding} {', '.join(said)}"
 
 

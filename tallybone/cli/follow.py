@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 _WAIT_S = 0.01
 
 
-def follow(
-    camera: Camera, reader: Reader, output: Output, *, is_in_play: bool, most_per_s: float, as_json: bool
-) -> int:
+def follow(camera: Camera, reader: Reader, output: Output, *, is_in_play: bool, max_per_s: float, as_json: bool) -> int:
     """Report every tile that is placed, moved or removed, until the images end or the program is stopped.
 
     Nothing is recorded; use `tallybone replay --record` to record images and videos.
@@ -30,7 +28,7 @@ def follow(
         reader: Reads the tiles in them.
         output: Receives results and errors.
         is_in_play: Report the tiles in the first image as placed, instead of as part of the table.
-        most_per_s: Maximum number of images processed per second. It doubles while something moves.
+        max_per_s: Maximum number of images processed per second. It doubles while something moves.
         as_json: Print a line of JSON per change and one with the result, instead of text.
 
     Returns:
@@ -47,7 +45,7 @@ def follow(
 
     tally, news, narrate = Tally(), News(), narrator_for(has_game=False, as_json=as_json)
     watch = Watch(Perception(reader, Start.IN_PLAY if is_in_play else Start.EMPTY))
-    limiter, numbers, begins_ns, is_moving = FrameLimiter(most_per_s), count(), None, False
+    limiter, numbers, begins_ns, is_moving = FrameLimiter(max_per_s), count(), None, False
     with stop_requested() as stop:
         shots = _shots(camera, output.complain, lambda: stop.is_requested, lambda: limiter.due_ns(is_moving=is_moving))
         for shot in shots:

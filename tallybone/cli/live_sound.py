@@ -27,7 +27,7 @@ from hardware.knock.signal_quality import FAULT_ADVICE, SignalFault
 from hardware.part_state import PartState
 from tallybone.play.calibrated import knocks_at
 from tallybone.play.keys import Typed, keyboard_on
-from tallybone.show.sound_meter import MOST_SOUNDS, MeterReading, draw_meter, pass_verdict, plain_sound
+from tallybone.show.sound_meter import MAX_SOUNDS, MeterReading, draw_meter, pass_verdict, plain_sound
 from tallybone.store.table_file import USUAL_CAMERA, load_table
 from tallybone.terminal import Output, printable, quiet_libraries, stop_requested
 
@@ -179,7 +179,7 @@ class _LiveRun:
         self._name, self._sensor, self._detector = name, sensor, detector
         self._clock, self._listener = clock, listener
         self._started_ns = clock()
-        self._sounds: deque[MeteredSound] = deque(maxlen=MOST_SOUNDS)
+        self._sounds: deque[MeteredSound] = deque(maxlen=MAX_SOUNDS)
         self._is_file = isinstance(sensor, WavKnockSensor)
 
     @property

@@ -210,7 +210,7 @@ def _follow(options: PlayOptions, output: Output, reader: Reader | None, clock: 
             reader or load_reader(options.tile_set.max_pips),
             output,
             is_in_play=options.in_play,
-            most_per_s=options.fps,
+            max_per_s=options.fps,
             as_json=options.as_json,
         )
 
@@ -256,7 +256,7 @@ def _table(
             page=stack.enter_context(open_page(listening, sources, at_table)),
             clock=clock,
             room=None if options.record == "none" else RecordingQuota(options.folder, kept_bytes(options.keep)),
-            most_per_s=options.fps,
+            max_per_s=options.fps,
             counts=sources.counts,
             # Keep serving, so the result of a simulated match stays visible on the page.
             is_endless=listening is not None and isinstance(camera, PlayedCamera),

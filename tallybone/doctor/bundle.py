@@ -53,7 +53,7 @@ _METRIC = re.compile(r"(?:# (?:HELP|TYPE) )?(?:tallybone|process)_[^\n]*", re.AS
 
 _JOURNAL = ("journalctl", "--unit=tallybone", "--lines=300", "--no-pager", "--output=short-iso")
 _SHOWN_ENVIRONMENT = ("LANG", "TZ", "OPENBLAS_NUM_THREADS", "PYTHONDONTWRITEBYTECODE")
-_ANSWERS_S, _MOST_BYTES = 2.0, 1_000_000
+_ANSWERS_S, _MAX_BYTES = 2.0, 1_000_000
 _PAGE = "http://127.0.0.1:8080"
 
 GONE = "…"
@@ -173,7 +173,7 @@ def ask(url: str) -> str:
         OSError: If there is no response.
     """
     with urlopen(url, timeout=_ANSWERS_S) as answer:
-        said: bytes = answer.read(_MOST_BYTES)
+        said: bytes = answer.read(_MAX_BYTES)
     return said.decode("utf-8", "replace")
 
 

@@ -30,7 +30,7 @@ _OLDEST_PYTHON = (3, 11)
 _BITS = 64
 # With less than the first amount, reading fails. With less than the second, it only just works. A replay takes up to
 # 266 MB (docs/explanation/reading.md), and system and camera half as much again.
-_LEAST_MEMORY_MB, _GOOD_MEMORY_MB = 400, 900
+_MIN_MEMORY_MB, _GOOD_MEMORY_MB = 400, 900
 _HOT_C, _WARM_C = 80.0, 70.0
 # Bits of get_throttled: bits 0 to 3 apply now, and bits 16 to 19 mean that the same has occurred since boot.
 _LOW_VOLTAGE, _CAPPED, _SLOWED, _SOFT_LIMIT = 0x1, 0x2, 0x4, 0x8
@@ -122,7 +122,7 @@ def check_memory(memory_mb: int | None) -> Finding:
     if memory_mb is None:
         return absent(_MEMORY, phrase("this system does not report its memory"))
     words = phrase("{memory} GB", memory=f"{memory_mb / 1024:.1f}")
-    if memory_mb < _LEAST_MEMORY_MB:
+    if memory_mb < _MIN_MEMORY_MB:
         return problem(_MEMORY, words, phrase("Too little to read pictures. Use a Pi with at least 1 GB."))
     if memory_mb < _GOOD_MEMORY_MB:
         return warning(

@@ -38,7 +38,7 @@ _LISTENS_S, _TICK_S = 2.0, 0.05
 _LOUD_DB = -20.0
 # Below this share of the expected samples, sound is lost. Starting the microphone and its last block may take up to a
 # tenth of two seconds.
-_LEAST_SHARE = 0.9
+_MIN_SHARE = 0.9
 _MIXER = "alsamixer"
 _LOST = "The Pi is busy, or the USB hub is weak: plug the microphone directly into the Pi."
 # Finding, remedy and command for each fault that leaves some sound.
@@ -276,7 +276,7 @@ def check_sound(sounds: Sounds) -> tuple[Finding, ...]:
     if quality.level_db > _LOUD_DB and SignalFault.CLIPPED not in faults:
         mend = "Knocks are masked: turn it down, or look for a source of hum."
         found.append(warning(part, f"very loud ({how})", mend))
-    if sounds.share < _LEAST_SHARE:
+    if sounds.share < _MIN_SHARE:
         often = f", lost {sounds.lost} times" if sounds.lost else ""
         found.append(warning(part, f"sound is lost: {sounds.share:.0%} of it arrived{often}", _LOST))
     return tuple(found) or (ok(part, f"hears ({how}); {_judged_words(quality)}"),)

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from tallybone.notify.mqtt import OFFLINE, ONLINE, VERSION
-from tallybone.plain_text import MOST_NAME, MOST_WORDS, plain
+from tallybone.plain_text import MAX_NAME, MAX_WORDS, plain
 
-MOST_BYTES = 16 * 1024
+MAX_BYTES = 16 * 1024
 """Maximum size of a message in bytes. The largest that a table sends has a few thousand."""
-MOST_PLAYERS = 16
-_MOST_POINTS = 1_000_000
+MAX_PLAYERS = 16
+_MAX_POINTS = 1_000_000
 _TABLE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _PAGE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,80}")
 _MATCH = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -108,7 +108,7 @@ def heard(prefix: str, topic: str, payload: bytes) -> tuple[str, TableNews]:
 
 
 def _object(payload: bytes) -> Mapping[str, Any]:
-    if len(payload) > MOST_BYTES:
+    if len(payload) > MAX_BYTES:
         raise JunkError("too large")
     try:
         data = json.loads(payload)
@@ -126,16 +126,16 @@ def scores_of(data: Mapping[str, Any], table: str) -> Scores:
         JunkError: If the players or their points are missing or invalid.
     """
     listed = data.get("players")
-    if not isinstance(listed, list) or len(listed) > MOST_PLAYERS:
-        raise JunkError(f"expected up to {MOST_PLAYERS} players")
+    if not isinstance(listed, list) or len(listed) > MAX_PLAYERS:
+        raise JunkError(f"expected up to {MAX_PLAYERS} players")
     players = tuple(_player(player) for player in listed)
     over, winner = data.get("over") is True, _whole(data.get("winner"), 0, len(players) - 1)
     return Scores(
-        name=_text(data.get("name"), MOST_NAME) or table,
-        tournament=_text(data.get("tournament"), MOST_NAME),
+        name=_text(data.get("name"), MAX_NAME) or table,
+        tournament=_text(data.get("tournament"), MAX_NAME),
         match=_matching(_MATCH, data.get("match")),
-        game=_text(data.get("game"), MOST_NAME) or "",
-        target=_whole(data.get("target"), 0, _MOST_POINTS),
+        game=_text(data.get("game"), MAX_NAME) or "",
+        target=_whole(data.get("target"), 0, _MAX_POINTS),
         playing=data.get("playing") is True,
         over=over,
         winner=winner if over else None,
@@ -150,10 +150,10 @@ def _state(data: Mapping[str, Any]) -> MatchProgress:
     last = data.get("last")
     return MatchProgress(
         match=_matching(_MATCH, data.get("match")),
-        hand=_whole(data.get("hand"), 0, _MOST_POINTS),
-        turn=_whole(data.get("turn"), 0, MOST_PLAYERS - 1),
-        question=_text(data.get("question"), MOST_WORDS),
-        last=_text(last.get("words"), MOST_WORDS) if isinstance(last, dict) else None,
+        hand=_whole(data.get("hand"), 0, _MAX_POINTS),
+        turn=_whole(data.get("turn"), 0, MAX_PLAYERS - 1),
+        question=_text(data.get("question"), MAX_WORDS),
+        last=_text(last.get("words"), MAX_WORDS) if isinstance(last, dict) else None,
         at=_time(data.get("at")),
     )
 
@@ -161,10 +161,10 @@ def _state(data: Mapping[str, Any]) -> MatchProgress:
 def _player(data: object) -> Player:
     if not isinstance(data, dict):
         raise JunkError("expected a player")
-    total = _whole(data.get("total"), -_MOST_POINTS, _MOST_POINTS)
+    total = _whole(data.get("total"), -_MAX_POINTS, _MAX_POINTS)
     if total is None:
         raise JunkError("expected the points of a player")
-    return Player(_text(data.get("name"), MOST_NAME) or "", total, _whole(data.get("team"), 0, MOST_PLAYERS))
+    return Player(_text(data.get("name"), MAX_NAME) or "", total, _whole(data.get("team"), 0, MAX_PLAYERS))
 
 
 def _text(data: object, most: int) -> str | None:

@@ -15,11 +15,11 @@ from engine.game.seating import name_key
 from tallybone.hub.heard import Scores, scores_of
 
 log = logging.getLogger(__name__)
-MOST_RESULTS = 20_000
+MAX_RESULTS = 20_000
 """Maximum number of matches kept. If there are more, the oldest are dropped."""
-MOST_LINES = 5 * MOST_RESULTS
+MAX_LINES = 5 * MAX_RESULTS
 """If the file has more lines than this, it is rewritten. Each result takes two lines, one of them empty."""
-_MOST_LINE = 16 * 1024
+_MAX_LINE = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +156,12 @@ class Results:
             self._kept.pop(key, None)
             return
         self._kept[key] = _Kept(table, scores, result)
-        if len(self._kept) > MOST_RESULTS:
+        if len(self._kept) > MAX_RESULTS:
             del self._kept[next(iter(self._kept))]
 
     def _load(self, path: Path) -> None:
         with path.open("rb") as file:
-            while line := file.readline(_MOST_LINE):
+            while line := file.readline(_MAX_LINE):
                 self._lines += 1
                 try:
                     data = json.loads(line)
@@ -181,7 +181,7 @@ class Results:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            if self._lines > MOST_LINES:
+            if self._lines > MAX_LINES:
                 fresh = tuple(_line(kept.table, kept.scores) for kept in self._kept.values())
                 written = self._path.with_name(self._path.name + ".new")
                 _append(written, fresh, "wb")

@@ -12,11 +12,11 @@ from typing import assert_never
 from tallybone.hub.heard import Gone, MatchProgress, Online, Scores, TableNews
 from tallybone.hub.standings import Standing
 
-MOST_TABLES = 5000
+MAX_TABLES = 5000
 """Maximum number of tables. Further ones are ignored, as a protection against junk on the broker."""
-_MOST_GONE = 1000
+_MAX_GONE = 1000
 
-MOST_STANDINGS = 50
+MAX_STANDINGS = 50
 """Maximum number of players per tournament in a snapshot. The route `standings` returns all of them."""
 
 
@@ -49,7 +49,7 @@ class Tables:
         """Start without tables."""
         self.version = 0
         self._tables: dict[str, KnownTable] = {}
-        self._gone: deque[tuple[int, str]] = deque(maxlen=_MOST_GONE)
+        self._gone: deque[tuple[int, str]] = deque(maxlen=_MAX_GONE)
         self._forgotten = 0
 
     def hear(self, table: str, news: TableNews, now: datetime) -> bool:
@@ -57,7 +57,7 @@ class Tables:
         before = self._tables.get(table)
         if isinstance(news, Gone):
             return self._forget(table)
-        if before is None and len(self._tables) >= MOST_TABLES:
+        if before is None and len(self._tables) >= MAX_TABLES:
             return False
         after = _after(before or KnownTable(table), news, now)
         if after == before:
@@ -84,7 +84,7 @@ class Tables:
         if self._tables.pop(table, None) is None:
             return False
         self.version += 1
-        if len(self._gone) == _MOST_GONE:
+        if len(self._gone) == _MAX_GONE:
             self._forgotten = self._gone[0][0]
         self._gone.append((self.version, table))
         return True
@@ -209,7 +209,7 @@ def table_seen(table: KnownTable) -> TableSeen:
 
 
 def tournaments_seen(
-    standings: Mapping[str | None, tuple[Standing, ...]], most: int | None = MOST_STANDINGS
+    standings: Mapping[str | None, tuple[Standing, ...]], most: int | None = MAX_STANDINGS
 ) -> tuple[TournamentSeen, ...]:
     """Return the standings of all tournaments, sorted by name, with at most *most* players each, or all for None.
 

@@ -37,13 +37,13 @@ Tick: TypeAlias = Callable[[int], None]
 """Function that is called with the number of bytes processed since its last call."""
 _BLOCK_BYTES = 512
 _PIECE_BYTES = 1 << 20
-_MOST_NAME_BYTES, _MOST_DEPTH = 1024, 12
-_MOST_CONTENTS_BYTES = 50_000_000
+_MAX_NAME_BYTES, _MAX_DEPTH = 1024, 12
+_MAX_CONTENTS_BYTES = 50_000_000
 # Latest time that fits into the eleven octal digits of a tar header, in the year 2242.
-_MOST_MTIME_S = 8**11 - 1
+_MAX_MTIME_S = 8**11 - 1
 # Restored files have at least the first and at most the second permissions: the owner may read and write, others may
 # read at most.
-_LEAST_MODE, _MOST_MODE = 0o600, 0o644
+_MIN_MODE, _MAX_MODE = 0o600, 0o644
 _PRIVATE = (OWNER_NAME, LAST_TABLE)  # They may hold secrets, so only the owner may read them.
 
 _UNPACKING, _RESTORING, _PLACING = ".unpacking", ".restoring", ".placing"
@@ -90,9 +90,9 @@ class Member:
 
     def __post_init__(self) -> None:
         """Validate the modification time."""
-        if not 0 <= self.mtime_s <= _MOST_MTIME_S:
+        if not 0 <= self.mtime_s <= _MAX_MTIME_S:
             raise BackupError(
-                f"{self.name!r}: expected a date from 0 to {_MOST_MTIME_S} s since 1970, got {self.mtime_s}"
+                f"{self.name!r}: expected a date from 0 to {_MAX_MTIME_S} s since 1970, got {self.mtime_s}"
             )
 
 
@@ -115,7 +115,7 @@ def write_archive(entries: Sequence[ArchivedFile], out: BinaryIO, *, made_at: st
             sums.append(_write_file(entry, file, out, tick))
     said = {"format": FORMAT, "version": VERSION, "made_at": made_at, "software": software}
     text = json.dumps({**said, "files": [asdict(one) for one in sums]}, indent=0).encode()
-    out.write(_header(Member(CONTENTS, len(text), 0, _LEAST_MODE)) + text + _filling(len(text)))
+    out.write(_header(Member(CONTENTS, len(text), 0, _MIN_MODE)) + text + _filling(len(text)))
     out.write(bytes(2 * _BLOCK_BYTES))
     return len(sums)
 
@@ -123,7 +123,7 @@ def write_archive(entries: Sequence[ArchivedFile], out: BinaryIO, *, made_at: st
 def _write_file(entry: ArchivedFile, file: BinaryIO, out: BinaryIO, tick: Tick) -> Sum:
     name = _checked(entry.name)
     facts = os.fstat(file.fileno())
-    mtime_s = min(max(0, int(facts.st_mtime)), _MOST_MTIME_S)
+    mtime_s = min(max(0, int(facts.st_mtime)), _MAX_MTIME_S)
     out.write(_header(Member(name, facts.st_size, mtime_s, stat.S_IMODE(facts.st_mode))))
     seen = hashlib.sha256()
     for piece in _pieces(file, facts.st_size, f"{entry.path}: it was truncated while being read; try again"):
@@ -167,7 +167,7 @@ def _headers(archive: BinaryIO) -> Iterator[Member]:
             found = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
         except tarfile.HeaderError:
             raise BackupError("this is not a backup, or it is damaged") from None
-        if found.type == tarfile.GNUTYPE_LONGNAME and 0 < found.size <= _MOST_NAME_BYTES:
+        if found.type == tarfile.GNUTYPE_LONGNAME and 0 < found.size <= _MAX_NAME_BYTES:
             text = b"".join(_content(archive, found.size))
             long_name = os.fsdecode(text.rstrip(b"\0"))
             continue
@@ -176,8 +176,8 @@ def _headers(archive: BinaryIO) -> Iterator[Member]:
         name = found.name if long_name is None else long_name
         long_name = None
         name = name if name == CONTENTS else _checked(name)
-        mode = 0 if name.rpartition("/")[2] in _PRIVATE else found.mode & _MOST_MODE
-        yield Member(name, found.size, int(found.mtime), _LEAST_MODE | mode)
+        mode = 0 if name.rpartition("/")[2] in _PRIVATE else found.mode & _MAX_MODE
+        yield Member(name, found.size, int(found.mtime), _MIN_MODE | mode)
 
 
 def _content(archive: BinaryIO, size_bytes: int) -> Iterator[bytes]:
@@ -186,8 +186,8 @@ def _content(archive: BinaryIO, size_bytes: int) -> Iterator[bytes]:
 
 
 def _contents(archive: BinaryIO, size_bytes: int) -> list[Sum]:
-    if size_bytes > _MOST_CONTENTS_BYTES:
-        raise BackupError(f"its list of files is larger than {_MOST_CONTENTS_BYTES} bytes")
+    if size_bytes > _MAX_CONTENTS_BYTES:
+        raise BackupError(f"its list of files is larger than {_MAX_CONTENTS_BYTES} bytes")
     try:
         said = json.loads(b"".join(_content(archive, size_bytes)))
         if said["format"] != FORMAT:
@@ -217,10 +217,10 @@ def _checked(name: str) -> str:
     """
     parts = name.split("/")
     if (
-        not 2 <= len(parts) <= _MOST_DEPTH
+        not 2 <= len(parts) <= _MAX_DEPTH
         or parts[0] not in ROOTS
         or any(part in ("", ".", "..") or "\0" in part or "\\" in part for part in parts)
-        or len(os.fsencode(name)) > _MOST_NAME_BYTES
+        or len(os.fsencode(name)) > _MAX_NAME_BYTES
     ):
         raise BackupError(f"{name!r}: invalid file name in a backup")
     return name
@@ -403,7 +403,7 @@ def _unpack(archive: BinaryIO, folder: Path, tick: Tick) -> int:
         path = folder / member.name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _LEAST_MODE)
+            number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MIN_MODE)
         except (FileExistsError, NotADirectoryError):
             raise BackupError(f"{member.name}: the archive contains it twice, or as both a file and a folder") from None
         with os.fdopen(number, "wb") as file:

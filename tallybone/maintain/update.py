@@ -49,8 +49,8 @@ _DAMAGED = (
     RuntimeError,
     OSError,
 )
-_MOST_BYTES = 200_000_000
-_MOST_TEXT_BYTES = 1_000_000
+_MAX_BYTES = 200_000_000
+_MAX_TEXT_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ def read_wheel(path: Path) -> Wheel:
         raise UpdateError(f"{path.name}: expected a name such as tallybone-0.2.0-py3-none-any.whl")
     try:
         with zipfile.ZipFile(path) as archive:
-            if sum(one.file_size for one in archive.infolist()) > _MOST_BYTES:
+            if sum(one.file_size for one in archive.infolist()) > _MAX_BYTES:
                 raise UpdateError(f"{path.name}: too large for a version of Tallybone")
             damaged = archive.testzip()
             if damaged is not None:
@@ -301,7 +301,7 @@ def require_sha256(path: Path, expected: str) -> None:
 def _text(archive: zipfile.ZipFile, wanted: re.Pattern[str]) -> str:
     name = next((name for name in archive.namelist() if wanted.fullmatch(name)), wanted.pattern)
     with archive.open(name) as file:
-        return file.read(_MOST_TEXT_BYTES).decode("utf-8")
+        return file.read(_MAX_TEXT_BYTES).decode("utf-8")
 
 
 class UpdateError(OSError):

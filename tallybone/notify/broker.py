@@ -18,7 +18,7 @@ from tallybone.finding import Finding
 from tallybone.notify.events import Json
 from tallybone.notify.findings import broker_found, wait_s
 from tallybone.notify.mqtt import (
-    LEAST_SEATS,
+    MIN_SEATS,
     OFFLINE,
     ONLINE,
     Message,
@@ -38,9 +38,9 @@ BrokerError = aiomqtt.MqttError
 """A connection failure, after which the connection is retried."""
 KEEP_ALIVE_S = 20
 """Keep-alive interval in seconds. After 1.5 times as long without a packet, the broker reports the table as offline."""
-MOST_PACKET = 64 * 1024
+MAX_PACKET = 64 * 1024
 """Maximum size of a packet from the broker in bytes. The largest that a table sends has a few thousand."""
-_MOST_WAITING = 20_000
+_MAX_WAITING = 20_000
 _ANSWERS_WITHIN_S = 8.0
 # Reason codes of MQTT 3.1.1 and 5 for a wrong user or password, or a user without permission.
 _REFUSED = frozenset({4, 5, 134, 135})
@@ -112,7 +112,7 @@ class BrokerConnection:
     def _client(self) -> aiomqtt.Client:
         broker, will = self._broker, self._will
         properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]  # paho has no types there
-        properties.MaximumPacketSize = MOST_PACKET
+        properties.MaximumPacketSize = MAX_PACKET
         return aiomqtt.Client(
             broker.host,
             broker.port,
@@ -123,7 +123,7 @@ class BrokerConnection:
             properties=properties,
             will=None if will is None else aiomqtt.Will(will.topic, will.payload, 1, will.is_retained),
             keepalive=KEEP_ALIVE_S,
-            max_queued_incoming_messages=_MOST_WAITING,
+            max_queued_incoming_messages=_MAX_WAITING,
             logger=_quiet(),
         )
 
@@ -153,7 +153,7 @@ class Publishing:
         self._settings, self._version, self._link = settings, version, link
         self._topics = Topics(settings.prefix, settings.place.table)
         self._outbox = Outbox()
-        self._seats = LEAST_SEATS
+        self._seats = MIN_SEATS
         self._scores: Mapping[str, Json] = {}
         self._something, self._ends = asyncio.Event(), asyncio.Event()
         self._offline = Message(self._topics.of("availability"), OFFLINE, is_retained=True)

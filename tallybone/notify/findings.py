@@ -7,7 +7,7 @@ from random import Random
 from engine.phrases import Phrase, listed, phrase, plural
 from tallybone.finding import Finding, ok, problem, warning
 
-FIRST_S, MOST_S = 1.0, 60.0
+FIRST_S, MAX_S = 1.0, 60.0
 
 
 def broker_found(broker: str, why_not: str | None, lost: int = 0) -> Finding:
@@ -46,7 +46,7 @@ def _never_taken(number: int) -> Phrase:
     return plural("1 event was rejected", "{number} events were rejected", number=number)
 
 
-def wait_s(failures: int, rng: Random, *, first_s: float = FIRST_S, most_s: float = MOST_S) -> float:
+def wait_s(failures: int, rng: Random, *, first_s: float = FIRST_S, max_s: float = MAX_S) -> float:
     """Return the delay before a retry in seconds: exponential backoff with jitter.
 
     The jitter keeps hundreds of tables from reconnecting at once when their broker restarts.
@@ -54,5 +54,5 @@ def wait_s(failures: int, rng: Random, *, first_s: float = FIRST_S, most_s: floa
     >>> [round(wait_s(failures, Random(1)), 1) for failures in (1, 2, 3, 20)]
     [0.6, 1.1, 2.3, 34.0]
     """
-    whole_s = min(most_s, first_s * 2.0 ** min(failures - 1, 20))
+    whole_s = min(max_s, first_s * 2.0 ** min(failures - 1, 20))
     return whole_s * (0.5 + rng.random() / 2)

@@ -20,12 +20,12 @@ VERSION = 1
 ONLINE, OFFLINE = b"online", b"offline"
 _BAD_FIRST = (Grade.PROBLEM, Grade.WARNING)
 
-LEAST_SEATS = 2
+MIN_SEATS = 2
 PRESSES: Mapping[ButtonName, str] = {"undo": "Undo", "next": "Next hand", "table": "Put it right"}
 """Buttons of the table that a client of the broker may press, with their names in Home Assistant."""
 _ICONS: Mapping[ButtonName, str] = {"undo": "mdi:undo", "next": "mdi:cards", "table": "mdi:check"}
 
-MOST_EVENTS = 500
+MAX_EVENTS = 500
 """Maximum number of events queued without a connection.
 
 The oldest are dropped, which leaves gaps in the event numbers.
@@ -257,11 +257,11 @@ def _on_off(condition: str) -> str:
 class Outbox:
     """Queue of messages. The latest message of each retained topic is sent first, then events in order."""
 
-    def __init__(self, most_events: int = MOST_EVENTS) -> None:
-        """Create an empty queue for at most *most_events* events."""
+    def __init__(self, max_events: int = MAX_EVENTS) -> None:
+        """Create an empty queue for at most *max_events* events."""
         self._newest: dict[str, Message] = {}
         self._due: dict[str, None] = {}
-        self._events: deque[Message] = deque(maxlen=most_events)
+        self._events: deque[Message] = deque(maxlen=max_events)
         self.lost = 0
         """Number of events that were dropped unsent."""
 

@@ -35,7 +35,7 @@ Found: TypeAlias = Callable[[], tuple[Finding, ...]]
 """Function that returns a finding for each receiver. Thread-safe."""
 # Maximum number of queued snapshots. At most twenty arrive per second, and they are processed at once, so the queue
 # fills only if the machine hangs.
-_MOST_WAITING = 200
+_MAX_WAITING = 200
 _HEALTH_EVERY_S = 30.0
 _ENDS_WITHIN_S = 4.0
 _PRESSED_WITHIN_S = 5.0
@@ -59,7 +59,7 @@ class Beyond:
         self._settings, self._health, self._rng, self._now, self._link = settings, health, rng, now, link
         place = TableIdentity() if settings.mqtt is None else settings.mqtt.place
         self._teller = Teller(place, f"{rng.getrandbits(48):012x}")
-        self._came: deque[tuple[Snapshot, int]] = deque(maxlen=_MOST_WAITING)
+        self._came: deque[tuple[Snapshot, int]] = deque(maxlen=_MAX_WAITING)
         self._publishing = self._made_publishing()
         self._hooks = tuple(WebhookThread(hook, now, rng, software()) for hook in settings.webhooks)
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -23,15 +23,15 @@ from tallybone.notify.mqtt import as_payload
 from tallybone.store.table_file import Webhook
 
 log = logging.getLogger(__name__)
-MOST_WAITING = 200
+MAX_WAITING = 200
 """Maximum number of queued events. If there are more, the oldest are dropped."""
-MOST_TRIES = 5
+MAX_TRIES = 5
 _TIMEOUT_S = 5.0
-_FIRST_WAIT_S, _MOST_WAIT_S = 0.5, 30.0
+_FIRST_WAIT_S, _MAX_WAIT_S = 0.5, 30.0
 _ENDS_WITHIN_S = 1.0
 # Status codes below 500 after which a retry may succeed. Other codes below 500 are final.
 _LATER = frozenset({408, 425, 429})
-_MOST_ANSWER = 1024
+_MAX_ANSWER = 1024
 
 HEADER = "Tallybone-Signature"
 
@@ -77,7 +77,7 @@ class WebhookThread:
         """Start a thread that sends the events selected by *hook*."""
         self._hook, self._wall_time, self._rng, self._agent = hook, wall_time, rng, user_agent
         self._where, self._name = urlsplit(hook.url), name_of(hook)
-        self._waiting: deque[bytes] = deque(maxlen=MOST_WAITING)
+        self._waiting: deque[bytes] = deque(maxlen=MAX_WAITING)
         self._something, self._ends = threading.Event(), threading.Event()
         self.problem: str | None = None
         self._lost = 0
@@ -94,7 +94,7 @@ class WebhookThread:
         wanted = [event for event in events if event.kind in self._hook.events]
         for event in wanted:
             table = {} if self._hook.table is None else {"table": self._hook.table}
-            self._lost += len(self._waiting) == MOST_WAITING
+            self._lost += len(self._waiting) == MAX_WAITING
             self._waiting.append(as_payload({**event.said, **table}))
         if wanted:
             self._something.set()
@@ -113,16 +113,16 @@ class WebhookThread:
                 self._deliver(self._waiting.popleft())
 
     def _deliver(self, body: bytes) -> None:
-        """Send an event with up to MOST_TRIES tries, fewer if a retry cannot help, then drop it."""
-        for failures in range(1, MOST_TRIES + 1):
+        """Send an event with up to MAX_TRIES tries, fewer if a retry cannot help, then drop it."""
+        for failures in range(1, MAX_TRIES + 1):
             problem, may_help = self._post(body)
             self._report(problem)
             if problem is None:
                 return
-            if not may_help or failures == MOST_TRIES:
+            if not may_help or failures == MAX_TRIES:
                 self._lost += 1
                 return
-            if self._ends.wait(wait_s(failures, self._rng, first_s=_FIRST_WAIT_S, most_s=_MOST_WAIT_S)):
+            if self._ends.wait(wait_s(failures, self._rng, first_s=_FIRST_WAIT_S, max_s=_MAX_WAIT_S)):
                 return
 
     def _post(self, body: bytes) -> tuple[str | None, bool]:
@@ -136,7 +136,7 @@ class WebhookThread:
             with closing(line_to(self._hook)) as line:
                 line.request("POST", target, body, headers)
                 answer = line.getresponse()
-                answer.read(_MOST_ANSWER)
+                answer.read(_MAX_ANSWER)
                 status = answer.status
         except (OSError, http.client.HTTPException) as error:
             return listed((self._name, str(error)), ": "), True

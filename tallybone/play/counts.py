@@ -100,9 +100,9 @@ class _Sums:
 class PaceMeter:
     """Measures if a match keeps up with its camera."""
 
-    def __init__(self, most_per_s: float) -> None:
-        """Expect *most_per_s* pictures a second to be read, or fewer if the camera gives fewer."""
-        self._most_per_s = most_per_s
+    def __init__(self, max_per_s: float) -> None:
+        """Expect *max_per_s* pictures a second to be read, or fewer if the camera gives fewer."""
+        self._most_per_s = max_per_s
         self._sums: deque[_Sums] = deque(maxlen=_PACE_S + 1)
         self._read = self._behind_ns = 0
         self._mean: MeanPace | None = None

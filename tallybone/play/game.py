@@ -165,7 +165,7 @@ class LiveGame:
         listener: Listener,
         *,
         clock: Clock,
-        most_per_s: float,
+        max_per_s: float,
         parts: Pressable | None = None,
         page: str = "",
         counts: Counts | None = None,
@@ -182,7 +182,7 @@ class LiveGame:
             recorder: Records inputs and results.
             listener: Receives pictures, results and states.
             clock: Monotonic clock, in nanoseconds.
-            most_per_s: Maximum number of pictures per second to process. During motion, twice as many are processed.
+            max_per_s: Maximum number of pictures per second to process. During motion, twice as many are processed.
             parts: Parts that simulated players press. By default none.
             page: Address of the page, as text. "" if there is none.
             counts: Counters of the table.
@@ -196,7 +196,7 @@ class LiveGame:
         self._parts, self._counts, self._learning = parts or Pressable(), counts or Counts(), learning
         self._teaching, self._own_set = teaching, own_set
         self._failing: frozenset[str] = frozenset()
-        self._limiter, self._pace = FrameLimiter(most_per_s), PaceMeter(most_per_s)
+        self._limiter, self._pace = FrameLimiter(max_per_s), PaceMeter(max_per_s)
         self._slow_words: Phrase | None = None
         self._t_ns = sitting.session.t_ns
         self._picture_px = (1280, 720)

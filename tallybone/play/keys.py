@@ -13,7 +13,7 @@ from enum import Enum, auto
 from typing import Protocol, TypeAlias
 
 from engine import Adjust, Phase, Rename, RevealPips, Seat, Swap
-from tallybone.plain_text import MOST_NAME
+from tallybone.plain_text import MAX_NAME
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
@@ -138,7 +138,7 @@ def _text(waiting: str, key: str, session: Session) -> tuple[Keys, KeyMeaning | 
     if key in "\x08\x7f":
         return _typing(waiting[:2] + text[:-1], session), None
     is_next = key.isprintable() if is_name else key.isascii() and key.isdecimal()
-    if is_next and len(text) < (MOST_NAME if is_name else _MAX_DIGITS):
+    if is_next and len(text) < (MAX_NAME if is_name else _MAX_DIGITS):
         return _typing(waiting + key, session), None
     return Keys(), None
 

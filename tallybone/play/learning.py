@@ -25,7 +25,7 @@ _NEAR_NS = 3 * NS_PER_S
 # Maximum time between a sound and a pass or an answer that follows from it.
 _LATEST_NS = 30 * NS_PER_S
 # Minimum number of actions after a pass or play that nobody corrects.
-_LEAST_FURTHER = 2
+_MIN_FURTHER = 2
 # Minimum time between a play and the passes around it. In less, a knock and the tile are not distinguishable.
 _APART_NS = 4 * NS_PER_S
 
@@ -191,7 +191,7 @@ def _passes(seen: MatchSounds, kept: Sequence[Entry], times_ns: Sequence[int]) -
 def _is_confirmed(state: State, kept: Sequence[Entry], at: int) -> bool:
     """Check that the play went on after a sensed action."""
     entry = kept[at]
-    return entry.seq not in state.irregular and not entry.inferred and len(kept) - at - 1 >= _LEAST_FURTHER
+    return entry.seq not in state.irregular and not entry.inferred and len(kept) - at - 1 >= _MIN_FURTHER
 
 
 def _beside_tiles(seen: MatchSounds, kept: Sequence[Entry], times_ns: Sequence[int]) -> list[LearnableSound]:

@@ -24,7 +24,7 @@ _GRID = (36, 64)
 # Maximum number of unreadable objects that are remembered, to ask about each only once.
 _MAX_ASKED = 100
 # The orientation is judged as soon as there are this many face-down tiles: nearly all are in the boneyard's zone.
-_LEAST_FACE_DOWN = 5
+_MIN_FACE_DOWN = 5
 _UPRIGHT, _TURNED = 0.5, 0.8
 _ORIENTATIONS = tuple(CameraTurn(rotate, flip) for flip in (False, True) for rotate in (0, 180, 90, 270))
 WHAT_IS_THIS = phrase("is this a tile? It cannot be read: move it a little, or take it away")
@@ -148,7 +148,7 @@ def orientation_of(view: TableView, zones: Zones) -> CameraTurn | None:
         return None
     width_px, height_px = view.size_px
     shares = [(x / width_px, y / height_px) for x, y in (t.center_px for t in view.tiles if t.face is Face.DOWN)]
-    if len(shares) < _LEAST_FACE_DOWN:
+    if len(shares) < _MIN_FACE_DOWN:
         return None
 
     def inside(orientation: CameraTurn) -> float:

@@ -12,7 +12,7 @@ from hardware.clock import Clock
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.classifier import Classifier
 from hardware.knock.heard import ClassifiedSound
-from hardware.leds.driver import LEAST_FOR_ALL
+from hardware.leds.driver import MIN_FOR_ALL
 from hardware.leds.patterns import Gain, Mood, TableState
 from hardware.table.parts import Parts
 from hardware.table.settings import HardwareSettings, PartOpener
@@ -30,7 +30,7 @@ _FIRST_NS = 60_000_000_000
 # Maximum time for which the game waits to read a simulated press on the panel.
 _PRESS_DELAY_NS = 200_000_000
 # Maximum number of sounds that are kept until a match takes them.
-_MOST_SOUNDS = 64
+_MAX_SOUNDS = 64
 # Meanings of a call button. A long press knocks and a double press draws, so a player needs only one button.
 _OF_CALLS = {PressKind.SHORT: Button.CALL, PressKind.LONG: Button.KNOCK, PressKind.DOUBLE: Button.DRAW}
 
@@ -67,7 +67,7 @@ class LiveParts(Pressable):
         self.panel, self.use = panel, use
         self._parts, self._seats, self._clock = parts, seats, clock
         self._pressed_ns: int | None = None
-        self._sounds = deque[tuple[ClassifiedSound, int]](maxlen=_MOST_SOUNDS)
+        self._sounds = deque[tuple[ClassifiedSound, int]](maxlen=_MAX_SOUNDS)
 
     def read(self) -> tuple[FromTable, ...]:
         """Return the presses and knocks since the last call, without waiting."""
@@ -153,7 +153,7 @@ def open_parts(
 
 def with_panel(config: HardwareSettings, seats: int) -> HardwareSettings:
     """Return settings with virtual LEDs and display added, and a virtual kind of buttons or knock sensor if unset."""
-    leds = VirtualLedsSettings(driver="virtual", count=seats + LEAST_FOR_ALL - 1).named("the panel's LEDs")
+    leds = VirtualLedsSettings(driver="virtual", count=seats + MIN_FOR_ALL - 1).named("the panel's LEDs")
     part = VirtualSettings(driver="virtual")
     parts = {
         "leds": (*config.leds, leds),

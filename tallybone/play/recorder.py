@@ -191,8 +191,8 @@ class FileRecorder(Recorder):
     def _make_room(self) -> None:
         """Prune the folder if this recording has grown enough since the folder was last pruned."""
         size_bytes = self.size_bytes if self._is_open else 0
-        least_bytes = min(_GROWN_BYTES, int(_GROWN_SHARE * self._room.keep_bytes))
-        if size_bytes - self._pruned_at_bytes >= least_bytes:
+        min_bytes = min(_GROWN_BYTES, int(_GROWN_SHARE * self._room.keep_bytes))
+        if size_bytes - self._pruned_at_bytes >= min_bytes:
             self._pruned_at_bytes = size_bytes
             self._prune()
 

@@ -62,7 +62,7 @@ class TableParts:
         page: The page.
         clock: Monotonic clock, in nanoseconds.
         room: Folder and quota of the recordings, or None to record nothing.
-        most_per_s: Maximum number of pictures per second to process.
+        max_per_s: Maximum number of pictures per second to process.
         counts: Counters of the table.
         is_endless: Whether the game continues after the last picture until a person ends it.
     """
@@ -72,7 +72,7 @@ class TableParts:
     page: Page
     clock: Clock
     room: RecordingQuota | None
-    most_per_s: float
+    max_per_s: float
     counts: Counts = field(default_factory=Counts)
     is_endless: bool = False
 
@@ -135,7 +135,7 @@ class LiveTable:
                 recorder,
                 listener,
                 clock=around.clock,
-                most_per_s=around.most_per_s,
+                max_per_s=around.max_per_s,
                 parts=around.parts,
                 page=page,
                 counts=around.counts,

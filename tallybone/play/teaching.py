@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 # Log odds that the number by which a tile is joined is on the half nearer to its neighbour, and minimum log probability
 # of a number. A half that is read right outweighs the place.
-_NEARER, _LEAST_CHANCE = 3.0, 1e-6
+_NEARER, _MIN_CHANCE = 3.0, 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class NamedTile:
     def _log_weight(self, pips: TilePair) -> float:
         pairs = tuple(zip(self.seen.halves, pips, strict=True))
         chances = (sum(half.chances[number : number + 1]) for half, number in pairs)
-        weight = sum(math.log(max(chance, _LEAST_CHANCE)) for chance in chances)
+        weight = sum(math.log(max(chance, _MIN_CHANCE)) for chance in chances)
         if self.near is None:
             return weight
         center, number = self.near

@@ -287,14 +287,14 @@ def _records(file: BinaryIO, start_byte: int, end_byte: int) -> Iterator[tuple[i
         at = after
 
 
-def _window(file: BinaryIO, at: int, end_byte: int, least_bytes: int) -> bytes:
-    """Read at least *least_bytes* bytes from offset *at*, and more up to the size of a window, but not past *end_byte*.
+def _window(file: BinaryIO, at: int, end_byte: int, min_bytes: int) -> bytes:
+    """Read at least *min_bytes* bytes from offset *at*, and more up to the size of a window, but not past *end_byte*.
 
     Raises:
-        IndexDamageError: If there are fewer than *least_bytes* bytes.
+        IndexDamageError: If there are fewer than *min_bytes* bytes.
     """
-    window = os.pread(file.fileno(), min(max(least_bytes, _WINDOW_BYTES), end_byte - at), at)
-    if len(window) < least_bytes:
+    window = os.pread(file.fileno(), min(max(min_bytes, _WINDOW_BYTES), end_byte - at), at)
+    if len(window) < min_bytes:
         raise IndexDamageError("it ends in the middle of a record", at, end_byte)
     return window
 

@@ -38,7 +38,7 @@ _NS_PER_S = 1_000_000_000
 _NOBODY_AFTER_NS = 5 * 60 * _NS_PER_S
 _SHOWN_EVERY_NS = _NS_PER_S // 2
 _RESTS_S = 0.01
-_MOST_TILT_DEG = 25
+_MAX_TILT_DEG = 25
 """Maximum tilt of a camera: docs/guides/cameras.md."""
 
 
@@ -146,9 +146,9 @@ def sight_findings(jpeg: bytes | None, path: Path) -> tuple[Finding, ...]:
         return (*light, absent(part, phrase("not measured: calibrate the table to know it")))
     degrees = math.degrees(table.tilt_rad)
     words = phrase("the camera is tilted by {tilt} degrees", tilt=f"{degrees:.0f}")
-    if degrees <= _MOST_TILT_DEG:
+    if degrees <= _MAX_TILT_DEG:
         return (*light, ok(part, words))
-    mend = phrase("Mount it above the centre of the table, tilted by at most {most} degrees.", most=_MOST_TILT_DEG)
+    mend = phrase("Mount it above the centre of the table, tilted by at most {most} degrees.", most=_MAX_TILT_DEG)
     return (*light, warning(part, words, mend))
 
 

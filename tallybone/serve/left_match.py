@@ -11,7 +11,7 @@ from tallybone.play.start import newest_left, state_of
 from tallybone.recording.format import RecordingError
 
 # Only so many of the latest recordings are searched. `play --resume-from` can continue any match.
-_MOST_RECORDINGS = 3
+_MAX_RECORDINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class LeftMatches:
 
 def _newest_in(folder: Path) -> LeftMatch | None:
     try:
-        path, left = newest_left(folder, most=_MOST_RECORDINGS)
+        path, left = newest_left(folder, most=_MAX_RECORDINGS)
         game = state_of(left).game
         written_s = path.stat().st_mtime
     except (RecordingError, EngineError, OSError):

@@ -31,7 +31,7 @@ from tallybone.show.sound_meter import SOUND_WORDS
 
 # The test ends if nobody has polled its state for this time, for example because the page was closed.
 _NOBODY_AFTER_NS = 60 * NS_PER_S
-_MOST_CHARACTERS = 20_000
+_MAX_CHARACTERS = 20_000
 P = TypeVar("P")
 LEAVES = "q"
 """Key that ends the test."""
@@ -110,7 +110,7 @@ class PartsTest:
             self._change(WalkProgress(words=self._state.words, results=tuple(results)))
 
     def _say(self, words: str) -> None:
-        self._change(replace(self._state, words=(self._state.words + words)[-_MOST_CHARACTERS:]))
+        self._change(replace(self._state, words=(self._state.words + words)[-_MAX_CHARACTERS:]))
 
     def _ask(self, keys: str) -> None:
         self._change(replace(self._state, keys=keys))

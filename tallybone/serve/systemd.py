@@ -19,7 +19,7 @@ Send: TypeAlias = Callable[[bytes], bool]
 """Function that sends a message without blocking, and returns True if it was sent."""
 
 _NS_PER_US = 1000
-_MOST_STATUS = 200
+_MAX_STATUS = 200
 
 
 class Sign(Enum):
@@ -94,7 +94,7 @@ def plain_status(words: str) -> str:
     'Ann READY=1 leads'
     """
     printable = "".join(character if character.isprintable() else " " for character in words)
-    return " ".join(printable.split())[:_MOST_STATUS]
+    return " ".join(printable.split())[:_MAX_STATUS]
 
 
 def watchdog_of(environment: Mapping[str, str], pid: int) -> int | None:

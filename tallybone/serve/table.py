@@ -252,7 +252,7 @@ class ServedTable:
             page=self._page,
             clock=setup.world.clock,
             room=setup.room,
-            most_per_s=setup.options.fps,
+            max_per_s=setup.options.fps,
             counts=setup.counts,
             is_endless=True,
         )

@@ -58,7 +58,7 @@ steps.py: what is not explained
     _MISCOUNTED      3         tile more or less in the boneyard, or in a shown hand: draws are often missed
     _SPURIOUS        4         tile of the boneyard that does not exist: rarer than an overlooked one
     _STILL_MISCOUNTED 0.7, _FOUND 0.5: overlooked again at the next look; detected again
-    _TAKEN           3         piece that was laid and taken away, or played and gone, among at most _MOST_TAKEN (3)
+    _TAKEN           3         piece that was laid and taken away, or played and gone, among at most _MAX_TAKEN (3)
     _CONTRADICTED    8         answer about the totals: players err, too; twice that about the turn
 steps.py: actions
     _PASS, _UNPRESSED 2.5, 3   silent pass; button or sound that is missing, less all but _LATE (0.7) if it comes later
@@ -75,13 +75,13 @@ steps.py: actions
 decoder.py and course.py: search
     _BEAM, _WAYS     24, 3     courses kept; ways to play a piece in each
     _NEGLIGIBLE      9         a course this much worse than the best is dropped
-    _TROUBLE         2.5       cost of a look after which another past is tried, up to _MOST_WORSE (14), _ROUNDS (3)
-    _MOST_REPEATED   1000      actions played again at one look: it bounds the time
+    _TROUBLE         2.5       cost of a look after which another past is tried, up to _MAX_WORSE (14), _ROUNDS (3)
+    _MAX_REPEATED   1000      actions played again at one look: it bounds the time
     SURPRISING       4.7       cost of a look, beyond one for each action, from which its hand is provisional
     _CONTRADICTS     1         log odds of a new reading against a played tile after which it is played again
     _SWEPT, _DETECTED 0.8, 0.5 share of the layout that is gone when a table is swept; of a boneyard that is laid out
     _LATE_NS         8 s       a press belongs to an action this long before it
-    _IN_REACH 3.5 sides, _LEAST_WAY 14, _READINGS 8, _LEAST_SHARE 0.001: farther and rarer joints and readings are left
+    _IN_REACH 3.5 sides, _MIN_WAY 14, _READINGS 8, _MIN_SHARE 0.001: farther and rarer joints and readings are left
     _FROZEN_AFTER    4         tiles of the next hand after which a hand is final
     MANY_PIECES      6         pieces of a look above which fewer courses are followed, and the hand is doubtful
 questions.py

@@ -48,11 +48,11 @@ from tallybone.session.touching import Laid, footprint_of, halves_of
 # Maximum number of courses kept; log odds to the best course below which one is dropped.
 _BEAM, _NEGLIGIBLE = 24, 9.0
 # Cost of a look above which another past is looked for, by how much it may be worse, and number of changes at one look.
-_TROUBLE, _MOST_WORSE, _ROUNDS = 2.5, 14.0, 3
+_TROUBLE, _MAX_WORSE, _ROUNDS = 2.5, 14.0, 3
 # Number of looks that are kept from before the hand.
 _MORE_LOOKS = 2
 # Maximum number of looks that are played again for all changes at a look. It bounds the time.
-_MOST_REPEATED = 1_000
+_MAX_REPEATED = 1_000
 # Numbers of tiles by which a draw is changed at once.
 _TILES = (1, 2, 4)
 # Number of tiles of the next hand after which a hand is no longer in question.
@@ -215,7 +215,7 @@ class _Search(Steps):
     def _other_pasts(self, beam: Sequence[MatchCourse]) -> list[MatchCourse]:
         """Return the likeliest courses changed in one place of their past, in the same hand."""
         found: list[MatchCourse] = []
-        budget = _MOST_REPEATED
+        budget = _MAX_REPEATED
         for course in beam[:2]:
             path = course.chain()[-len(self.looks) :]  # path[i].actions belong to the look before looks[i]
             looks = self.looks[len(self.looks) - len(path) :]
@@ -224,12 +224,12 @@ class _Search(Steps):
                     again = self._again(path[at - 1], revised, looks[at - 1])
                     later, budget = at + 1, budget - len(revised)
                     while again is not None and later < len(path):
-                        if again.log_weight < path[later - 1].log_weight - _MOST_WORSE:
+                        if again.log_weight < path[later - 1].log_weight - _MAX_WORSE:
                             again = None
                             break
                         again = self._again(again, path[later].actions, looks[later - 1])
                         later, budget = later + 1, budget - 1 - len(path[later].actions)
-                    if again is not None and again.log_weight > beam[0].log_weight - _MOST_WORSE:
+                    if again is not None and again.log_weight > beam[0].log_weight - _MAX_WORSE:
                         found.append(again)
         return _best(found)
 

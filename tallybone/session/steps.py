@@ -58,14 +58,14 @@ _TAKEN, _CONTRADICTED = 3.0, 8.0
 # Costs of an earlier piece that is still not explained, or of a played tile that is still gone, when another is laid.
 _STILL_LEFT, _STILL_GONE = 1.5, 4.0
 # Maximum number of tiles that players take back. With more, the table is being cleared.
-_MOST_TAKEN = 3
+_MAX_TAKEN = 3
 # Costs of actions: a pass, a draw, a draw without a hand over the table, a hand that ended unseen, a hand ended by its
 # open tiles.
 _PASS, _DRAW, _NO_HAND, _UNSEEN_END, _SHOWN_END = 2.5, 1.0, 2.0, 6.0, 1.0
 # Cost of a pass with a sound: more than of a tile put down hard, so a single sound before a tile is that tile's.
 _HEARD_PASS = 1.0
 # Cost of a deal that only presses show, and number of strays above which the tiles are being shuffled.
-_UNSEEN_DEAL, _MOST_STRAYS = 4.0, 3
+_UNSEEN_DEAL, _MAX_STRAYS = 4.0, 3
 # Costs of a tile put down with and without a sound. Both are common.
 _SLAMMED, _QUIET = 0.7, 0.4
 # Cost of a sound after the one that is taken for the tile's.
@@ -85,7 +85,7 @@ _HEARD_CALL, _UNHEARD_CALL = 0.2, 1.6
 # Maximum number of ways to play a piece.
 _WAYS = 3
 # Maximum distance between the middles of tiles that may touch, in sides of a half; log weight of a way to be followed.
-_IN_REACH, _LEAST_WAY = 3.5, -14.0
+_IN_REACH, _MIN_WAY = 3.5, -14.0
 # Share of the layout that is gone when a table is swept, and of the boneyard that shows a new deal.
 _SWEPT, _DETECTED = 0.8, 0.5
 _MAX_ACTIONS = 60
@@ -93,7 +93,7 @@ _MAX_ACTIONS = 60
 # provisional: most orders are not followed.
 MANY_PIECES = 6
 # Maximum number of readings of a tile at each place, and smallest share of one.
-_READINGS, _LEAST_SHARE = 8, 0.001
+_READINGS, _MIN_SHARE = 8, 0.001
 # Cost of playing a tile before another that was visible at least this much earlier. Frames come faster than this, and
 # people take longer to play two tiles.
 _SEEN_EARLIER, _EARLIER_NS = 4.0, 200_000_000
@@ -131,7 +131,7 @@ class Steps:
     def __init__(self, looks: tuple[Observation, ...], pieces: Mapping[NodeId, Piece], known: KnownWays) -> None:
         self.looks, self._pieces, self._known, self.is_exact = looks, pieces, known, False
         self._now, absent = looks[-1], looks[-1].absent
-        self._taken = absent if len(absent) <= _MOST_TAKEN else frozenset[NodeId]()
+        self._taken = absent if len(absent) <= _MAX_TAKEN else frozenset[NodeId]()
 
     def _begun(self, course: MatchCourse, look: Observation) -> MatchCourse:
         """Return a course at the beginning of a look, with the observations to explain."""
@@ -513,7 +513,7 @@ class Steps:
                 for place, each in enumerate(read):  # another reading of one uncertain tile
                     for tile, share in list(zip(each.tiles, each.by_share, strict=True))[1:_READINGS]:
                         shown = (*best[:place], tile, *best[place + 1 :])
-                        cost = _MISCOUNTED * more + math.log(each.by_share[0] / max(share, _LEAST_SHARE))
+                        cost = _MISCOUNTED * more + math.log(each.by_share[0] / max(share, _MIN_SHARE))
                         yield from self._with(course, Reveal(Seat(at), shown), cost)
                 return
 
@@ -526,7 +526,7 @@ class Steps:
         whole = game.rules.tiles - game.rules.dealt(len(game.players)) * len(game.players)
         is_laid_out = look.yard is not None and whole > 0 and _DETECTED * whole <= look.yard <= whole
         is_bare = look.lying == 0 and not any(look.shown)
-        is_shown = (course.left and (look.yard is None or look.strays <= _MOST_STRAYS)) or (is_laid_out and is_bare)
+        is_shown = (course.left and (look.yard is None or look.strays <= _MAX_STRAYS)) or (is_laid_out and is_bare)
         if game.phase is Phase.LEAD or not (is_shown or course.presses):
             return
         cost = 0.0 if is_shown or is_entered else _UNSEEN_DEAL
@@ -573,7 +573,7 @@ def _likely_ways(piece: Piece, joints: Iterable[Joint], rules: Rules, *, is_doub
         weighed.sort(reverse=True)
         fitting = [each for each in weighed if joint.number in (None, each[1 + joint.inner_half])]
         for weight, first, second in dict.fromkeys((*weighed[:_READINGS], *fitting[:_READINGS])):
-            if weight > _LEAST_WAY:
+            if weight > _MIN_WAY:
                 at_port = replace(joint, number=(first, second)[joint.inner_half])
                 yield PieceWay(Tile.of(first, second), at_port, weight)
 

@@ -39,9 +39,9 @@ SOUND_WORDS = {
 QUIET_DB = 25.0
 # A quiet sound that is surely another kind is not a knock that is too quiet.
 _SURE_OTHER = 0.8
-MOST_SOUNDS = 8
+MAX_SOUNDS = 8
 _LOWEST_DB, _CLIPS_DB = -90.0, -0.1
-_MOST_COLUMNS, _LEAST_COLUMNS = 120, 40
+_MAX_COLUMNS, _MIN_COLUMNS = 120, 40
 # Columns before the bars of the level, and of the bars of the sounds.
 _LABEL, _BAR = 16, 6
 # Least width for a sound with bars, without its sentence.
@@ -104,12 +104,12 @@ def draw_meter(reading: MeterReading, columns: int, rows: int) -> Text:
         columns: Width of the terminal. At least 40 are used, and at most 120.
         rows: Height of the terminal. Fewer sounds are shown if it is low.
     """
-    columns = min(_MOST_COLUMNS, max(_LEAST_COLUMNS, columns))
+    columns = min(_MAX_COLUMNS, max(_MIN_COLUMNS, columns))
     head = [_title(reading, columns), Text(), *_levels(reading, columns), Text()]
     foot = [Text(), *_warnings(reading.warnings, columns), *_hints(columns)]
     space = rows - len(head) - len(foot) - 1
     body: list[Text] = [_cut(_heading(columns), columns, "dim")]
-    for heard in reading.sounds[:MOST_SOUNDS]:
+    for heard in reading.sounds[:MAX_SOUNDS]:
         lines = _sound_lines(heard, reading.now_ns, columns)
         if len(body) + len(lines) > space:
             break

@@ -37,7 +37,7 @@ _JPEG_QUALITY = 90
 _SHOWN_MS, _NEXT_MS = (0, 500, 1000, 1500), 2000
 # If a reader takes an item later than this, the time in the film stops for the rest of the delay. Polling causes
 # shorter delays.
-_MOST_LATE_NS = 100 * _NS_PER_MS
+_MAX_LATE_NS = 100 * _NS_PER_MS
 # Delay of simulated answers, so that viewers of the page can see the question.
 _THINK_NS = 1500 * _NS_PER_MS
 log = logging.getLogger(__name__)
@@ -77,9 +77,9 @@ class Camera(Protocol):
 class FrameLimiter:
     """Selects pictures to process, at a limited rate."""
 
-    def __init__(self, most_per_s: float) -> None:
-        """Allow *most_per_s* pictures per second, and twice as many during motion."""
-        self._period_ns = round(_NS_PER_S / most_per_s)
+    def __init__(self, max_per_s: float) -> None:
+        """Allow *max_per_s* pictures per second, and twice as many during motion."""
+        self._period_ns = round(_NS_PER_S / max_per_s)
         self._last_due_ns: int | None = None
 
     def is_due(self, t_ns: int, *, is_moving: bool) -> bool:
@@ -128,7 +128,7 @@ class PacedCamera:
             return None
         self._next, self._last_ns = None, item.t_ns
         self.pictures += isinstance(item, Shot)
-        self._first_ns -= max(0, self._paced_ns() - item.t_ns - _MOST_LATE_NS)
+        self._first_ns -= max(0, self._paced_ns() - item.t_ns - _MAX_LATE_NS)
         return item
 
     def now_ns(self) -> int:
@@ -136,7 +136,7 @@ class PacedCamera:
         if self._speed == 0 or self._began_ns is None:
             return self._last_ns
         paced_ns = self._paced_ns()
-        return max(self._last_ns, paced_ns if self._next is None else min(paced_ns, self._next.t_ns + _MOST_LATE_NS))
+        return max(self._last_ns, paced_ns if self._next is None else min(paced_ns, self._next.t_ns + _MAX_LATE_NS))
 
     def close(self) -> None:
         """End the film."""

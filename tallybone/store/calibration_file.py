@@ -27,7 +27,7 @@ KEPT = 5
 # Number of significant digits that are stored. At the scale of a table, this is a nanometre.
 _DIGITS = 10
 _NOT_IN_NAMES = re.compile(r"[^\w-]+", re.ASCII)
-_MOST_NAME = 40
+_MAX_NAME = 40
 
 
 class CalibrationFileError(CalibrationError, ValueError):
@@ -80,7 +80,7 @@ def name_of_camera(source: str) -> str:
     >>> name_of_camera("pi:0,size=1920x1080"), name_of_camera("/dev/v4l/by-id/usb-Cam_12-index0")
     ('pi-0', 'dev-v4l-by-id-usb-Cam_12-index0')
     """
-    return _NOT_IN_NAMES.sub("-", without_user(source.partition(",")[0])).strip("-")[-_MOST_NAME:].strip("-")
+    return _NOT_IN_NAMES.sub("-", without_user(source.partition(",")[0])).strip("-")[-_MAX_NAME:].strip("-")
 
 
 def load_calibration(path: Path) -> Calibration:

@@ -18,16 +18,16 @@ from tallybone.texts import LANGUAGES
 
 HOUSE_NAME = "house.json"
 """Name of the file in the state folder."""
-_MOST_BYTES = 100_000
-LEAST_KEEP_BYTES, MOST_KEEP_BYTES = 10**9, 10**15
+_MAX_BYTES = 100_000
+MIN_KEEP_BYTES, MAX_KEEP_BYTES = 10**9, 10**15
 OWNER_NAME = "owner.json"
 """Name of the file in the state folder."""
-LEAST_CHARACTERS, MOST_CHARACTERS = 8, 200
-_MOST_PASSWORD_BYTES = 4096
+MIN_CHARACTERS, MAX_CHARACTERS = 8, 200
+_MAX_PASSWORD_BYTES = 4096
 # Parameters of scrypt. A check takes 16 MB and some tens of milliseconds. More would delay the images of a game on a
 # Pi. The number of attempts is limited too.
 _N, _R, _P = 2**14, 8, 1
-_MOST_N = 2**17
+_MAX_N = 2**17
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class HouseSettings:
     last: MatchSetting | None = None
 
     def __post_init__(self) -> None:
-        if self.keep_bytes is not None and not LEAST_KEEP_BYTES <= self.keep_bytes <= MOST_KEEP_BYTES:
-            raise ValueError(f"keep_bytes must be {LEAST_KEEP_BYTES} to {MOST_KEEP_BYTES}, but got {self.keep_bytes}")
+        if self.keep_bytes is not None and not MIN_KEEP_BYTES <= self.keep_bytes <= MAX_KEEP_BYTES:
+            raise ValueError(f"keep_bytes must be {MIN_KEEP_BYTES} to {MAX_KEEP_BYTES}, but got {self.keep_bytes}")
         if self.language is not None and self.language not in LANGUAGES:
             raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, but got {self.language!r}")
 
@@ -77,7 +77,7 @@ def load_house(path: Path) -> tuple[HouseSettings, str | None]:
     """
     try:
         with path.open("rb") as file:
-            data = json.loads(file.read(_MOST_BYTES))
+            data = json.loads(file.read(_MAX_BYTES))
         return from_json(data, HouseSettings), None
     except FileNotFoundError:
         return HouseSettings(), None
@@ -145,8 +145,8 @@ def set_password(password: str, path: Path) -> None:
         PasswordError: If the password is too short or too long.
         OSError: If the file cannot be written.
     """
-    if not LEAST_CHARACTERS <= len(password) <= MOST_CHARACTERS:
-        raise PasswordError(f"a password has {LEAST_CHARACTERS} to {MOST_CHARACTERS} characters, not {len(password)}")
+    if not MIN_CHARACTERS <= len(password) <= MAX_CHARACTERS:
+        raise PasswordError(f"a password has {MIN_CHARACTERS} to {MAX_CHARACTERS} characters, not {len(password)}")
     salt = secrets.token_bytes(16)
     kept = PasswordHash(salt.hex(), _scrypt(password, salt, _N, _R, _P).hex())
     write_durably(path, json.dumps(to_json(kept, PasswordHash)), mode=0o600)
@@ -160,17 +160,17 @@ def has_password(path: Path) -> bool:
 def is_password(password: str, path: Path) -> bool:
     """Return True if *password* matches the stored hash. False without a valid hash. Hashing is deliberately slow."""
     kept = _kept(path)
-    return kept is not None and len(password) <= MOST_CHARACTERS and kept.fits(password)
+    return kept is not None and len(password) <= MAX_CHARACTERS and kept.fits(password)
 
 
 def _kept(path: Path) -> PasswordHash | None:
     try:
         with path.open("rb") as file:
-            kept: PasswordHash = from_json(json.loads(file.read(_MOST_PASSWORD_BYTES)), PasswordHash)
+            kept: PasswordHash = from_json(json.loads(file.read(_MAX_PASSWORD_BYTES)), PasswordHash)
         bytes.fromhex(kept.salt)
     except (OSError, ValueError, JsonValueError, RecursionError):
         return None
-    is_sane = 2 <= kept.n <= _MOST_N and kept.n & (kept.n - 1) == 0 and 1 <= kept.r <= _R and 1 <= kept.p <= 4
+    is_sane = 2 <= kept.n <= _MAX_N and kept.n & (kept.n - 1) == 0 and 1 <= kept.r <= _R and 1 <= kept.p <= 4
     return kept if is_sane else None
 
 

@@ -21,7 +21,7 @@ from vision.reader.reader import Reader
 
 VERSION = 1
 # Maximum number of examples that are stored.
-MOST_KNOCKS, MOST_OTHERS = 60, 120
+MAX_KNOCKS, MAX_OTHERS = 60, 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def merge_learned(newer: TableExamples, older: TableExamples) -> TableExamples:
     knocks, others = (
         tuple(dict.fromkeys((*new, *old))) for new, old in ((newer.knocks, older.knocks), (newer.others, older.others))
     )
-    return TableExamples(newer.model, knocks[:MOST_KNOCKS], others[:MOST_OTHERS])
+    return TableExamples(newer.model, knocks[:MAX_KNOCKS], others[:MAX_OTHERS])
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,17 +16,17 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from hardware.config.part import OFF, Lax, NonEmpty
 from hardware.config.validation import ConfigError, SettingsTable, fault_at, validated
 from hardware.table.settings import HardwareSettings
-from tallybone.plain_text import MOST_NAME, plain
+from tallybone.plain_text import MAX_NAME, plain
 
 USUAL_PATH = Path("/etc/tallybone/table.toml")
 """Default path of the file."""
 USUAL_CAMERA = "usb:0"
 """Default camera."""
 USUAL_TABLE = "table"
-_MOST_URL = 1000
+_MAX_URL = 1000
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
 _BROKER_URL = "mqtt://HOST[:PORT], or mqtts:// with TLS"
-_MOST_BYTES = 4096
+_MAX_BYTES = 4096
 
 
 class TableFileError(ConfigError):
@@ -46,14 +46,14 @@ def secret_in(path: Path) -> str:
     keep_from_others(path)
     try:
         with path.open("rb") as file:
-            text = file.read(_MOST_BYTES + 1).decode("utf-8")
+            text = file.read(_MAX_BYTES + 1).decode("utf-8")
     except OSError as error:
         raise SecretFileError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise SecretFileError(f"{path}: expected a text") from None
     secret = text.rstrip("\r\n")
-    if not secret or "\n" in secret or len(text) > _MOST_BYTES:
-        raise SecretFileError(f"{path}: expected one line with the secret, at most {_MOST_BYTES} bytes")
+    if not secret or "\n" in secret or len(text) > _MAX_BYTES:
+        raise SecretFileError(f"{path}: expected one line with the secret, at most {_MAX_BYTES} bytes")
     return secret
 
 
@@ -220,7 +220,7 @@ def _web_address(url: str) -> str:
         is_plain = parts.username is None and not parts.fragment and parts.port != 0
     except ValueError:
         is_plain = False
-    is_printable = len(url) <= _MOST_URL and all(" " < one < "\x7f" for one in url)
+    is_printable = len(url) <= _MAX_URL and all(" " < one < "\x7f" for one in url)
     if not (is_plain and is_printable and parts.scheme in ("http", "https") and parts.hostname):
         # Hide the part before an @ in the message, because it may contain a password.
         shown = f"{'...@' if '@' in url else ''}{plain(url.rpartition('@')[2], 60)}"
@@ -368,10 +368,10 @@ class TopicSettings(BrokerSettings):
     @property
     def topics(self) -> MqttSettings:
         """Settings for publishing. Reads the password file."""
-        tournament = None if self.tournament is None else plain(self.tournament, MOST_NAME)
+        tournament = None if self.tournament is None else plain(self.tournament, MAX_NAME)
         return MqttSettings(
             broker=self.connection,
-            place=TableIdentity(self.table, plain(self.name or self.table, MOST_NAME), tournament),
+            place=TableIdentity(self.table, plain(self.name or self.table, MAX_NAME), tournament),
             prefix=self.prefix,
             discovery=self.discovery_prefix if self.discovery else None,
             has_buttons=self.buttons,

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.phrases import phrase
 from hardware.clock import Clock
-from tallybone.plain_text import MOST_NAME, plain
+from tallybone.plain_text import MAX_NAME, plain
 from tallybone.web.hosts import KnownHosts
 from tallybone.web.tries import Tries
 
@@ -27,14 +27,14 @@ LASTS_S = 12 * 3600
 _NS_PER_S = 1_000_000_000
 # Lifetime of pairing codes. It is short, because codes are scanned from a screen at once.
 CODE_LASTS_S = 300
-_MOST_CODES = 20
+_MAX_CODES = 20
 
-_MOST_LEFT = 1000
-_MOST_COOKIE = 1500
+_MAX_LEFT = 1000
+_MAX_COOKIE = 1500
 
-MOST_BODY = 4096
+MAX_BODY = 4096
 """Maximum size of a request body in bytes. The largest action takes a quarter of it."""
-MOST_PHOTO = 16 << 20
+MAX_PHOTO = 16 << 20
 """Maximum size of a photo in bytes. Phones with 50 megapixels take up to 15 MB."""
 _PHOTO = re.compile(r"/api/v1/hands/\d+/photo")
 _JSON_KINDS, _PHOTO_KINDS = ("application/json",), ("application/octet-stream", "image/jpeg", "image/png", "image/heic")
@@ -51,7 +51,7 @@ _HEADERS = (
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
 _TOO_LARGE = "too large"
-_MOST_SHOWN = 80
+_MAX_SHOWN = 80
 _KNOWN_HTTP = ("1.0", "1.1")
 _OWN_SITES = ("", "same-origin", "none")
 
@@ -75,17 +75,17 @@ class Cookies:
     def __init__(self, key: bytes, clock: Clock, lasts_s: int) -> None:
         """Sign cookies with *key*, valid for *lasts_s* seconds. *clock* is monotonic, in nanoseconds."""
         self._key, self._clock, self._lasts_s = key, clock, lasts_s
-        self._left: deque[str] = deque(maxlen=_MOST_LEFT)
+        self._left: deque[str] = deque(maxlen=_MAX_LEFT)
 
     def issue(self, name: str) -> str:
-        """Return a cookie for an author with this name, cleaned and limited to MOST_NAME characters."""
-        content = {"n": plain(name, MOST_NAME), "t": secrets.token_urlsafe(12), "s": self._clock() // _NS_PER_S}
+        """Return a cookie for an author with this name, cleaned and limited to MAX_NAME characters."""
+        content = {"n": plain(name, MAX_NAME), "t": secrets.token_urlsafe(12), "s": self._clock() // _NS_PER_S}
         body = json.dumps(content).encode().hex()
         return f"{body}.{self._sign(body)}"
 
     def author_of(self, cookie: str | None) -> Author | None:
         """Return the author of a cookie, or None if the cookie is missing, forged, expired or signed out."""
-        if cookie is None or len(cookie) > _MOST_COOKIE:
+        if cookie is None or len(cookie) > _MAX_COOKIE:
             return None
         body, _, signature = cookie.partition(".")
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._sign(body).encode()):
@@ -138,7 +138,7 @@ class Access:
     def new_code(self) -> str:
         """Return a pairing code, valid once within five minutes. At most 20 codes are kept: the oldest is dropped."""
         codes = self._lock.codes
-        while len(codes) >= _MOST_CODES:
+        while len(codes) >= _MAX_CODES:
             del codes[next(iter(codes))]
         code = secrets.token_urlsafe(16)
         codes[code] = self._clock() + CODE_LASTS_S * _NS_PER_S
@@ -294,7 +294,7 @@ class Guard:
         # A missing host is accepted: browsers always send one, and only browsers are affected by DNS rebinding.
         if host is not None and not self._hosts.knows(host):
             known = f"open it by its address, such as http://192.168.1.7:8080, or add the name to {self._hosts.told_by}"
-            return 421, f"this table does not go by the name {plain(host, _MOST_SHOWN)}: {known}"
+            return 421, f"this table does not go by the name {plain(host, _MAX_SHOWN)}: {known}"
         changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD", "OPTIONS")
         if changes and not _is_own_page(headers):
             return 403, "the request comes from another site"
@@ -306,7 +306,7 @@ class Guard:
 
 def _most_of(scope: Scope) -> int:
     """Return the maximum size of a request's body in bytes."""
-    return MOST_PHOTO if scope["method"] == "POST" and _PHOTO.fullmatch(scope["path"]) else MOST_BODY
+    return MAX_PHOTO if scope["method"] == "POST" and _PHOTO.fullmatch(scope["path"]) else MAX_BODY
 
 
 def _bounded(receive: Receive, most: int) -> Receive:

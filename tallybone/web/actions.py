@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from engine.tiles import HIGHEST_PIPS
 
 _MOST = 1_000_000
-MOST_COUNTED = 100
+MAX_COUNTED = 100
 """Maximum number of tiles in a counted hand."""
 SeqNumber = Annotated[int, Field(ge=0, le=_MOST)]
 SeatNumber = Annotated[int, Field(ge=0, le=15)]
@@ -142,7 +142,7 @@ class RevealHand(StrictModel):
 
     type: Literal["reveal"]
     seat: SeatNumber
-    tiles: Annotated[tuple[PipNumbers, ...], Field(strict=False, max_length=MOST_COUNTED)]
+    tiles: Annotated[tuple[PipNumbers, ...], Field(strict=False, max_length=MAX_COUNTED)]
 
 
 class RenamePlayer(StrictModel):

@@ -47,7 +47,7 @@ _API = "/api/v1"
 
 Language: TypeAlias = Literal["en", "es", "pt", "fr"]
 """Language of a viewer."""
-MOST_VIEWERS = 200
+MAX_VIEWERS = 200
 """Maximum number of viewers. A tenth of them is reserved for this machine itself."""
 JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}, 304: {"description": "As before"}}
 
@@ -246,7 +246,7 @@ class Watched(Protocol):
 async def watch(socket: WebSocket, watched: Watched, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Accept a viewer unless there are too many, and run *send* until the viewer disconnects."""
     is_own = socket.client is not None and is_console(socket.client.host)
-    if watched.viewers >= MOST_VIEWERS - (0 if is_own else MOST_VIEWERS // 10):
+    if watched.viewers >= MAX_VIEWERS - (0 if is_own else MAX_VIEWERS // 10):
         await socket.close(1013)
         return
     await socket.accept()

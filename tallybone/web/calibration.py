@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from engine.phrases import phrase
 from hardware.clock import Clock
 from tallybone.calibrate.guide.steps import Stage, StepName
-from tallybone.calibrate.zone_edit import MOST_CORNERS, EditableZone
+from tallybone.calibrate.zone_edit import MAX_CORNERS, EditableZone
 from tallybone.web.access import Access, Author, insider_by
 from tallybone.web.app import Language, answer_to
 from tallybone.web.calibration_desk import (
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 # Time limit for a request. Finding tiles in an image takes seconds, and longer on a busy machine.
 ANSWERS_WITHIN_S = 30.0
-_MOST_ZONES = 8
-_MOST_TILES = 1000
+_MAX_ZONES = 8
+_MAX_TILES = 1000
 _JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}}
 _Pixel = Annotated[float, Field(ge=-20_000, le=20_000, allow_inf_nan=False)]
 _Pips = Annotated[int, Field(ge=0, le=18)]
@@ -64,19 +64,19 @@ class ZoneSaid(_Said):
     """A zone, by its corners in the image."""
 
     name: Annotated[str, StringConstraints(max_length=20)]
-    corners: Annotated[list[tuple[_Pixel, _Pixel]], Field(min_length=3, max_length=MOST_CORNERS)]
+    corners: Annotated[list[tuple[_Pixel, _Pixel]], Field(min_length=3, max_length=MAX_CORNERS)]
 
 
 class ZonesSaid(_Said):
     """Drawn zones. Other zones are unchanged."""
 
-    zones: Annotated[list[ZoneSaid], Field(min_length=1, max_length=_MOST_ZONES)]
+    zones: Annotated[list[ZoneSaid], Field(min_length=1, max_length=_MAX_ZONES)]
 
 
 class TileSaid(_Said):
     """The true numbers of a tile that was misread."""
 
-    number: Annotated[int, Field(ge=1, le=_MOST_TILES)]
+    number: Annotated[int, Field(ge=1, le=_MAX_TILES)]
     pips: tuple[_Pips, _Pips]
 
 

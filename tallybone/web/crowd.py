@@ -16,17 +16,17 @@ log = logging.getLogger(__name__)
 
 # Maximum number of connections, in total and per visitor. Each viewer keeps one, and a browser opens up to six more for
 # images.
-_MOST, _MOST_OF_ONE = 600, 64
+_MOST, _MAX_OF_ONE = 600, 64
 # Connections may use the number of file descriptors divided by this. Camera, recording, parts, broker and closing
 # connections need the rest.
 _SHARE_OF_DESCRIPTORS = 2
 _LOOKS_IN_A_DEADLINE = 10
 _SELDOM_NS = 60_000_000_000
-_MOST_FAULTS = 1000
+_MAX_FAULTS = 1000
 _THIS_MACHINE = "this machine"
 # A device that floods a connection is refused for this time. At most so many devices are refused: a further one
 # displaces the oldest.
-_REFUSED_S, _MOST_REFUSED = 60.0, 1000
+_REFUSED_S, _MAX_REFUSED = 60.0, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +35,23 @@ class Limits:
 
     Attributes:
         most: Maximum number of connections. A thirtieth of them is reserved for this machine itself.
-        most_of_one: Maximum number per visitor (`hosts.Visitor`). There is no such limit for this machine, because a
+        max_of_one: Maximum number per visitor (`hosts.Visitor`). There is no such limit for this machine, because a
             proxy on it forwards all visitors.
         request_within_s: Maximum duration of the head of a request, and of the wait for the first or next one, in
             seconds. The body of a request is cut off when it has stood still for so long, or is slower than
-            *least_bytes_per_s* for longer.
-        least_bytes_per_s: Least speed of a body, in bytes per second.
+            *min_bytes_per_s* for longer.
+        min_bytes_per_s: Least speed of a body, in bytes per second.
         unread_within_s: A connection is closed if its peer reads nothing for this time, in seconds.
     """
 
     most: int
-    most_of_one: int = _MOST_OF_ONE
+    max_of_one: int = _MAX_OF_ONE
     request_within_s: float = 10.0
-    least_bytes_per_s: float = 50_000.0
+    min_bytes_per_s: float = 50_000.0
     unread_within_s: float = 20.0
 
     @property
-    def most_of_network(self) -> int:
+    def max_of_network(self) -> int:
         """Maximum number of connections from one IPv6 network of this machine.
 
         A device can use many addresses in it.
@@ -59,7 +59,7 @@ class Limits:
         return self.most // 2
 
     @property
-    def most_of_others(self) -> int:
+    def max_of_others(self) -> int:
         """Maximum number of connections from other machines."""
         return self.most - self.most // 30
 
@@ -98,9 +98,9 @@ class Crowd:
         """Accept a new connection as idle, or abort it. Return True if it was accepted."""
         address = str(line.get_extra_info("peername", ("",))[0])
         visitor, limits = visitor_of(address), self._limits
-        shares = {} if is_console(address) else {visitor.name: limits.most_of_one}
+        shares = {} if is_console(address) else {visitor.name: limits.max_of_one}
         if visitor.network is not None:
-            shares[visitor.network] = limits.most_of_network
+            shares[visitor.network] = limits.max_of_network
         if self._refused.get(visitor.name, 0.0) > asyncio.get_running_loop().time():
             line.abort()
             return False
@@ -110,7 +110,7 @@ class Crowd:
                 log.warning("%s has %d connections in use: rejecting more", group, self._counts[group])
                 line.abort()
                 return False
-        most = limits.most_of_others if shares else limits.most
+        most = limits.max_of_others if shares else limits.most
         if len(self._groups) >= most and not self._make_room(self._waiting):
             log.warning("all %d connections are in use: rejecting more", most)
             line.abort()
@@ -129,7 +129,7 @@ class Crowd:
         log.warning("%s sends too much on a WebSocket: blocked for a minute", visitor)
         self._refused.pop(visitor, None)
         self._refused[visitor] = asyncio.get_running_loop().time() + _REFUSED_S
-        if len(self._refused) > _MOST_REFUSED:
+        if len(self._refused) > _MAX_REFUSED:
             del self._refused[next(iter(self._refused))]
 
     def waits(self, line: asyncio.Transport) -> None:
@@ -141,7 +141,7 @@ class Crowd:
         """Give an idle connection more time for *received* bytes of a body."""
         since_s = self._waiting.pop(line, None)
         if since_s is not None:
-            more_s = received / self._limits.least_bytes_per_s
+            more_s = received / self._limits.min_bytes_per_s
             self._waiting[line] = min(asyncio.get_running_loop().time(), since_s + more_s)
 
     def is_used(self, line: asyncio.Transport) -> None:
@@ -221,7 +221,7 @@ class SeldomFilter(logging.Filter):
         if now_ns - last_ns < _SELDOM_NS:
             self._last[fault] = (last_ns, left_out + 1)
             return False
-        if len(self._last) >= _MOST_FAULTS:
+        if len(self._last) >= _MAX_FAULTS:
             self._last.clear()
         self._last[fault] = (now_ns, 0)
         if left_out:

@@ -43,8 +43,8 @@ R = TypeVar("R")
 _NS_PER_S = 1_000_000_000
 # Minimum time between two snapshots. More than twenty changes a second would not be visible.
 _PACE_S = 0.05
-_MOST_EVENTS = 500
-_MOST_WANTED = 50
+_MAX_EVENTS = 500
+_MAX_WANTED = 50
 # Minimum interval for updates if only the status of the camera has changed, such as its frame rate.
 _EYE_EVERY_NS = _NS_PER_S
 _VERSIONS_KEPT = 2000
@@ -102,11 +102,11 @@ class Desk(Generic[W, R]):
 
     def __init__(self, most: int = 8) -> None:
         """Create a queue for at most *most* pending requests."""
-        self._most, self._waiting = most, deque[Wanted[W, R]]()
+        self._max, self._waiting = most, deque[Wanted[W, R]]()
 
     def ask(self, wish: W) -> Future[R | Refused] | None:
         """Queue a request. Return the future of its outcome, or None if the queue is full."""
-        if len(self._waiting) >= self._most:
+        if len(self._waiting) >= self._max:
             return None
         wanted: Wanted[W, R] = Wanted(wish)
         self._waiting.append(wanted)
@@ -156,13 +156,13 @@ class LiveFeed:
         self._dirty, self._changed = asyncio.Event(), asyncio.Event()
         self._now: LiveState | Lobby | None = None
         self._shown_ns = 0
-        self._said: deque[Step | str | object] = deque(maxlen=_MOST_EVENTS)
+        self._said: deque[Step | str | object] = deque(maxlen=_MAX_EVENTS)
         self._seen_logs: deque[tuple[int, int]] = deque(maxlen=_VERSIONS_KEPT)
-        self._story, self._told = Story(), deque[ToldShown](maxlen=_MOST_EVENTS)
+        self._story, self._told = Story(), deque[ToldShown](maxlen=_MAX_EVENTS)
         self._ids = 0
         self._match = 0
         self._follower: Follower | None = None
-        self.desk = Desk[PageRequest, Acted](_MOST_WANTED)
+        self.desk = Desk[PageRequest, Acted](_MAX_WANTED)
         self.newest = Published()
         self.picture: CameraPicture | None = None
         self.crops = Crops()

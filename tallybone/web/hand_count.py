@@ -25,7 +25,7 @@ from vision.tracking.table_view import TableView
 
 # Shown around a tile, as a share of its size.
 _MARGIN = 0.1
-_LEAST_CHANCE = 1e-6
+_MIN_CHANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _in_order(tile: Tile, seen: SeenTile) -> tuple[int, int]:
 
     def log_weight(pips: tuple[int, int]) -> float:
         halves = zip(seen.halves, pips, strict=True)
-        return sum(math.log(max(_LEAST_CHANCE, *half.chances[number : number + 1])) for half, number in halves)
+        return sum(math.log(max(_MIN_CHANCE, *half.chances[number : number + 1])) for half, number in halves)
 
     return max((tile.low, tile.high), (tile.high, tile.low), key=log_weight)
 

@@ -13,8 +13,8 @@ from engine import Game, Reveal, Seat, Tile, Weight, problem_with
 from engine.phrases import phrase
 from tallybone.plain_text import plain
 from tallybone.play.game import LiveState
-from tallybone.web.access import MOST_PHOTO, Access, Author, insider_by
-from tallybone.web.actions import MOST_COUNTED, PipNumber
+from tallybone.web.access import MAX_PHOTO, Access, Author, insider_by
+from tallybone.web.actions import MAX_COUNTED, PipNumber
 from tallybone.web.feed import LiveFeed, aligned
 from tallybone.web.hand_count import CountedTile, beside_layout, counted_tiles, doubts_about
 from tallybone.web.photo import PhotoError, read_photo
@@ -29,9 +29,9 @@ _BODY: dict[str, Any] = {
     }
 }
 # Photos wait for each other, because two at once would take the memory of a small computer.
-_MOST_WAITING = 4
+_MAX_WAITING = 4
 # Photos that are arriving may take this much memory together. Phones send at most 2 MB, as the page shrinks photos.
-_MOST_ARRIVING = 2 * MOST_PHOTO
+_MAX_ARRIVING = 2 * MAX_PHOTO
 
 
 class PhotoReader:
@@ -52,7 +52,7 @@ class PhotoReader:
                 wait or arrive.
         """
         photo = await self._body(request)
-        if self._waiting >= _MOST_WAITING:
+        if self._waiting >= _MAX_WAITING:
             raise _too_many()
         self._waiting += 1
         try:
@@ -62,7 +62,7 @@ class PhotoReader:
             raise HTTPException(422, error.words) from None
         finally:
             self._waiting -= 1
-        return counted_tiles(game, seat, tiles[:MOST_COUNTED], image)
+        return counted_tiles(game, seat, tiles[:MAX_COUNTED], image)
 
     async def _body(self, request: Request) -> bytes:
         """Return the body of a request. If all that arrive take too much memory, the largest is given up."""
@@ -71,7 +71,7 @@ class PhotoReader:
         try:
             async for part in request.stream():
                 body += part
-                if sum(map(len, arriving.values())) > _MOST_ARRIVING:
+                if sum(map(len, arriving.values())) > _MAX_ARRIVING:
                     arriving.pop(id(max(arriving.values(), key=len))).clear()
                 if id(body) not in arriving:
                     raise _too_many()
@@ -111,7 +111,7 @@ def hand_routes(feed: LiveFeed, access: Access) -> APIRouter:
     @router.get("/doubts", response_model=list[str])
     async def doubts(
         seat: SeatPath,
-        pips: Annotated[list[PipNumber] | None, Query(max_length=2 * MOST_COUNTED)] = None,
+        pips: Annotated[list[PipNumber] | None, Query(max_length=2 * MAX_COUNTED)] = None,
         lang: Literal["en", "es", "pt", "fr"] = "en",
     ) -> Response:
         """Return reasons why tiles may not be the player's whole hand. `pips` has two numbers for each tile."""

@@ -14,11 +14,11 @@ from websockets.protocol import State
 
 from tallybone.web.crowd import Crowd
 
-MOST_FRAME = 1024
+MAX_FRAME = 1024
 """Maximum payload of a WebSocket frame from a viewer, in bytes. Viewers only send pings."""
 # Maximum numbers of frames and bytes from one viewer within a window. Bytes are checked before they are parsed: 240 kB
 # of empty frames are 40,000 frames, which took the page's thread 0.1 s.
-_WINDOW_S, _MOST_FRAMES, _MOST_BYTES = 10.0, 50, 2 * MOST_FRAME
+_WINDOW_S, _MAX_FRAMES, _MAX_BYTES = 10.0, 50, 2 * MAX_FRAME
 
 
 def http_of(crowd: Crowd) -> type[asyncio.Protocol]:
@@ -122,7 +122,7 @@ class WebSocketLine(WebSocketsSansIOProtocol):
         if now_s - self._window_began_s > _WINDOW_S:
             self._window_began_s, self._bytes, self._frames = now_s, 0, 0
         self._bytes += len(data)
-        if self._bytes > _MOST_BYTES:
+        if self._bytes > _MAX_BYTES:
             self._refuse()
         else:
             super().data_received(data)
@@ -130,7 +130,7 @@ class WebSocketLine(WebSocketsSansIOProtocol):
     def handle_events(self) -> None:
         """Handle the parsed frames unless the viewer sends too many."""
         self._frames += len(self.conn.events)
-        if self._frames > _MOST_FRAMES:
+        if self._frames > _MAX_FRAMES:
             self._refuse()
         else:
             super().handle_events()

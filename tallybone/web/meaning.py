@@ -11,7 +11,7 @@ from engine import Action as Happening
 from engine import ActionResult, Adjust, Amend, Entry, Event, Play, Remove, Seat, Seq, Spot, State, Tile, Undo, apply
 from engine.phrases import phrase
 from engine.value import changed
-from tallybone.plain_text import MOST_NAME, plain
+from tallybone.plain_text import MAX_NAME, plain
 from tallybone.session.inputs import Answer, AnswerBack, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
@@ -88,7 +88,7 @@ def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand |
         case RevealHand():
             return _checked(engine.Reveal(Seat(action.seat), tuple(Tile.of(*pips) for pips in action.tiles)), state)
         case RenamePlayer():
-            return _checked(engine.Rename(Seat(action.seat), plain(action.name, MOST_NAME).strip()), state)
+            return _checked(engine.Rename(Seat(action.seat), plain(action.name, MAX_NAME).strip()), state)
         case SwapPlaces():
             return _checked(engine.Swap(Seat(action.seat), Seat(action.other)), state)
         case ConfirmInferred(seq=seq):

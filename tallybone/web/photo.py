@@ -39,7 +39,7 @@ from vision.reading import SeenTile
 log = logging.getLogger(__name__)
 
 # What decoding and reading may take besides the program itself. A progressive JPEG of 50 megapixels takes 160 MB.
-_MOST_BYTES = 180 << 20
+_MAX_BYTES = 180 << 20
 # A larger file that cannot be decoded has most likely run out of memory.
 _LARGE_PIXELS = 20_000_000
 _PATIENCE_S, _QUALITY = 60.0, 95
@@ -71,21 +71,19 @@ class PhotoError(Exception):
         super().__init__(self.words)
 
 
-def read_photo(
-    photo: bytes, max_pips: int, own_set: RecordedSet | None, *, most_bytes: int = _MOST_BYTES
-) -> PhotoTiles:
+def read_photo(photo: bytes, max_pips: int, own_set: RecordedSet | None, *, max_bytes: int = _MAX_BYTES) -> PhotoTiles:
     """Return the tiles in a photo, and the photo at the size at which it was read.
 
     Args:
         photo: Content of the file.
         max_pips: Highest number of pips on a half.
         own_set: Custom tile set, or None.
-        most_bytes: Memory for decoding and reading.
+        max_bytes: Memory for decoding and reading.
 
     Raises:
         PhotoError: If it is not a readable picture, or needs too much memory or time.
     """
-    head = json.dumps([max_pips, to_json(own_set, RecordedSet | None), most_bytes]).encode()
+    head = json.dumps([max_pips, to_json(own_set, RecordedSet | None), max_bytes]).encode()
     try:
         done = subprocess.run(
             (sys.executable, "-m", "tallybone.web.photo"),
@@ -108,13 +106,13 @@ def read_photo(
 
 def read_standard_input() -> None:
     """Read the photo on the standard input, and write the result to the standard output."""
-    max_pips, own_set, most_bytes = json.loads(sys.stdin.buffer.readline())
+    max_pips, own_set, max_bytes = json.loads(sys.stdin.buffer.readline())
     cv2.setNumThreads(2)
     with suppress(OSError):  # If memory runs out, this process is the one that the table can do without.
         Path("/proc/self/oom_score_adj").write_text("1000")
     own = re.search(r"VmData:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    most_bytes += int(own[1]) << 10 if own is not None else 0
-    resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_bytes))
+    max_bytes += int(own[1]) << 10 if own is not None else 0
+    resource.setrlimit(resource.RLIMIT_DATA, (max_bytes, max_bytes))
     found, jpeg = _found(sys.stdin.buffer.read(), max_pips, from_json(own_set, RecordedSet | None))
     sys.stdout.buffer.write(json.dumps(found).encode() + b"\n" + jpeg)
 
@@ -122,7 +120,7 @@ def read_standard_input() -> None:
 def _found(photo: bytes, max_pips: int, own_set: RecordedSet | None) -> tuple[object, bytes]:
     """Return the tiles as JSON and the picture as JPEG, or a refusal."""
     try:
-        image = decode_picture(photo, "photo", least_px=FINEST_PX)
+        image = decode_picture(photo, "photo", min_px=FINEST_PX)
         scale = FINEST_PX / max(image.shape[:2])
         if scale < 1:  # The reader uses no more pixels.
             image = np.asarray(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)

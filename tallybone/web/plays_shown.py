@@ -20,7 +20,7 @@ NOTE = "note"
 """Kind of a message that is not about an action of the game."""
 _SCENES = ("match", "domino", "block", "steal", "spell")
 """Events that a television celebrates, rarest first."""
-_MOST_SCORING = 3
+_MAX_SCORING = 3
 _COUNT_PAID = (Reason.PLAY, Reason.STEAL)
 _PAID = (Reason.PLAY, Reason.BONUS, Reason.STEAL)
 
@@ -182,7 +182,7 @@ class ScoringShown:
 
 
 def most_scoring(state: engine.State) -> list[ScoringShown] | None:
-    """Return the unseen tiles that would score most, at most _MOST_SCORING. None if no play can score now.
+    """Return the unseen tiles that would score most, at most _MAX_SCORING. None if no play can score now.
 
     Whoever holds them is ignored, so this reveals nothing about hands.
     """
@@ -193,7 +193,7 @@ def most_scoring(state: engine.State) -> list[ScoringShown] | None:
     for suggestion in engine.best_plays(state, engine.unseen(game)):
         if suggestion.points > 0:
             most.setdefault(suggestion.play.tile, suggestion.points)
-    best = tuple(most.items())[:_MOST_SCORING]
+    best = tuple(most.items())[:_MAX_SCORING]
     return [ScoringShown((tile.high, tile.low), points) for tile, points in best]
 
 

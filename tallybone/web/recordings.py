@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from engine import EngineError, OptionsError
 from engine.phrases import listed, phrase
-from tallybone.plain_text import MOST_NAME, names_of, plain
+from tallybone.plain_text import MAX_NAME, names_of, plain
 from tallybone.recording.folder import put_back, set_aside
 from tallybone.recording.format import ImageMessage, RecordingError
 from tallybone.replay.export import everything, game_record, plays_table
@@ -29,7 +29,7 @@ from tallybone.web.access import Access, insider_by
 from tallybone.web.actions import StrictModel
 from tallybone.web.app import JPEG, Language, etag_of, picture_answer
 from tallybone.web.recordings_shown import (
-    MOST_STEPS,
+    MAX_STEPS,
     MomentShown,
     RecordedShown,
     RecordedStepShown,
@@ -61,7 +61,7 @@ _PLACES = 2
 _HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
 # Maximum number of running and queued requests. Further ones get 503 and may retry.
-_MOST_WAITING = 30
+_MAX_WAITING = 30
 
 
 class OtherRules(StrictModel):
@@ -106,7 +106,7 @@ class OneAtATime:
             HTTPException: 503 if the queue is full, 404 if there is no such recording, 422 for another error in game or
                 file.
         """
-        if self._waiting >= _MOST_WAITING:
+        if self._waiting >= _MAX_WAITING:
             raise HTTPException(503, phrase("too many requests: try again in a moment"), {"Retry-After": "2"})
         self._waiting += 1
         try:
@@ -253,7 +253,7 @@ def _rescored(one: OpenRecording, wish: GameOverrides) -> RescoredShown:
     found = rescored(one.game, wish)
     return RescoredShown(
         game=found.match.rules.name,
-        players=[plain(name, MOST_NAME) for name, _ in found.now.totals],
+        players=[plain(name, MAX_NAME) for name, _ in found.now.totals],
         before=_score(found.before),
         now=_score(found.now),
         differences=[plain(sentence) for sentence in found.sentences],
@@ -264,7 +264,7 @@ def _rescored(one: OpenRecording, wish: GameOverrides) -> RescoredShown:
 def _score(score: Score) -> ScoreShown:
     return ScoreShown(
         totals=[points for _, points in score.totals],
-        winner=None if score.winner is None else plain(score.winner, MOST_NAME),
+        winner=None if score.winner is None else plain(score.winner, MAX_NAME),
         hands=score.hands,
         plays=score.plays,
         problems=score.problems,
@@ -433,7 +433,7 @@ def shared_hand_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
 
 def _hand(one: OpenRecording, number: int, *, has_pictures: bool) -> bytes:
     told = steps_of(one)
-    own = [at for at, step in enumerate(told.steps) if step.hand == number][:MOST_STEPS]
+    own = [at for at, step in enumerate(told.steps) if step.hand == number][:MAX_STEPS]
     if not own:
         raise HTTPException(404, phrase("no such hand"))
     steps = [told.steps[at] for at in own]

@@ -17,7 +17,7 @@ import numpy as np
 
 from engine import ActionResult, Entry, Seat, Seq, State
 from engine.rules.profiles import PROFILES
-from tallybone.plain_text import MOST_NAME, names_of, plain
+from tallybone.plain_text import MAX_NAME, names_of, plain
 from tallybone.recording.survey import Survey
 from tallybone.replay.recorded_game import MAX_NUMBER, RecordedGame
 from tallybone.session.places import Places
@@ -29,14 +29,14 @@ from tallybone.web.shapes import LayoutShown, MatchShown, PlayerShown
 from tallybone.web.snapshot import match_shown, player_shown
 from vision.image.picture import PictureError, check_picture
 
-MOST_TIMES = 5000
+MAX_TIMES = 5000
 """Maximum number of image times sent. For longer recordings, only every second, third, ... time is sent."""
-_MOST_SEATS = 16
+_MAX_SEATS = 16
 _NS_PER_MS = 1_000_000
 
-MOST_BYTES = 2_000_000
+MAX_BYTES = 2_000_000
 """Maximum size of a shared hand in bytes. Images are scaled down or omitted to stay below it."""
-MOST_STEPS = 400
+MAX_STEPS = 400
 _MODULES = ("dom.js", "pips.js", "tile.js", "felt.js", "hand.js")
 _STYLES = ("table.css", "hand.css")
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
@@ -142,12 +142,12 @@ def list_recordings(surveys: Sequence[Survey], others: Sequence[str]) -> Recordi
 
 def _listed(one: Survey) -> RecordingShown:
     start, facts = one.start, one.facts
-    players = names_of(tuple(str(name) for name in one.players[:_MOST_SEATS]))
+    players = names_of(tuple(str(name) for name in one.players[:_MAX_SEATS]))
     winner = facts.winner
     return RecordingShown(
         one.path.name,
         None if start is None else start.started_at.isoformat(),
-        None if start is None else plain(str(start.rules), MOST_NAME),
+        None if start is None else plain(str(start.rules), MAX_NAME),
         players,
         _sane(facts.totals),
         winner if winner is not None and 0 <= winner < len(players) else None,
@@ -161,7 +161,7 @@ def _listed(one: Survey) -> RecordingShown:
 
 def _sane(totals: tuple[int, ...] | None) -> tuple[int, ...] | None:
     """Return *totals*, or None if they are missing or, because of damage, impossible."""
-    if totals is None or len(totals) > _MOST_SEATS or any(abs(one) > MAX_NUMBER for one in totals):
+    if totals is None or len(totals) > _MAX_SEATS or any(abs(one) > MAX_NUMBER for one in totals):
         return None
     return totals
 
@@ -171,7 +171,7 @@ def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
     rules = None if game.match is None else game.match.rules
     names = () if game.state.game is None else names_of(game.state.game.players)
     times = game.frame_times_ns
-    every = -(-len(times) // MOST_TIMES) or 1
+    every = -(-len(times) // MAX_TIMES) or 1
     last_ns = max(game.found.last_ns, game.start_ns)
     return RecordedShown(
         game.path.name,
@@ -239,7 +239,7 @@ def shared_hand(
     """
     told = [{"step": asdict(step), **_shown(moment)} for step, moment in zip(steps, moments, strict=True)]
     script, style = script_of(STATIC), "\n".join((STATIC / name).read_text("utf-8") for name in _STYLES)
-    room = MOST_BYTES - len(script) - len(style) - 2 * len(json.dumps(told)) - 10_000
+    room = MAX_BYTES - len(script) - len(style) - 2 * len(json.dumps(told)) - 10_000
     data = {"title": title, "steps": told, "pictures": _pictures(jpegs, room)}
     return _page(title, script, style, data).encode("utf-8")
 

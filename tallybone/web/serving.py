@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 
 from tallybone.choices import OptionError
 from tallybone.web.crowd import Crowd, Limits, SeldomFilter, limits_of
-from tallybone.web.lines import MOST_FRAME, http_of, websocket_of
+from tallybone.web.lines import MAX_FRAME, http_of, websocket_of
 
 USUAL_PORT = 8080
 _ENDS_WITHIN_S = 5.0
@@ -136,7 +136,7 @@ class Serving:
             app,
             http=http_of(self._crowd),
             ws=websocket_of(self._crowd),
-            ws_max_size=MOST_FRAME,
+            ws_max_size=MAX_FRAME,
             ws_ping_interval=ASKS_EVERY_S,
             ws_ping_timeout=ANSWERS_WITHIN_S,
             # Compression would run once per viewer for the same snapshot.

@@ -14,9 +14,9 @@ from tallybone.recording.reader import read_recording
 from tallybone.recording.survey import Survey, is_running, survey
 from tallybone.replay.recorded_game import RecordedGame
 
-MOST_LISTED = 1000
+MAX_LISTED = 1000
 """Maximum number of recordings listed. Older ones are omitted."""
-_MOST_OPEN = 4
+_MAX_OPEN = 4
 _Age: TypeAlias = tuple[int, float, str]
 
 
@@ -50,9 +50,9 @@ class OpenRecording:
 class Shelf:
     """Recordings in a folder. Not thread-safe."""
 
-    def __init__(self, folder: Path, most: int = MOST_LISTED) -> None:
+    def __init__(self, folder: Path, most: int = MAX_LISTED) -> None:
         """Read *folder*, which need not exist yet. At most *most* recordings are listed."""
-        self.folder, self._most = folder, most
+        self.folder, self._max = folder, most
         self._ages: dict[str, tuple[_Print, _Age]] = {}
         self._surveys: dict[str, tuple[_Print, Survey]] = {}
         self._open: OrderedDict[str, tuple[_Print, OpenRecording]] = OrderedDict()
@@ -84,7 +84,7 @@ class Shelf:
         return found
 
     def opened(self, name: str) -> OpenRecording:
-        """Return a recording with its log up to now. The _MOST_OPEN latest ones stay in memory.
+        """Return a recording with its log up to now. The _MAX_OPEN latest ones stay in memory.
 
         Raises:
             NoRecordingError: If there is no such file.
@@ -102,7 +102,7 @@ class Shelf:
                 one.game.update(file, is_growing=running)
                 one.is_running = running
         self._open[name] = (now, one)
-        while len(self._open) > _MOST_OPEN:
+        while len(self._open) > _MAX_OPEN:
             self._open.popitem(last=False)
         return one
 
@@ -112,7 +112,7 @@ class Shelf:
         If there are too many, their metadata is read to find the newest.
         """
         files = self._files()
-        if len(files) <= self._most:
+        if len(files) <= self._max:
             self._ages = {}
             return files
         kept: dict[str, tuple[_Print, _Age]] = {}
@@ -121,7 +121,7 @@ class Shelf:
                 kept[path.name] = self._aged(path)
         self._ages = kept
         names = sorted(kept, key=lambda name: kept[name][1], reverse=True)
-        return [self.folder / name for name in names[: self._most]]
+        return [self.folder / name for name in names[: self._max]]
 
     def _aged(self, path: Path) -> tuple[_Print, _Age]:
         now = _Print.of(path)

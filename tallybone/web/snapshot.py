@@ -38,9 +38,9 @@ from tallybone.web.shapes import (
 )
 from tallybone.web.story import Story
 
-MOST_TOLD = 12
+MAX_TOLD = 12
 """Maximum number of messages in a snapshot."""
-_MOST_PROBLEMS = 8
+_MAX_PROBLEMS = 8
 # Kinds of players' actions, as opposed to corrections. A page shows the last such action separately.
 _DONE = ("play", "stack", "draw", "knock", "decline", "call", "domino")
 
@@ -75,7 +75,7 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
         plain(describe_pending(replace(game, players=names))),
         None if session.open_question is None else _question(session.open_question, session.places, now.chosen),
         next((one for one in reversed(plays) if one.kind in _DONE), None),
-        tuple(told[:MOST_TOLD]),
+        tuple(told[:MAX_TOLD]),
         replace(layout_shown(game, session.places, session.zones, now.picture_px), unsure=unsure_shown(now.view)),
         plays,
         irregular,
@@ -213,10 +213,10 @@ def _lost(now: LiveState) -> str | None:
 
 
 def _problems(now: LiveState) -> tuple[str, ...]:
-    """Return the problems that need somebody's attention, at most _MOST_PROBLEMS."""
+    """Return the problems that need somebody's attention, at most _MAX_PROBLEMS."""
     no_camera = phrase("the camera gives no pictures") if now.eye == "no camera" else None
     words = (_lost(now), no_camera, *now.parts)
-    return tuple(plain(one) for one in words if one is not None)[:_MOST_PROBLEMS]
+    return tuple(plain(one) for one in words if one is not None)[:_MAX_PROBLEMS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ def _empty(told: Sequence[ToldShown], version: int) -> Snapshot:
         NO_MATCH,
         None,
         None,
-        tuple(told[:MOST_TOLD]),
+        tuple(told[:MAX_TOLD]),
         LayoutShown(_NOTHING_PX, (), (), (), (), ()),
         (),
         (),

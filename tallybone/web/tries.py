@@ -10,8 +10,8 @@ from hardware.clock import Clock
 from tallybone.web.hosts import is_console, visitor_of
 
 _NS_PER_S = 1_000_000_000
-_MOST_VISITORS = 500
-_MOST_KNOWN = 100
+_MAX_VISITORS = 500
+_MAX_KNOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,12 @@ class Tries:
             del self._known[name]
 
     def succeeded(self, address: str) -> None:
-        """Forget the wrong guesses of an address, and remember it as one of the last _MOST_KNOWN that have entered."""
+        """Forget the wrong guesses of an address, and remember it as one of the last _MAX_KNOWN that have entered."""
         name = visitor_of(address).name
         self._visitors.pop(name, None)
         self._known.pop(name, None)
         self._known[name] = _Bucket(_ONE, self._clock())
-        if len(self._known) > _MOST_KNOWN:
+        if len(self._known) > _MAX_KNOWN:
             self._known.popitem(last=False)
 
     def _buckets(self, address: str) -> tuple[_Bucket, ...]:
@@ -115,9 +115,9 @@ class Tries:
         return tried.own, shared, network
 
     def _of(self, name: str) -> _Visitor:
-        """Return the state of a visitor. Only the _MOST_VISITORS most recent visitors are kept."""
+        """Return the state of a visitor. Only the _MAX_VISITORS most recent visitors are kept."""
         visitor = self._visitors.setdefault(name, _Visitor(_Bucket(_ONE, self._clock())))
         self._visitors.move_to_end(name)
-        while len(self._visitors) > _MOST_VISITORS:
+        while len(self._visitors) > _MAX_VISITORS:
             self._visitors.popitem(last=False)
         return visitor

@@ -37,7 +37,7 @@ def test_separable_examples_improve_the_classifier() -> None:
     knocks = rows(10, 0.4, 1)
     better = improvement(SHIPPED, examples(knocks, rows(20, 0.3, 2)))
     assert better is not None
-    assert (better.probabilities(knocks)[:, 0] >= SHIPPED.least_knock).all()
+    assert (better.probabilities(knocks)[:, 0] >= SHIPPED.min_knock).all()
 
 
 def test_contradictory_examples_are_rejected() -> None:
@@ -50,7 +50,7 @@ def test_knocks_are_learned_without_tiles_that_do_harm() -> None:
     sure = rows(30, 0.7, 1)
     better = improvement(SHIPPED, examples(sure[:6], sure[6:]))
     assert better is not None
-    assert (better.probabilities(sure)[:, 0] >= SHIPPED.least_knock).all()
+    assert (better.probabilities(sure)[:, 0] >= SHIPPED.min_knock).all()
 
 
 def test_nothing_is_learned_without_knocks() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.table.light import LEAST_CONTRAST, Trouble, examine_light
+from calibration.table.light import MIN_CONTRAST, Trouble, examine_light
 from lab.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
 from lab.render.paint import RenderedPicture, render
 from lab.render.scene import PlacedTile, Scene
@@ -45,7 +45,7 @@ def test_good_light_has_no_warnings(good: RenderedPicture) -> None:
     assert found.warnings == ()
     assert len(found.samples) == 8
     assert found.contrast is not None
-    assert found.contrast[0] > 2 * LEAST_CONTRAST
+    assert found.contrast[0] > 2 * MIN_CONTRAST
 
 
 def test_a_reflected_lamp_is_glare_at_its_tile(good: RenderedPicture) -> None:

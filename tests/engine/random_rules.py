@@ -9,7 +9,7 @@ from engine.rules.option_values import Choice, Number, Option, ValueKind
 from engine.rules.options import PRESETS, with_options
 from engine.rules.rules import OPTIONS
 
-MOST_SEATS = 6
+MAX_SEATS = 6
 # Values of numeric options, in addition to "none" if the option allows it.
 SMALL = {"target": (5, 20, 40, 100), "unit": (1, 2, 3, 5), "boneyard_reserve": (0, 1, 2, 4), "round_to": (2, 3, 5, 10)}
 SETS = ("6", "6", "6", "7", "double-nine", "12", "15", "18")
@@ -35,7 +35,7 @@ def random_rules(rng: random.Random) -> tuple[Rules, int]:
             rules = with_options(base, chosen)
         except OptionsError:
             continue
-        seats = [number for number in range(1, MOST_SEATS + 1) if not deal_problems(rules, number)]
+        seats = [number for number in range(1, MAX_SEATS + 1) if not deal_problems(rules, number)]
         if seats:
             return rules, rng.choice(seats)
 

@@ -36,7 +36,7 @@ from engine.state.events import Seq
 from tests.engine.test_perft import DEALS
 from tests.engine.test_table import dealt, random_table, stepped
 
-MOST_MOVES = 150
+MAX_MOVES = 150
 
 
 def renamed(layout: Layout) -> Layout:
@@ -76,7 +76,7 @@ def check(table: Table) -> None:
 def test_every_position_of_a_random_match_round_trips(seed: int) -> None:
     rng = random.Random(seed)
     table = random_table(rng)
-    for _ in range(MOST_MOVES):
+    for _ in range(MAX_MOVES):
         check(table)
         if table.is_over:
             break
@@ -212,7 +212,7 @@ def test_the_random_matches_cover_rare_cases() -> None:
     for seed in range(60):
         rng = random.Random(seed)
         table = random_table(rng)
-        for _ in range(MOST_MOVES):
+        for _ in range(MAX_MOVES):
             text = format_position(table)
             seen.update(word for word in RARE if word in text)
             if table.is_over:

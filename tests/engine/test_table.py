@@ -53,7 +53,7 @@ from tests.engine.random_rules import random_rules
 from tests.engine.table import tiles
 
 TWO = ("Ann", "Ben")
-MOST_MOVES = 400
+MAX_MOVES = 400
 
 
 def random_table(rng: random.Random) -> Table:
@@ -81,7 +81,7 @@ def test_a_random_match_is_regular_and_conserves_tiles(seed: int) -> None:
     table = random_table(rng)
     rules = table.game.rules
     whole_set = Counter(full_set(rules.max_pips) * rules.copies)
-    for _ in range(MOST_MOVES):
+    for _ in range(MAX_MOVES):
         if table.is_over:
             break
         table = stepped(table, rng)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallybone.plain_text import MOST_NAME, names_of, plain
+from tallybone.plain_text import MAX_NAME, names_of, plain
 
 
 def test_control_characters_are_removed() -> None:
@@ -23,7 +23,7 @@ def test_markup_is_unchanged() -> None:
 
 def test_a_long_name_is_truncated() -> None:
     (name,) = names_of(("x" * 10_000,))
-    assert name == "x" * (MOST_NAME - 1) + "…"
+    assert name == "x" * (MAX_NAME - 1) + "…"
 
 
 @given(st.text(), st.integers(1, 50))

@@ -19,8 +19,8 @@ from vision.geometry.poses import Poses, sides_px, to_image
 _SURE = 0.8
 # Spread of the residuals of a real tile (log lengths, cosine of the angle) in the first and last iteration.
 _FIRST_SPREAD, _LAST_SPREAD = 0.3, 0.07
-_ROUNDS, _MOST_TILES = 6, 100
-_LEAST_TRUST = 1e-3
+_ROUNDS, _MAX_TILES = 6, 100
+_MIN_TRUST = 1e-3
 _CUT_OFF = 4.0  # Outlier limit, in spreads.
 # Prior spread of the parameters: log scale, squeeze, slant, and growth along x and y.
 _PRIOR_SPREAD = np.array([5.0, 0.15, 0.15, 0.3, 0.3])
@@ -88,9 +88,9 @@ def find_plane(poses: Poses, probabilities: NDArray[np.float64], size_px: tuple[
         probabilities: Probability that each pose is a tile, shape (N,).
         size_px: Width and height of the image.
     """
-    sure = np.argsort(-probabilities, kind="stable")[:_MOST_TILES]
+    sure = np.argsort(-probabilities, kind="stable")[:_MAX_TILES]
     sure = sure[probabilities[sure] >= min(_SURE, float(probabilities.max()))]
-    tiles, trust = poses[sure], np.maximum(log_odds(probabilities[sure]), _LEAST_TRUST)
+    tiles, trust = poses[sure], np.maximum(log_odds(probabilities[sure]), _MIN_TRUST)
     middle, span = np.array(size_px) / 2, float(max(size_px))
     normal = np.array([[1 / span, 0, -middle[0] / span], [0, 1 / span, -middle[1] / span], [0, 0, 1]])
     log_scale = -_most_supported(np.log(sides_px(tiles) / span), trust**2 * np.sqrt(sides_px(tiles)))

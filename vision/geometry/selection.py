@@ -10,12 +10,12 @@ from vision.geometry.poses import Poses, corners, require_poses, sides_px
 
 # Poses that overlap by more than this share of the smaller one exclude each other. Neighbours may appear to overlap
 # slightly, because poses are inexact and tile sides are visible in oblique views.
-_MOST_OVERLAP = 0.15
+_MAX_OVERLAP = 0.15
 # Larger clusters of overlapping poses are solved greedily, because exact search could take too long.
 _EXACT_UP_TO = 16
 
 
-def suppress_duplicates(poses: Poses, scores: NDArray[np.float64], *, at_most: int) -> NDArray[np.intp]:
+def suppress_duplicates(poses: Poses, scores: NDArray[np.float64], *, max_count: int) -> NDArray[np.intp]:
     """Suppress near-duplicate poses. Returns the indices of the best of each group, best first.
 
     Two poses are near-duplicates if their centres differ by less than a third of a side, their axes by less than 30
@@ -24,7 +24,7 @@ def suppress_duplicates(poses: Poses, scores: NDArray[np.float64], *, at_most: i
     Args:
         poses: Shape (N, 6).
         scores: Shape (N,). Higher is better.
-        at_most: Maximum number of indices to return.
+        max_count: Maximum number of indices to return.
     """
     require_poses(poses)
     side = sides_px(poses)
@@ -39,7 +39,7 @@ def suppress_duplicates(poses: Poses, scores: NDArray[np.float64], *, at_most: i
         if not alive[place]:
             continue
         kept.append(int(order[place]))
-        if len(kept) == at_most:
+        if len(kept) == max_count:
             break
         rest = slice(place + 1, None)
         gap = np.exp(log_side[place]) / 3
@@ -111,7 +111,7 @@ def _rivals(poses: Poses) -> list[set[int]]:
     for i in range(len(poses)):
         distance = np.hypot(poses[i + 1 :, 0] - poses[i, 0], poses[i + 1 :, 1] - poses[i, 1])
         for j in np.nonzero(distance < 1.15 * (side[i] + side[i + 1 :]))[0] + i + 1:
-            if overlap_share(outlines[i], outlines[j]) > _MOST_OVERLAP:
+            if overlap_share(outlines[i], outlines[j]) > _MAX_OVERLAP:
                 rivals[i].add(int(j))
                 rivals[int(j)].add(i)
     return rivals

@@ -119,8 +119,8 @@ class _Pen:
     def pips(self, tile: SeenTile, half: Half, room: _Room) -> None:
         """Write the number of pips of a half, or its two most likely numbers if it is uncertain."""
         side_px = _half_px(tile)
-        color, most_wide = (YELLOW, 0.66) if half.is_sure else (ORANGE, 0.86)
-        label = self._label(half.written, side_px=side_px, most_wide_px=side_px * most_wide)
+        color, max_wide = (YELLOW, 0.66) if half.is_sure else (ORANGE, 0.86)
+        label = self._label(half.written, side_px=side_px, max_wide_px=side_px * max_wide)
         size_px = (label.shape[1] / self._scale, label.shape[0] / self._scale)
         edge_px, center_px = room.beside(tile, half, size_px)
         if edge_px != center_px:
@@ -130,7 +130,7 @@ class _Pen:
     def question(self, tile: SeenTile) -> None:
         """Write a question mark at the centre of a tile."""
         side_px = _half_px(tile)
-        label = self._label("?", side_px=1.4 * side_px, most_wide_px=side_px)
+        label = self._label("?", side_px=1.4 * side_px, max_wide_px=side_px)
         self._write(label, tile.center_px, ORANGE, side_px=1.4 * side_px)
 
     def _dashes(self, tile: SeenTile, *, width_px: float) -> None:
@@ -141,10 +141,10 @@ class _Pen:
                 ends = [(ax + (bx - ax) * part, ay + (by - ay) * part) for part in (at, to)]
                 self._line(ends[0], ends[1], ORANGE, width_px=width_px)
 
-    def _label(self, text: str, *, side_px: float, most_wide_px: float) -> GreyImage:
+    def _label(self, text: str, *, side_px: float, max_wide_px: float) -> GreyImage:
         """Return the opacity mask of a text, in a size that fits a half with this side."""
         height_px = side_px * self._scale * 0.44
-        return _glyphs(text, height_px=height_px, most_wide_px=most_wide_px * self._scale)
+        return _glyphs(text, height_px=height_px, max_wide_px=max_wide_px * self._scale)
 
     def _write(self, glyphs: GreyImage, center_px: PointPx, color: Bgr, *, side_px: float) -> None:
         """Write a text with a casing, centred at a point."""
@@ -248,7 +248,7 @@ class _Room:
         return self._taken[top:bottom, left:right]
 
 
-def _glyphs(text: str, *, height_px: float, most_wide_px: float) -> GreyImage:
+def _glyphs(text: str, *, height_px: float, max_wide_px: float) -> GreyImage:
     """Return a tight opacity mask of a text, 0 to 255.
 
     The rendered ink is measured, because OpenCV 5 uses another font than OpenCV 4.
@@ -257,7 +257,7 @@ def _glyphs(text: str, *, height_px: float, most_wide_px: float) -> GreyImage:
     sheet = np.zeros((160, 130 * len(text)), np.uint8)
     cv2.putText(sheet, text, (20, 130), cv2.FONT_HERSHEY_SIMPLEX, scale, 255, thick_px, cv2.LINE_AA)
     left, top, width, height = cv2.boundingRect(sheet)
-    factor = min(height_px / height, most_wide_px / width)
+    factor = min(height_px / height, max_wide_px / width)
     size = (max(round(width * factor), 1), max(round(height * factor), 1))
     return _as_mask(cv2.resize(sheet[top : top + height, left : left + width], size, interpolation=cv2.INTER_AREA))
 

@@ -23,9 +23,9 @@ _INTEGER_TYPES = {1: "B", 3: "H", 4: "I"}  # BYTE, SHORT, LONG: the types of siz
 _TYPE_BYTES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
 # Maximum total size of all tags. The decoder keeps every tag, and several may share the same bytes. The two tables of
 # 80 megapixels in rows of 80 need 8 MB.
-_MOST_TAG_BYTES = 32 * 1024 * 1024
+_MAX_TAG_BYTES = 32 * 1024 * 1024
 # Maximum number of bits per pixel: 16 each of red, green, blue and alpha.
-_MOST_PIXEL_BITS = 64
+_MAX_PIXEL_BITS = 64
 # Maximum side of a tile, which may be larger than the image. Common sizes are 64 to 1024.
 _LARGEST_TILE_PX = 4096
 
@@ -39,8 +39,8 @@ def tiff_size_px(data: bytes) -> tuple[int, int]:
     """
     tags = _tags(data)
     bits = max(tags.get(_DEPTH_BITS, (1,))) * max(tags.get(_CHANNELS, (1,)))
-    if bits > _MOST_PIXEL_BITS:
-        raise HeaderError(f"expected at most {_MOST_PIXEL_BITS} bits for a pixel, but its TIFF header says {bits}")
+    if bits > _MAX_PIXEL_BITS:
+        raise HeaderError(f"expected at most {_MAX_PIXEL_BITS} bits for a pixel, but its TIFF header says {bits}")
     tile_px = max(*tags.get(_TILE_WIDTH, (0,)), *tags.get(_TILE_HEIGHT, (0,)))
     if tile_px > _LARGEST_TILE_PX:
         raise HeaderError(f"expected parts of at most {_LARGEST_TILE_PX} px, but its TIFF header says {tile_px}")
@@ -67,7 +67,7 @@ def _tags(data: bytes) -> dict[int, tuple[int, ...]]:
         tag, kind, count = struct.unpack_from(order + "HHI", data, entry_at)
         length = count * _TYPE_BYTES.get(kind, 0)
         tag_bytes += length
-        if tag_bytes > _MOST_TAG_BYTES:
+        if tag_bytes > _MAX_TAG_BYTES:
             raise HeaderError("its TIFF header is damaged: its tags are too large")
         value_at = entry_at + 8 if length <= 4 else struct.unpack_from(order + "I", data, entry_at + 8)[0]
         if value_at + length > len(data):
@@ -93,12 +93,12 @@ _HEIF_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", 
 _PNG_NEEDED = frozenset({b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"eXIf"})
 # Files with more segments or chunks are rejected. Images have at most a few hundred. 80 megapixels in PNG chunks of 8
 # kB would have 30,000.
-_MOST_PARTS = 1 << 18
+_MAX_PARTS = 1 << 18
 # libjpeg writes 10 scans. Each is decoded over the whole image even if its data is tiny, which takes 0.05 to 0.35 s at
 # 80 megapixels. The limits allow 10 scans for the largest image, and more than any encoder writes at 12 megapixels.
-_MOST_SCANS = 64
-_MOST_AVIF_HEADER = 1 << 16
-_MOST_SCANNED_PIXELS = 800_000_000
+_MAX_SCANS = 64
+_MAX_AVIF_HEADER = 1 << 16
+_MAX_SCANNED_PIXELS = 800_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ def _parse_jpeg(data: bytes) -> Header:
 def _require_whole_jpeg(data: bytes) -> None:
     scans = sum(marker == 0xDA for marker, _ in _jpeg_segments(data))
     header = _parse_jpeg(data)
-    most = min(_MOST_SCANS, _MOST_SCANNED_PIXELS // (header.width_px * header.height_px))
+    most = min(_MAX_SCANS, _MAX_SCANNED_PIXELS // (header.width_px * header.height_px))
     if scans > most:
         raise HeaderError(f"expected at most {most} scans at its size, but the JPEG file has {scans}")
 
@@ -213,7 +213,7 @@ def _require_whole_jpeg(data: bytes) -> None:
 def _jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield each marker and the offset of its segment, up to and including the end-of-image marker."""
     at = 2
-    for _ in range(_MOST_PARTS):
+    for _ in range(_MAX_PARTS):
         found = _JPEG_MARKER.match(data, at)
         if found is None:
             if at >= len(data) or data[at] == 0xFF:
@@ -229,7 +229,7 @@ def _jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
         at += length
         if marker == 0xDA:
             at = _end_of_scan(data, at)
-    raise HeaderError(f"its JPEG data has more than {_MOST_PARTS} parts")
+    raise HeaderError(f"its JPEG data has more than {_MAX_PARTS} parts")
 
 
 def _end_of_scan(data: bytes, at: int) -> int:
@@ -254,13 +254,13 @@ def _require_whole_png(data: bytes) -> None:
 def _png_chunks(data: bytes) -> Iterator[tuple[int, int, bytes]]:
     """Yield the offset, content length and name of each chunk."""
     at = len(_PNG_SIGNATURE)
-    for _ in range(_MOST_PARTS):
+    for _ in range(_MAX_PARTS):
         length, name = struct.unpack_from(">I4s", data, at)
         yield at, length, name
         if name == b"IEND":
             return
         at += 12 + length
-    raise HeaderError(f"its PNG data has more than {_MOST_PARTS} parts")
+    raise HeaderError(f"its PNG data has more than {_MAX_PARTS} parts")
 
 
 def _parse_webp(data: bytes) -> Header:
@@ -280,7 +280,7 @@ def _parse_webp(data: bytes) -> Header:
 
 def _avif_size_px(data: bytes) -> tuple[int, int]:
     """Return the size of the largest image in an AVIF file, from the property "ispe" of each image."""
-    ends = [found.end() for found in re.finditer(rb"ispe\0{4}", data[:_MOST_AVIF_HEADER])]
+    ends = [found.end() for found in re.finditer(rb"ispe\0{4}", data[:_MAX_AVIF_HEADER])]
     if not ends:
         raise HeaderError("its AVIF header is damaged")
     return max((struct.unpack_from(">II", data, at) for at in ends), key=lambda size: size[0] * size[1])

@@ -63,13 +63,13 @@ def load_picture(path: Path) -> Image:
     return decode_picture(read_picture_file(path), str(path))
 
 
-def decode_picture(data: bytes, name: str, *, least_px: int | None = None) -> Image:
+def decode_picture(data: bytes, name: str, *, min_px: int | None = None) -> Image:
     """Decode an image file in memory, like `load_picture`.
 
     Args:
         data: The whole file.
         name: Name for error messages.
-        least_px: Decode at 1/2, 1/4 or 1/8 of the size if the long side keeps this length. HEIC is not reduced.
+        min_px: Decode at 1/2, 1/4 or 1/8 of the size if the long side keeps this length. HEIC is not reduced.
 
     Returns:
         Shape (H, W, 3), BGR.
@@ -80,7 +80,7 @@ def decode_picture(data: bytes, name: str, *, least_px: int | None = None) -> Im
     if is_heic(data):
         return _decode_heic(data, name)
     header = check_picture(data, name)
-    return _decode(needed_to_decode(data, header.kind), header, name, least_px)
+    return _decode(needed_to_decode(data, header.kind), header, name, min_px)
 
 
 def check_picture(data: bytes, name: str) -> Header:
@@ -162,10 +162,10 @@ def _decode_heic(data: bytes, name: str) -> Image:
     return np.ascontiguousarray(image[..., :3])
 
 
-def _decode(data: bytes, header: Header, name: str, least_px: int | None) -> Image:
+def _decode(data: bytes, header: Header, name: str, min_px: int | None) -> Image:
     pixels, long_side_px = header.width_px * header.height_px, max(header.width_px, header.height_px)
-    least_px = least_px or long_side_px
-    modes = (mode for scale, mode in _REDUCED if scale * least_px <= long_side_px or pixels * 4 > MAX_PIXELS * scale**2)
+    min_px = min_px or long_side_px
+    modes = (mode for scale, mode in _REDUCED if scale * min_px <= long_side_px or pixels * 4 > MAX_PIXELS * scale**2)
     mode = next(modes, cv2.IMREAD_COLOR)
     try:
         image = cv2.imdecode(np.frombuffer(data, np.uint8), mode)
@@ -178,13 +178,13 @@ def _decode(data: bytes, header: Header, name: str, least_px: int | None) -> Ima
     return np.ascontiguousarray(image, dtype=np.uint8)
 
 
-FINEST_PX, _MOST_LEVELS = 1280, 5
+FINEST_PX, _MAX_LEVELS = 1280, 5
 # The detector starts at this size, so every larger image has such a level. With only halved levels it would start at
 # 350 px for an image of 700 px, and miss small tiles.
 SEARCHED_PX = 640
 _SMALLEST_SIDE_PX = 40
 # A dim image is brightened until its 99th percentile reaches this, within a gain that limits the noise.
-_WHITE, _MOST_GAIN = 230, 3.0
+_WHITE, _MAX_GAIN = 230, 3.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,7 +233,7 @@ def build_pyramid(image: Image) -> tuple[Level, ...]:
     """
     long_side_px = min(max(image.shape[:2]), FINEST_PX)
     found: list[Level] = []
-    for _ in range(_MOST_LEVELS):
+    for _ in range(_MAX_LEVELS):
         scale = max(image.shape[:2]) / long_side_px
         size_px = max(1, round(image.shape[1] / scale)), max(1, round(image.shape[0] / scale))
         if found and min(size_px) < _SMALLEST_SIDE_PX:
@@ -271,4 +271,4 @@ def _gain(image: Image) -> float:
     """Return the gain that brightens a dim image to normal contrast, at most 3. 1 or less for a well-lit image."""
     blue, green, red = cv2.split(np.ascontiguousarray(image[::4, ::4]))
     white = float(np.percentile(cv2.max(cv2.max(blue, green), red), 99))
-    return min(_WHITE / max(white, 1.0), _MOST_GAIN)
+    return min(_WHITE / max(white, 1.0), _MAX_GAIN)

@@ -20,16 +20,16 @@ from vision.reading import Contact, Join
 
 # All lengths are in sides of a half.
 # Maximum gap. Real plays leave up to 0.25, and poses are accurate to 0.1.
-_MOST_GAP = 0.34
+_MAX_GAP = 0.34
 # Maximum gap for a tile at an angle, because arms around a starter are crowded.
-_MOST_GAP_LEANING = 0.55
+_MAX_GAP_LEANING = 0.55
 # Maximum distance of the midpoint of an end beyond the edge of its neighbour, and maximum angle from square.
-_MOST_OVERHANG = 0.1
-_MOST_SKEW_RAD = np.radians(25)
+_MAX_OVERHANG = 0.1
+_MAX_SKEW_RAD = np.radians(25)
 # Minimum angle from square at which a tile counts as leaning.
-_LEAST_LEAN_RAD = np.radians(12)
+_MIN_LEAN_RAD = np.radians(12)
 # A leaning end must point at its neighbour: the point this far beyond the gap must lie on the neighbour or at most
-# _MOST_OVERHANG beside it.
+# _MAX_OVERHANG beside it.
 _POINTS_INTO = 0.25
 # Maximum distance from the middle of a side that counts as its middle. At corners people lay tiles as close as 0.18.
 _MIDDLE = 0.12
@@ -101,16 +101,16 @@ def _at_half(mine: Poses, other: Poses, first: NDArray[np.intp], second: NDArray
     gap_u, gap_v = np.abs(u) - 1, (np.abs(v) - 1) / 2
     by_end = gap_u > gap_v
     straight_gap = np.where(by_end, gap_u, gap_v)
-    level = np.where(by_end, np.abs(v) <= 1 + 2 * _MOST_OVERHANG, np.abs(u) <= 1 + _MOST_OVERHANG)
+    level = np.where(by_end, np.abs(v) <= 1 + 2 * _MAX_OVERHANG, np.abs(u) <= 1 + _MAX_OVERHANG)
     facing = np.where(by_end[:, None], -np.sign(u)[:, None] * axes[:, 0], -np.sign(v)[:, None] * axes[:, 1])
     square = (outward * facing).sum(axis=1) / np.linalg.norm(outward, axis=1) / np.linalg.norm(facing, axis=1)
-    is_straight = level & (square > np.cos(_MOST_SKEW_RAD)) & (np.abs(straight_gap) < _MOST_GAP)
+    is_straight = level & (square > np.cos(_MAX_SKEW_RAD)) & (np.abs(straight_gap) < _MAX_GAP)
     gap = np.hypot(np.maximum(gap_u, 0), np.maximum(gap_v, 0))
     du, dv = _inside(axes, outward)  # a step of one side outward
     reach = gap + _POINTS_INTO
-    points_in = (np.abs(u + reach * du) < 1 + _MOST_OVERHANG) & (np.abs(v + reach * dv) < 1 + 2 * _MOST_OVERHANG)
-    outside = np.maximum(gap_u, gap_v) > -_MOST_OVERHANG
-    leans = ~is_straight & (square < np.cos(_LEAST_LEAN_RAD)) & (gap < _MOST_GAP_LEANING) & points_in & outside
+    points_in = (np.abs(u + reach * du) < 1 + _MAX_OVERHANG) & (np.abs(v + reach * dv) < 1 + 2 * _MAX_OVERHANG)
+    outside = np.maximum(gap_u, gap_v) > -_MAX_OVERHANG
+    leans = ~is_straight & (square < np.cos(_MIN_LEAN_RAD)) & (gap < _MAX_GAP_LEANING) & points_in & outside
     found = []
     for i in np.nonzero(is_straight | leans)[0]:
         meeting = _meeting(leaning=bool(leans[i]), by_end=bool(by_end[i]), off_middle=abs(float(u[i])))

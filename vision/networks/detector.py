@@ -73,9 +73,9 @@ _MAX_PROPOSALS = 300
 # one, and 93.7 % with two.
 _SMALL_SIDE_PX, _CLEAR, _AROUND_SMALL, _LIKELY = 17.0, 0.5, 6.0, 0.3
 _FINER_LOOKS, _MAX_LOOK_PX, _MIN_FACTOR = 2, 1280 * 960, 1.2
-# A focus that covers at most _MOST_IN_FOCUS of the image is searched at a level on which tiles have a side of at least
+# A focus that covers at most _MAX_IN_FOCUS of the image is searched at a level on which tiles have a side of at least
 # _EASY_SIDE_PX, with a margin of _AROUND_FOCUS sides. Without a focus, a tile with a side of 11 px was missed for 22 s.
-_EASY_SIDE_PX, _AROUND_FOCUS, _MOST_IN_FOCUS = 14.0, 3.0, 0.3
+_EASY_SIDE_PX, _AROUND_FOCUS, _MAX_IN_FOCUS = 14.0, 3.0, 0.3
 # Number of coarser levels that are searched too. In a close-up, only they show a whole tile. The number of likely tiles
 # at 640 px cannot distinguish a close-up from a full table, because large pips look like a dozen small tiles.
 _COARSER_LEVELS = 2
@@ -193,7 +193,7 @@ def _merged(looks: list[tuple[Level, Proposals]]) -> Proposals:
     shown_px = np.concatenate([sides_px(found.poses) / level.scale for level, found in looks])
     smallest, largest = _BEST_SIDE_PX
     octaves = np.abs(np.log2(shown_px / np.clip(shown_px, smallest, largest)))
-    kept = suppress_duplicates(poses, likely - _LOST_PER_OCTAVE * octaves, at_most=_MAX_PROPOSALS)
+    kept = suppress_duplicates(poses, likely - _LOST_PER_OCTAVE * octaves, max_count=_MAX_PROPOSALS)
     return Proposals(poses[kept], likely[kept])
 
 
@@ -243,7 +243,7 @@ def _needs_finer_level(focus: Focus, level: Level) -> bool:
 def _is_small(focus: Focus, level: Level) -> bool:
     left, top, right, bottom = focus.box_px
     width, height = level.full_size_px
-    return (right - left) * (bottom - top) <= _MOST_IN_FOCUS * width * height
+    return (right - left) * (bottom - top) <= _MAX_IN_FOCUS * width * height
 
 
 def _cut(level: Level, focus: Focus) -> tuple[int, int, int, int]:

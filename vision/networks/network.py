@@ -27,7 +27,7 @@ _SMALL_DIFFERENCE = 6.0
 _LARGE_DIFFERENCE = 120.0
 # In 8-bit Lab, OpenCV scales lightness to 0 to 255, but not a and b.
 _LAB_SCALES = (100 / 255, 1.0, 1.0)
-_MOST_ROWS = 30000  # cv2.remap is limited to 32767 rows.
+_MAX_ROWS = 30000  # cv2.remap is limited to 32767 rows.
 # If more than _BURNT_OUT of a patch is saturated in a brightened image, its gain is reduced until only that share of
 # its samples is brighter than _BRIGHT_ENOUGH.
 _BURNT_OUT, _BRIGHT_ENOUGH = 0.01, 250
@@ -81,9 +81,9 @@ def half_grid(half: int, *, size: int = 32, span: float = 1.2) -> PatchGrid:
     return PatchGrid(uv if half == 0 else -uv, size, size, face, span / size)
 
 
-def _within(uv: Points, most_u: float, most_v: float) -> NDArray[np.bool_]:
+def _within(uv: Points, max_u: float, max_v: float) -> NDArray[np.bool_]:
     """Return a mask of the points inside a rectangle around the origin."""
-    return np.asarray((np.abs(uv[:, 0]) < most_u) & (np.abs(uv[:, 1]) < most_v))
+    return np.asarray((np.abs(uv[:, 0]) < max_u) & (np.abs(uv[:, 1]) < max_v))
 
 
 def sample(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> Image:
@@ -121,8 +121,8 @@ def _sampled(
     patches = np.empty((len(poses), basis.shape[1], 3), np.uint8)
     for index, (image, level) in enumerate(zip(images, levels, strict=True)):
         rows = np.nonzero(chosen == index)[0]
-        for start in range(0, len(rows), _MOST_ROWS):
-            part = rows[start : start + _MOST_ROWS]
+        for start in range(0, len(rows), _MAX_ROWS):
+            part = rows[start : start + _MAX_ROWS]
             patches[part] = _remapped(image, level, poses[part], basis)
     return patches
 

@@ -20,7 +20,7 @@ _SURE = 0.99
 # wrong. Without softening it is 97 % and 0.4 %, and the log loss is 0.108 instead of 0.103.
 _SOFTENING, _MISREAD = 0.75, 0.001
 # Maximum number of iterations, and change below which they end.
-_MOST_ROUNDS = 10
+_MAX_ROUNDS = 10
 _CONVERGED = 1e-3
 # Tiles above this probability are decided at once, without regard to the others.
 _DECIDED = 0.9999
@@ -66,7 +66,7 @@ def agree(
     chances = _soften(chances)
     repeat = _repeat_weight(chances[up], set_is_given=set_is_given)
     beliefs = _Beliefs(np.log(chances[up]), links, repeat)
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         if beliefs.exchange() < _CONVERGED:
             break
     pips, together = np.zeros(chances.shape[:2], np.int64), chances.copy()

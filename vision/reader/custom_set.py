@@ -22,7 +22,7 @@ from vision.networks.pip_classifier import PipClassifier
 from vision.networks.tile_sheet import TileSheet, simulate_view
 
 # Lower limit for probabilities of the built-in classifier, which may exclude the true number on an unknown set.
-_LEAST_CHANCE = 1e-6
+_MIN_CHANCE = 1e-6
 _NEVER = 1e-12
 
 
@@ -98,7 +98,7 @@ def described_inputs(head: PipClassifier, described: NDArray[np.float32]) -> NDA
 def builtin_logs(head: PipClassifier, described: NDArray[np.float32], count: int) -> NDArray[np.float64]:
     """Return the built-in classifier's log probabilities of the numbers below *count*, shape (N, count)."""
     features = described[:, : len(head.mean)]
-    return np.log(head.probabilities(features)[:, :count].astype(np.float64) + _LEAST_CHANCE)
+    return np.log(head.probabilities(features)[:, :count].astype(np.float64) + _MIN_CHANCE)
 
 
 _VIEWS = 60
@@ -106,7 +106,7 @@ _FOLDS = 4
 _STEPS = 80
 # Factor of the regularisation in the regression with images, which has four times as many weights, and the minimum
 # spread by which a pixel is standardised, in the scale of `vision.networks.network.contrasts`.
-_PICTURES_RESTRAINED, _LEAST_SPREAD = 3.0, 0.02
+_PICTURES_RESTRAINED, _MIN_SPREAD = 3.0, 0.02
 # Random pose error of the views, in sides, as in `lab.training`.
 _SPREAD = 0.05
 
@@ -214,7 +214,7 @@ def fit(views: Views, pips: NDArray[np.int64], restraint: Restraint) -> CustomSe
     count = views.pictures
     weights = _fitted(seen[:, count:], logs, shown, restraint.strength)
     if count:
-        middle, spread = seen[:, :count].mean(axis=0), seen[:, :count].std(axis=0) + _LEAST_SPREAD
+        middle, spread = seen[:, :count].mean(axis=0), seen[:, :count].std(axis=0) + _MIN_SPREAD
         alike = np.concatenate([(seen[:, :count] - middle) / spread, seen[:, count:]], axis=1)
         both = _fitted(alike, logs, shown, _PICTURES_RESTRAINED * restraint.strength)
         both[:count] /= spread[:, None]
@@ -323,7 +323,7 @@ def misread(chances: NDArray[np.float64], pips: NDArray[np.int64]) -> float:
 # With 4.0 these are 12 %, 10 and 15; with 8.0 they are 8 %, 18 and 15.
 _BONUS = 6.0
 # Minimum spreads between views of a half, of an image pixel and of a standardised feature.
-_LEAST_SPREADS = np.repeat((0.02, 0.4), (PICTURE_FEATURES, FEATURES))
+_MIN_SPREADS = np.repeat((0.02, 0.4), (PICTURE_FEATURES, FEATURES))
 # Share of the views of a half that are in reach of its exemplar, and share of those that differ from others too little
 # for full effect.
 _WITHIN, _UNLIKE = 0.9, 0.2
@@ -417,7 +417,7 @@ def fit_exemplars(views: NDArray[np.float64], pips: NDArray[np.int64], is_exempl
     """
     centers = views.mean(axis=0)
     within = (views - centers).reshape(-1, views.shape[2])
-    scale = np.hypot(within.std(axis=0), _LEAST_SPREADS)
+    scale = np.hypot(within.std(axis=0), _MIN_SPREADS)
     spread = (within / scale).T @ (within / scale) / len(within)
     fitted = _fitted_exemplars(views, pips, np.nonzero(is_exemplar)[0], scale, spread)
     spreads, reaches, directions, bounds = zip(*fitted, strict=True)
@@ -451,7 +451,7 @@ def _fitted_exemplars(
     centers = views.mean(axis=0)
     for at in halves.tolist():
         own, others = views[:, at], pips != pips[at]
-        spreads = np.hypot(own.std(axis=0), _LEAST_SPREADS)
+        spreads = np.hypot(own.std(axis=0), _MIN_SPREADS)
         squares = (((views - centers[at]) / spreads)[..., features] ** 2).mean(axis=2)
         reach = float(np.quantile(squares[:, at], _WITHIN))
         apart = (centers[others] - centers[at]) / scale

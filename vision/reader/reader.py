@@ -76,9 +76,9 @@ def relocate(levels: tuple[Level, ...], candidates: Candidates, plane: Plane, se
 # Candidates above these log odds are clear.
 _CLEAR = 3.0
 # Log odds by which a double blank must exceed those of other tiles, because plain parts of a table look like one. A set
-# has only one, so each less likely one needs more, up to _MOST_BLANKS times as much. Logistic regression on 2765
+# has only one, so each less likely one needs more, up to _MAX_BLANKS times as much. Logistic regression on 2765
 # held-out candidates of rendered tables gives 1.0 to 1.2.
-_BLANK_DOUBT, _MOST_BLANKS = 1.0, 3
+_BLANK_DOUBT, _MAX_BLANKS = 1.0, 3
 # Minimum log odds of a candidate where no other is clear, because cards, keys and labels look like a lone tile. In 250
 # held-out pictures, 8 of 30 such candidates above 0 are tiles, and 2603 of 2715 of the others.
 _LONE_DOUBT = 2.5
@@ -109,7 +109,7 @@ def min_odds(odds: NDArray[np.float64], is_blank: NDArray[np.bool_], *, others_k
         others_known: Whether the other tiles on the table are known, so that a lone candidate needs no more.
     """
     needed, blank, is_clear = np.zeros(len(odds)), np.nonzero(is_blank)[0], odds > _CLEAR
-    needed[blank[np.argsort(-odds[blank])]] = _BLANK_DOUBT * np.minimum(np.arange(len(blank)) + 1, _MOST_BLANKS)
+    needed[blank[np.argsort(-odds[blank])]] = _BLANK_DOUBT * np.minimum(np.arange(len(blank)) + 1, _MAX_BLANKS)
     is_lone = is_clear.sum() - is_clear == 0
     return needed if others_known else needed + _LONE_DOUBT * is_lone
 

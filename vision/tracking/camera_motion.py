@@ -104,9 +104,9 @@ STRAIGHT_ON = Alignment()
 # Maximum distance in sides between a half and its predicted position.
 _AGREES = 0.35
 # Maximum change of scale and rotation.
-_MOST_GROWTH, _MOST_TURN_RAD = 1.25, 0.5
+_MAX_GROWTH, _MAX_TURN_RAD = 1.25, 0.5
 # Minimum number of tiles, and share of the known tiles, that must agree.
-_LEAST_TILES, _LEAST_STILL_SHARE = 3, 0.5
+_MIN_TILES, _MIN_STILL_SHARE = 3, 0.5
 
 
 def find_motion(before: Sequence[SeenTile], after: Sequence[SeenTile]) -> Motion | None:
@@ -120,7 +120,7 @@ def find_motion(before: Sequence[SeenTile], after: Sequence[SeenTile]) -> Motion
         after: Tiles read from the current image.
     """
     known, seen = ([tile for tile in tiles if tile.halves] for tiles in (before, after))
-    if len(known) < _LEAST_TILES:
+    if len(known) < _MIN_TILES:
         return None
     best: list[tuple[Points, Points]] = []
     for start, end in _pairs(known, seen):
@@ -128,7 +128,7 @@ def find_motion(before: Sequence[SeenTile], after: Sequence[SeenTile]) -> Motion
         if motion is not None:
             agreed = _agreeing(motion, known, seen)
             best = agreed if len(agreed) > len(best) else best
-    if len(best) < max(_LEAST_TILES, _LEAST_STILL_SHARE * len(known)):
+    if len(best) < max(_MIN_TILES, _MIN_STILL_SHARE * len(known)):
         return None
     return _fitted(np.concatenate([start for start, _ in best]), np.concatenate([end for _, end in best]))
 
@@ -153,7 +153,7 @@ def _similarity(start: Points, end: Points) -> Motion | None:
     """Return the similarity transform between two pairs of points, or None if it exceeds the limits."""
     a, b = (complex(*(pair[1] - pair[0])) for pair in (start, end))
     factor = b / a
-    if not 1 / _MOST_GROWTH < abs(factor) < _MOST_GROWTH or abs(np.angle(factor)) > _MOST_TURN_RAD:
+    if not 1 / _MAX_GROWTH < abs(factor) < _MAX_GROWTH or abs(np.angle(factor)) > _MAX_TURN_RAD:
         return None
     turn = np.array([[factor.real, -factor.imag], [factor.imag, factor.real]])
     return np.column_stack([turn, end.mean(axis=0) - turn @ start.mean(axis=0)])
@@ -184,22 +184,22 @@ Detail = NDArray[np.float32]
 _COARSE_PX, _USUAL_PX, _FINE_PX = 320, 640, 1280
 # Detail coarser than this is treated as light and shadow. Contrast is clipped, so that the edges of a few tiles do not
 # outweigh the texture of the cloth.
-_GRAIN_PX, _MOST_CONTRAST = 4.0, 0.15
+_GRAIN_PX, _MAX_CONTRAST = 4.0, 0.15
 _DARK = 8.0
 # Size and spacing of patches, at the usual and at the fine resolution.
 _PART_PX, _STEP_PX = {_USUAL_PX: 96, _FINE_PX: 128}, {_USUAL_PX: 64, _FINE_PX: 96}
 # Minimum response of a patch. Correct matches on felt, walnut and linen reach 0.3 to 0.6, wrong ones 0.05.
-_LEAST_RESPONSE = 0.1
+_MIN_RESPONSE = 0.1
 # Tolerance for agreement, and minimum number and share of the usable patches that must agree.
-_AGREES_PX, _LEAST_PARTS, _LEAST_SHARE = 1.5, 6, 0.35
+_AGREES_PX, _MIN_PARTS, _MIN_SHARE = 1.5, 6, 0.35
 # Rotations tried in the global search, and number of the best ones that are refined.
 _TURNS_DEG, _REFINED_GUESSES = np.arange(-15.0, 15.25, 0.5), 4
 _ROUNDS = 3
 # Minimum correlation of the detail in agreeing patches: 0.3 to 0.6 for correct motions, below 0.1 for wrong ones.
-_LEAST_LIKENESS = 0.15
+_MIN_LIKENESS = 0.15
 # The camera has not moved if no corner of the image moved by more than this, in full-resolution pixels: in the usual
 # comparison, and in the final estimate.
-_SUSPECT_PX, _LEAST_MOVE_PX = 1.0, 1.25
+_SUSPECT_PX, _MIN_MOVE_PX = 1.0, 1.25
 
 
 class Agreement(Enum):
@@ -286,7 +286,7 @@ def estimate_alignment(anchor: Anchor, image: Image, before: Alignment) -> Align
         return AlignmentEstimate(Agreement.NONE, before, 0)
     best = _PicturePair.of(anchor, now, _FINE_PX).fit(best.motion, rounds=2) or best
     aim = Alignment.of(best.motion)
-    if before.farthest_px(aim, anchor.size_px) < _LEAST_MOVE_PX:
+    if before.farthest_px(aim, anchor.size_px) < _MIN_MOVE_PX:
         return AlignmentEstimate(Agreement.STEADY, before, best.parts)
     return AlignmentEstimate(Agreement.MOVED, aim, best.parts)
 
@@ -326,15 +326,15 @@ class _PicturePair:
         places = np.zeros((0, 2))
         for _ in range(rounds):
             places, shifts = self._shifts(motion, every)
-            if len(places) < _LEAST_PARTS:
+            if len(places) < _MIN_PARTS:
                 return None
             fit, within = cv2.estimateAffinePartial2D(places, places + shifts, ransacReprojThreshold=_AGREES_PX)
-            if within.sum() < max(_LEAST_PARTS, _LEAST_SHARE * len(places)):
+            if within.sum() < max(_MIN_PARTS, _MIN_SHARE * len(places)):
                 return None
             agreed = within.ravel() > 0
             motion = _after(fit * np.array([1.0, 1.0, self.scale]), motion)
         likeness = self._likeness(motion, places[agreed])
-        return None if likeness < _LEAST_LIKENESS else _Fit(motion, int(agreed.sum()), likeness)
+        return None if likeness < _MIN_LIKENESS else _Fit(motion, int(agreed.sum()), likeness)
 
     def guesses(self) -> Iterator[Motion]:
         """Yield at most four likely motions of the whole image, best first, from a global search over rotations."""
@@ -368,7 +368,7 @@ class _PicturePair:
             for x in range(row % every * step, size[0] - part + 1, every * step):
                 here = (slice(y, y + part), slice(x, x + part))
                 shift, response = cv2.phaseCorrelate(self.before[here], back[here], window)
-                if response > _LEAST_RESPONSE:
+                if response > _MIN_RESPONSE:
                     places.append((x + part / 2, y + part / 2))
                     shifts.append(shift)
         return np.array(places, np.float64).reshape(-1, 2), np.array(shifts, np.float64).reshape(-1, 2)
@@ -407,7 +407,7 @@ def _detail(grey: GreyImage, long_px: int) -> Detail:
     size = (round(grey.shape[1] / by), round(grey.shape[0] / by))
     logs = cv2.log(cv2.resize(grey, size, interpolation=cv2.INTER_AREA).astype(np.float32) + np.float32(_DARK))
     fine = logs - cv2.GaussianBlur(logs, (0, 0), _GRAIN_PX)
-    return np.asarray(np.clip(fine, -_MOST_CONTRAST, _MOST_CONTRAST), np.float32)
+    return np.asarray(np.clip(fine, -_MAX_CONTRAST, _MAX_CONTRAST), np.float32)
 
 
 def _after(first: Motion, then: Motion) -> Motion:

@@ -14,13 +14,13 @@ from vision.geometry.poses import Poses, to_image
 
 _LONG_SIDE_PX = 640
 # Smaller differences in 8-bit colour are due to noise, JPEG and soft shadows.
-_LEAST_DIFFERENCE = 22
+_MIN_DIFFERENCE = 22
 # Points of a tile's face at which changes are measured, in half-axes.
 _FACE_UV = np.stack(np.meshgrid(np.linspace(-0.85, 0.85, 10), np.linspace(-0.8, 0.8, 5)), axis=-1).reshape(-1, 2)
-_MOST_CORNERS, _LEAST_CORNERS = 300, 12
+_MAX_CORNERS, _MIN_CORNERS = 300, 12
 # Share of corners that must agree on a motion, and their tolerance.
-_LEAST_AGREEMENT, _TRACKING_ERROR_PX = 0.5, 1.0
-_MOST_SHIFT = 0.1
+_MIN_AGREEMENT, _TRACKING_ERROR_PX = 0.5, 1.0
+_MAX_SHIFT = 0.1
 _STILL = np.eye(2, 3)
 
 
@@ -138,8 +138,8 @@ def _limits(before: Image, after: Image) -> tuple[NDArray[np.int16], NDArray[np.
     ratios = (after[::3, ::3] + np.float32(8)) / (before[::3, ::3] + np.float32(8))
     gain = np.array([np.median(np.ascontiguousarray(ratios[..., channel])) for channel in range(3)], np.float64)
     expected = (np.arange(256)[:, None] + 8.0) * gain - 8  # shape (256, 3)
-    brightest = np.clip(np.floor(expected + _LEAST_DIFFERENCE), -1, 255)
-    darkest = np.clip(np.ceil(expected - _LEAST_DIFFERENCE), 0, 256)
+    brightest = np.clip(np.floor(expected + _MIN_DIFFERENCE), -1, 255)
+    darkest = np.clip(np.ceil(expected - _MIN_DIFFERENCE), 0, 256)
     return brightest[None].astype(np.int16), darkest[None].astype(np.int16)
 
 
@@ -156,18 +156,18 @@ def _scaled(motion: Motion, scale: float) -> Motion:
 def _camera_motion(before: Image, after: Image) -> NDArray[np.float64]:
     """Estimate the affine motion of the whole image, shape (2, 3). The identity if too few corners agree."""
     first, second = (cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY) for picture in (before, after))
-    corners = np.asarray(cv2.goodFeaturesToTrack(first, _MOST_CORNERS, 0.02, 8))  # size 0 if there are none
-    if corners.size < 2 * _LEAST_CORNERS:
+    corners = np.asarray(cv2.goodFeaturesToTrack(first, _MAX_CORNERS, 0.02, 8))  # size 0 if there are none
+    if corners.size < 2 * _MIN_CORNERS:
         return _STILL
     tracked, found, _ = cv2.calcOpticalFlowPyrLK(first, second, corners, np.empty_like(corners))
     kept = found.ravel() == 1
-    if kept.sum() < _LEAST_CORNERS:
+    if kept.sum() < _MIN_CORNERS:
         return _STILL
     start, end = corners.reshape(-1, 2)[kept], tracked.reshape(-1, 2)[kept]
     motion, agreed = cv2.estimateAffine2D(start, end, ransacReprojThreshold=_TRACKING_ERROR_PX)
-    if agreed.mean() < _LEAST_AGREEMENT:
+    if agreed.mean() < _MIN_AGREEMENT:
         return _STILL
     shift = np.abs(motion - _STILL)
-    if shift[:, :2].max() > _MOST_SHIFT or shift[:, 2].max() > _MOST_SHIFT * max(before.shape):
+    if shift[:, :2].max() > _MAX_SHIFT or shift[:, 2].max() > _MAX_SHIFT * max(before.shape):
         return _STILL
     return np.asarray(motion, np.float64)

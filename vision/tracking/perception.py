@@ -37,7 +37,7 @@ from vision.tracking.tracks import (
 )
 
 # An object that overlaps a known tile by more than this is that tile, or lies on it.
-_MOST_OVERLAP = 0.2
+_MAX_OVERLAP = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +82,16 @@ class Unread:
 
 def _is_known(tile: SeenTile, known: tuple[SeenTile, ...]) -> bool:
     outline = np.array(tile.corners_px)
-    return any(overlap_share(outline, np.array(other.corners_px)) > _MOST_OVERLAP for other in known)
+    return any(overlap_share(outline, np.array(other.corners_px)) > _MAX_OVERLAP for other in known)
 
 
-# A changed region is a hand if it has at least the area of _LEAST_TILES tiles, and tiles explain less than
-# _MOST_EXPLAINED of it.
-_LEAST_TILES, _MOST_EXPLAINED = 2.5, 0.5
+# A changed region is a hand if it has at least the area of _MIN_TILES tiles, and tiles explain less than
+# _MAX_EXPLAINED of it.
+_MIN_TILES, _MAX_EXPLAINED = 2.5, 0.5
 # Size of a tile with its shadow, relative to its face.
 _WITH_SHADOW = 1.35
 # Minimum size of an unexplained change that may be a missed tile: in tile areas, or in pixels if no tile is known.
-_LEAST_OVERLOOKED, _LEAST_OVERLOOKED_PX = 0.4, 60
+_MIN_OVERLOOKED, _MIN_OVERLOOKED_PX = 0.4, 60
 # Changes narrower than this are ignored. They come from light, or from tiles that were nudged.
 _RIM_PX = 3
 # Sides of the squares, in pixels of the small image, with which gaps in the outline of a hand are closed, and with
@@ -117,7 +117,7 @@ def covered(change: PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
     count, labels = cv2.connectedComponents(joined, connectivity=8)
     areas = np.bincount(labels.ravel().astype(np.intp), minlength=count)
     by_tiles = np.bincount(labels[explained > 0].astype(np.intp), minlength=count)
-    is_hand = (areas >= _LEAST_TILES * 2 * side**2) & (by_tiles < _MOST_EXPLAINED * areas)
+    is_hand = (areas >= _MIN_TILES * 2 * side**2) & (by_tiles < _MAX_EXPLAINED * areas)
     is_hand[0] = False
     hands = is_hand[labels].astype(np.uint8)
     return np.asarray(cv2.dilate(hands, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
@@ -135,9 +135,9 @@ def overlooked(change: PictureDifference, tiles: Sequence[SeenTile], hidden: Mas
     """
     rest = (change.mask & ~hidden & (_explained(change, tiles) == 0)).astype(np.uint8)
     rest = cv2.morphologyEx(rest, cv2.MORPH_OPEN, np.ones((_RIM_PX, _RIM_PX), np.uint8)).astype(np.uint8, copy=False)
-    least_px = _LEAST_OVERLOOKED * 2 * _side(change, tiles) ** 2 if tiles else float(_LEAST_OVERLOOKED_PX)
+    min_px = _MIN_OVERLOOKED * 2 * _side(change, tiles) ** 2 if tiles else float(_MIN_OVERLOOKED_PX)
     count, labels = cv2.connectedComponents(rest, connectivity=8)
-    is_large = np.bincount(labels.ravel().astype(np.intp), minlength=count) >= least_px
+    is_large = np.bincount(labels.ravel().astype(np.intp), minlength=count) >= min_px
     is_large[0] = False
     found = is_large[labels].astype(np.uint8)
     return np.asarray(cv2.dilate(found, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
@@ -161,7 +161,7 @@ def _side(change: PictureDifference, tiles: Sequence[SeenTile]) -> float:
 # A detected tile is part of the table if at most this share of its less changed half differs from the empty table.
 _NEW_TO_TABLE = 0.4
 # If this share of the image, or of the tiles, has changed, the camera may have moved.
-_MAY_BE_AIMED_ANEW, _MOST_TOUCHED = 0.3, 0.6
+_MAY_BE_AIMED_ANEW, _MAX_TOUCHED = 0.3, 0.6
 # If this share of the image has changed after alignment, the table is lost.
 _NOT_THE_TABLE = 0.5
 # The table is lost if more than this share of either half of a known tile is outside the image.
@@ -170,7 +170,7 @@ _OUT_OF_SIGHT = 0.5
 # there, to include shadows and soft edges.
 _CHANGED_AROUND_PX = 9
 # An unexplained change is reread this many times. Then it becomes part of the table.
-_MOST_OVERLOOKED = 5
+_MAX_OVERLOOKED = 5
 _LOST = "the table is not recognized: the camera moved or the light changed; restore both, or start again"
 _TOO_FAR = "the camera moved and no longer sees all the tiles; the game waits until you put it back"
 
@@ -364,7 +364,7 @@ class Perception:
         tiles = tuple(track.tile for track in self._tracks)
         shaken = tuple(moved_tile(tile, change.motion) for tile in tiles)
         share = sum(touched(shaken, change)) / max(1, len(tiles))
-        is_alike = change.mask.mean() < _MAY_BE_AIMED_ANEW and share < _MOST_TOUCHED
+        is_alike = change.mask.mean() < _MAY_BE_AIMED_ANEW and share < _MAX_TOUCHED
         if is_alike and (tiles or not self._has_detail):
             return True, None  # Most tiles are in place, so noise or poor light has hidden the texture.
         motion = find_motion(tiles, self._reader.read(image).tiles)
@@ -451,7 +451,7 @@ class Perception:
         """
         unseen = overlooked(change, tiles, hidden)
         self._overlooked = self._overlooked + 1 if unseen.any() else 0
-        if self._overlooked < _MOST_OVERLOOKED:
+        if self._overlooked < _MAX_OVERLOOKED:
             return unseen
         self._overlooked = 0
         return np.zeros_like(unseen)

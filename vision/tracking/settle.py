@@ -28,16 +28,16 @@ _BELONGS_NS = 5_000_000_000
 # Time constant with which the reference image follows changes of light.
 _FOLLOWS_NS = 1_000_000_000
 # Minimum difference in grey levels and in standard deviations of the noise, for motion and for a covered table.
-_LEAST_MOTION, _MOTION_SIGMAS = 5.0, 5.0
-_LEAST_COVER, _COVER_SIGMAS = 14.0, 6.0
+_MIN_MOTION, _MOTION_SIGMAS = 5.0, 5.0
+_MIN_COVER, _COVER_SIGMAS = 14.0, 6.0
 # Share of a change of exposure that remains after compensation, because tone curves are not linear.
 _EXPOSURE_LEFT = 0.25
 # Number of the 25 points of a cell that must differ for it to count as moved or covered.
 _MOVED_POINTS, _COVERED_POINTS = 3, 8
 # Minimum share of the image that a hand covers.
-_LEAST_HAND = 0.025
+_MIN_HAND = 0.025
 # Maximum relative deviation of the gain of a row from that of the image, due to flickering light.
-_MOST_FLICKER = 0.1
+_MAX_FLICKER = 0.1
 _DARK = np.float32(8.0)
 
 
@@ -211,7 +211,7 @@ def _relight(before: FloatImage, now: FloatImage) -> FloatImage:
     """Return an earlier image in the light of the current one, row by row."""
     rows = _medians((now[:, ::4] + _DARK) / (before[:, ::4] + _DARK))
     all_rows = float(_medians(rows))
-    gain = np.clip(rows, (1 - _MOST_FLICKER) * all_rows, (1 + _MOST_FLICKER) * all_rows).astype(np.float32)
+    gain = np.clip(rows, (1 - _MAX_FLICKER) * all_rows, (1 + _MAX_FLICKER) * all_rows).astype(np.float32)
     return np.asarray(np.minimum((before + _DARK) * gain[:, None] - _DARK, np.float32(255)), np.float32)
 
 
@@ -230,7 +230,7 @@ def _motion(before: FloatImage, now: FloatImage) -> Cells:
     """Return a mask of the points that differ by more than noise and exposure, shape (90, 160)."""
     predicted = _relight(before, now)
     difference = now - predicted
-    least = max(_LEAST_MOTION, _MOTION_SIGMAS * _noise(difference))
+    least = max(_MIN_MOTION, _MOTION_SIGMAS * _noise(difference))
     return np.asarray(np.abs(difference) > least + _EXPOSURE_LEFT * np.abs(predicted - before))
 
 
@@ -241,7 +241,7 @@ def _cover(table: FloatImage, now: FloatImage) -> Cells:
     count.
     """
     predicted = _relight(table, now)
-    least = max(_LEAST_COVER, _COVER_SIGMAS * _noise(now - predicted)) + _EXPOSURE_LEFT * np.abs(predicted - table)
+    least = max(_MIN_COVER, _COVER_SIGMAS * _noise(now - predicted)) + _EXPOSURE_LEFT * np.abs(predicted - table)
     around = np.ones((3, 3), np.uint8)
     above, below = now - cv2.dilate(predicted, around), cv2.erode(predicted, around) - now
     return np.asarray(np.maximum(above, below) > least)
@@ -258,7 +258,7 @@ def _reaching_in(cells: Cells) -> Cells:
     is_hand = np.zeros(count, bool)
     for border in (labels[0], labels[-1], labels[:, 0], labels[:, -1]):
         is_hand[border] = True
-    is_hand &= np.bincount(labels.ravel().astype(np.intp), minlength=count) >= _LEAST_HAND * cells.size
+    is_hand &= np.bincount(labels.ravel().astype(np.intp), minlength=count) >= _MIN_HAND * cells.size
     is_hand[0] = False
     return np.asarray(is_hand[labels])
 

@@ -18,7 +18,7 @@ from vision.tracking.changes import PictureDifference
 # Tiles that moved by less than this, in sides of a half, count as unmoved.
 SAME_PLACE = 0.5
 # Maximum number of readings that are combined. Images of a table share light and angle, so N readings count as sqrt(N).
-_MOST_LOOKS = 9
+_MAX_LOOKS = 9
 # Minimum probability of a number in a single reading.
 _FLOOR = 1e-6
 # A tile is not reread if both halves reach this confidence, or after this many readings.
@@ -77,7 +77,7 @@ def looked_at(track: Track, seen: SeenTile) -> Track:
         return replace(track, tile=seen)
     pairs = zip(_in_order_of(seen, track.tile), seen.halves, strict=True)
     first, second = (_combine(old, new, track.looks) for old, new in pairs)
-    return replace(track, tile=replace(seen, halves=(first, second)), looks=min(track.looks + 1, _MOST_LOOKS))
+    return replace(track, tile=replace(seen, halves=(first, second)), looks=min(track.looks + 1, _MAX_LOOKS))
 
 
 def is_turned(old: SeenTile, new: SeenTile) -> bool:
@@ -186,7 +186,7 @@ _TOUCHED = 0.25
 # A tile may show other pips, because it was turned or stacked, if more than this share of either half changed.
 _DIFFERS = 0.03
 # A tile that overlaps a known one by more than this is not a new tile beside it.
-_MOST_OVERLAP = 0.2
+_MAX_OVERLAP = 0.2
 # If more than this share of either half is covered, a known tile is neither reread nor removed, and a new one is not
 # added before it has been seen twice.
 _HIDDEN = 0.1
@@ -253,7 +253,7 @@ def match_tracks(
             kept.append(KeptTile(track, None, differs))  # The image did not change: the reader missed the tile.
     outlines = [np.array(kept_tile.track.tile.corners_px) for kept_tile in kept]
     others = tuple(
-        t for t in left if all(overlap_share(np.array(t.corners_px), outline) < _MOST_OVERLAP for outline in outlines)
+        t for t in left if all(overlap_share(np.array(t.corners_px), outline) < _MAX_OVERLAP for outline in outlines)
     )
     among = zip(others, touched(others, change), _hidden(others, change, hidden), strict=True)
     fresh = tuple(tile for tile, was_touched, is_hidden in among if was_touched and not is_hidden)

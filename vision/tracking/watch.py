@@ -22,10 +22,10 @@ from vision.tracking.table_view import Change, ChangeKind, TableView
 from vision.tracking.tracks import in_place_of, moved_tile
 
 # Maximum number of small images kept: the last ten seconds at 20 frames per second, 3 MB.
-_MOST_FRAMES = 200
+_MAX_FRAMES = 200
 # Two images show the same at a place if they differ by less than _ALIKE of the change that the tile caused. Tiles with
-# a change below _LEAST_CHANGE grey levels, or with fewer than _LEAST_POINTS points, are not dated.
-_ALIKE, _LEAST_CHANGE, _LEAST_POINTS = 0.3, 12.0, 6
+# a change below _MIN_CHANGE grey levels, or with fewer than _MIN_POINTS points, are not dated.
+_ALIKE, _MIN_CHANGE, _MIN_POINTS = 0.3, 12.0, 6
 # Part of a tile that is compared, as a fraction of its sides, because pixels at its edges are mixed with the table.
 _INNER = 0.8
 # The light is estimated from every 97th point.
@@ -37,7 +37,7 @@ class Observations:
 
     def __init__(self) -> None:
         """Start without an image."""
-        self._frames: deque[tuple[int, GreyImage]] = deque(maxlen=_MOST_FRAMES)
+        self._frames: deque[tuple[int, GreyImage]] = deque(maxlen=_MAX_FRAMES)
         self._before: GreyImage | None = None
         self._last: GreyImage | None = None
         self._moved_since_ns: int | None = None
@@ -64,13 +64,13 @@ class Observations:
             return None
         smaller = np.array(self._last.shape[::-1]) / size_px
         inside = _points_within((np.array(corners_px, np.float64) + 0.5) * smaller - 0.5, self._last.shape)
-        if len(inside) < _LEAST_POINTS:
+        if len(inside) < _MIN_POINTS:
             return None
         now, frames = self._last.ravel(), np.array([self._before, *(grey for _, grey in self._frames)])
         seen = _in_light_of(now, frames.reshape(len(frames), -1), inside)
         before, last = seen[0], now[inside].astype(np.float32)
         change = float(np.abs(before - last).mean())
-        if change < _LEAST_CHANGE:
+        if change < _MIN_CHANGE:
             return None
         is_before = np.abs(seen - before).mean(axis=1) < _ALIKE * change
         is_now = np.abs(seen - last).mean(axis=1) < _ALIKE * change

@@ -25,7 +25,7 @@ _BYTE_NS = 500_000
 _REFRESH_NS = 600_000_000
 _STORES_NS = 10_000_000
 _SCREEN_NS = 2_000_000_000
-_MOST_BRIGHTNESS = 100
+_MAX_BRIGHTNESS = 100
 _TURN_DOT, PROVISIONAL_DOT = 3, 5
 _TOO_LARGE = "----"
 
@@ -45,8 +45,8 @@ class Segment:
     brightness: int | None = None
 
     def __post_init__(self) -> None:
-        if self.brightness is not None and not 0 <= self.brightness <= _MOST_BRIGHTNESS:
-            raise ValueError(f"brightness must be 0 to {_MOST_BRIGHTNESS} percent, but got {self.brightness}")
+        if self.brightness is not None and not 0 <= self.brightness <= _MAX_BRIGHTNESS:
+            raise ValueError(f"brightness must be 0 to {_MAX_BRIGHTNESS} percent, but got {self.brightness}")
         if self.seat is not None and self.seat < 0:
             raise ValueError(f"seat must be 0 or more, but got {self.seat}")
 

@@ -28,7 +28,7 @@ from hardware.part_state import PartState
 _WINDOW_NS = 10 * NS_PER_S
 # Minimum time over which losses are measured. Blocks arrive up to 0.2 s late (the latency of the microphone), an error
 # of 4 % over this time.
-_LEAST_NS = 5 * NS_PER_S
+_MIN_NS = 5 * NS_PER_S
 
 
 class Arrivals:
@@ -50,7 +50,7 @@ class Arrivals:
             self._count -= self._blocks.popleft()[1]
         first_ns, first_count = self._blocks[0]
         elapsed_ns = t_ns - first_ns
-        if elapsed_ns < _LEAST_NS:
+        if elapsed_ns < _MIN_NS:
             return
         # The first block arrived at the start of this time, so its samples are older.
         share = (self._count - first_count) * NS_PER_S / (self._rate_hz * elapsed_ns)
@@ -62,16 +62,16 @@ _BLOCK = 1_024
 # With 0.2 s, a busy machine lost 7 % of the sound of snd-aloop, and none with 0.5 s. A longer buffer delays nothing.
 _LATENCY_S = 1.0
 # Maximum number of queued blocks, 4 s of audio. Later blocks are dropped and counted.
-_MOST_WAITING = 64
+_MAX_WAITING = 64
 # Time without a block after which the microphone counts as unplugged. PortAudio does not always report it.
 _SILENT_NS = 2 * NS_PER_S
 # Share of lost audio that triggers a warning. A single lost block of 64 ms in ten seconds is tolerable.
 _LOSES_FROM = 0.05
 # The signal is judged over 30 s, once per second. Three events are needed, because single slams may clip.
-_JUDGED_S, _JUDGED_NS, _LEAST_EVENTS = 30.0, NS_PER_S, 3
+_JUDGED_S, _JUDGED_NS, _MIN_EVENTS = 30.0, NS_PER_S, 3
 # Faults worth a warning during a game. A microphone counts as muted after ten seconds, to allow for a slow start.
 _WARNED = (SignalFault.MUTED, SignalFault.GATED, SignalFault.CLIPPED)
-_LEAST_JUDGED_S = 10.0
+_MIN_JUDGED_S = 10.0
 _sounddevice = partial(import_module, "sounddevice")
 
 
@@ -151,8 +151,8 @@ class MicrophoneKnockSensor:
             return
         self._judged_ns = now_ns
         quality = self._monitor.measure()
-        is_long = quality is not None and quality.duration_s >= _LEAST_JUDGED_S
-        faults = quality.faults(least_events=_LEAST_EVENTS) if quality is not None and is_long else ()
+        is_long = quality is not None and quality.duration_s >= _MIN_JUDGED_S
+        faults = quality.faults(min_events=_MIN_EVENTS) if quality is not None and is_long else ()
         self._fault = next((fault for fault in faults if fault in _WARNED), None)
 
     def _check_stream(self) -> None:
@@ -193,7 +193,7 @@ class MicrophoneKnockSensor:
         self._last_ns = now_ns
         if status.input_overflow:
             self._device.lost += 1
-        if len(self._blocks) >= _MOST_WAITING:
+        if len(self._blocks) >= _MAX_WAITING:
             self._device.lost += 1
             self._arrivals.feed(now_ns, 0)
             return

@@ -104,11 +104,11 @@ class PeakFinder:
     Args:
         full_level: Full-scale level of the converter, such as 1023.
         piezo: Index of the piezo, from 0.
-        least_share: Minimum rise of a hit above the resting level, as a share of the full scale.
+        min_share: Minimum rise of a hit above the resting level, as a share of the full scale.
     """
 
-    def __init__(self, *, full_level: int, piezo: int = 0, least_share: float = 0.03) -> None:
-        self._full_level, self._piezo, self._least = full_level, piezo, least_share * full_level
+    def __init__(self, *, full_level: int, piezo: int = 0, min_share: float = 0.03) -> None:
+        self._full_level, self._piezo, self._min = full_level, piezo, min_share * full_level
         self._rest: float | None = None
         self._hit_ns: int | None = None
         self._highest = 0
@@ -123,10 +123,10 @@ class PeakFinder:
             self._highest = max(self._highest, level)
             return self._ended(t_ns)
         self._holds = max(float(self._rest), min(self._holds, float(level)))
-        if level > self._holds + self._least and level > 1.3 * self._holds:
+        if level > self._holds + self._min and level > 1.3 * self._holds:
             self._hit_ns, self._highest = t_ns, level
         else:
-            self._rest += (min(level, self._rest + self._least) - self._rest) / 64
+            self._rest += (min(level, self._rest + self._min) - self._rest) / 64
         return None
 
     def _ended(self, t_ns: int) -> Hit | None:
@@ -137,7 +137,7 @@ class PeakFinder:
         return Hit(begin_ns, self._piezo, min(1.0, self._highest / self._full_level))
 
 
-_MOST_HITS = 256
+_MAX_HITS = 256
 _gpiozero = partial(import_module, "gpiozero")
 
 
@@ -220,7 +220,7 @@ class PinKnockSensor:
 
     def _queue_hit(self, number: int) -> None:
         """Queue a hit. Does nothing else, because it runs in gpiozero's thread."""
-        if len(self._hits) >= _MOST_HITS:
+        if len(self._hits) >= _MAX_HITS:
             self._device.lost += 1
             return
         # The strength is unknown: a comparator only signals that its threshold was exceeded.
@@ -261,7 +261,7 @@ FULL_LEVEL = 1023
 _CLOCK_HZ = 1_000_000
 # Polls at most 500 times per second, enough because the circuit holds peaks. A Pi Zero reaches 270, and a 3B+ 1300.
 _EVERY_S = 0.002
-_MOST_LEVELS = 4_096
+_MAX_LEVELS = 4_096
 _COMES_WITH = "sudo apt install python3-spidev"
 _spidev = partial(import_module, "spidev")
 
@@ -362,7 +362,7 @@ class SpiKnockSensor:
             spi.close()
 
     def _queue(self, t_ns: int, levels: tuple[int, ...]) -> None:
-        if len(self._levels) >= _MOST_LEVELS:
+        if len(self._levels) >= _MAX_LEVELS:
             self._levels.popleft()
             self._device.lost += 1
         self._levels.append((t_ns, levels))

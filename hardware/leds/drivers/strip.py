@@ -17,8 +17,8 @@ from hardware.leds.lamps import LedError
 from hardware.libraries.pin_factory import OpenPins
 
 SPI_HZ = 2_400_000
-_MOST_LEDS = 300
-_MOST_PERCENT = 100
+_MAX_LEDS = 300
+_MAX_PERCENT = 100
 # The data line idles high on some Pis. A low lead keeps the first bit from being too long.
 _LEAD = bytes(8)
 # 300 microseconds of low level latch the data. Newer strips need 280.
@@ -36,7 +36,7 @@ def _spread(byte: int) -> bytes:
 _SPREAD = tuple(_spread(byte) for byte in range(256))
 
 
-def spi_bytes(colours: Sequence[Rgb], percent: int = _MOST_PERCENT) -> bytes:
+def spi_bytes(colours: Sequence[Rgb], percent: int = _MAX_PERCENT) -> bytes:
     """Return the SPI bytes for a strip.
 
     Args:
@@ -47,7 +47,7 @@ def spi_bytes(colours: Sequence[Rgb], percent: int = _MOST_PERCENT) -> bytes:
     'db6db6924924924924'
     """
     shades = (shade for colour in colours for shade in (colour.green, colour.red, colour.blue))
-    return _LEAD + b"".join(_SPREAD[shade * percent // _MOST_PERCENT] for shade in shades) + _LATCH
+    return _LEAD + b"".join(_SPREAD[shade * percent // _MAX_PERCENT] for shade in shades) + _LATCH
 
 
 class Spi(Protocol):
@@ -75,8 +75,8 @@ class Strip:
             LedError: If *count* or *percent* is out of range.
         """
         # Linux sends at most 4096 bytes without a pause, and the strip would latch in the pause. 300 LEDs fit.
-        if not 1 <= count <= _MOST_LEDS or not 0 <= percent <= _MOST_PERCENT:
-            raise LedError(f"expected 1 to {_MOST_LEDS} LEDs at 0 to 100 percent, but got {count} at {percent}")
+        if not 1 <= count <= _MAX_LEDS or not 0 <= percent <= _MAX_PERCENT:
+            raise LedError(f"expected 1 to {_MAX_LEDS} LEDs at 0 to 100 percent, but got {count} at {percent}")
         self._count, self._spi, self._percent = count, spi, percent
 
     @property

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.evaluate.mistakes import MOST_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
+from lab.evaluate.mistakes import MAX_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
 from lab.training.pips.fit import true_halves
 from lab.training.tables import LearningTable
 from vision.arrays import Image, Points
@@ -283,10 +283,10 @@ def confidence_of(tile: SeenTile) -> float:
 class WorstSheet:
     """Collects the worst cases and writes them to a sheet."""
 
-    def __init__(self, path: Path | None, *, most: int = MOST_CELLS) -> None:
+    def __init__(self, path: Path | None, *, most: int = MAX_CELLS) -> None:
         """Collect up to *most* cases for the file *path*, or None for no file."""
         self._path = path
-        self._most = most
+        self._max = most
         self._worst: list[tuple[float, int, WorstCase]] = []
         self._count = 0
 
@@ -295,7 +295,7 @@ class WorstSheet:
         for case in cases:
             self._count += 1
             entry = (case.badness, -self._count, case)
-            if len(self._worst) < self._most:
+            if len(self._worst) < self._max:
                 heapq.heappush(self._worst, entry)
             else:
                 heapq.heappushpop(self._worst, entry)

@@ -275,7 +275,7 @@ def reweight(classifier: Classifier, check: Examples) -> Classifier:
 
 def figures(classifier: Classifier, check: Examples) -> dict[str, object]:
     """Return the recall of knocks, and the share of every other sound classified as a knock, on held-out sounds."""
-    is_knock = chances_of(classifier, check)[:, 0] >= classifier.least_knock
+    is_knock = chances_of(classifier, check)[:, 0] >= classifier.min_knock
     correct = is_knock & (check.sounds == 0)
     false_positives: dict[str, object] = {
         f"{sound} taken for a knock": round(float(is_knock[check.sounds == index].mean()), 4)

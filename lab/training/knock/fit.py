@@ -173,7 +173,7 @@ _SMOOTHING = 0.03
 # Embeddings of other sounds that the classifier keeps, as many of each kind as possible.
 _KEPT_OTHERS = 240
 _THRESHOLD = 0.5
-_LEAST_SCALE = 0.05
+_MIN_SCALE = 0.05
 
 
 def train_knock(
@@ -226,7 +226,7 @@ def fit_net(
     orders = [np.random.default_rng([seed, epoch]).permutation(count) for epoch in range(epochs)]
 
     numbers = split_features(torch.from_numpy(learn.features))[2].float()
-    fresh = KnockNet(numbers.mean(0), numbers.std(0) + _LEAST_SCALE)
+    fresh = KnockNet(numbers.mean(0), numbers.std(0) + _MIN_SCALE)
 
     def draw(step: int) -> Batch:
         epoch, index = divmod(step, count // batch)

@@ -33,7 +33,7 @@ _STILL = 0.003
 # A view is new if the corners are farther than this from those in every earlier view, as a share of the picture's
 # width.
 _NEW = 0.06
-_MOST_VIEWS = 24
+_MAX_VIEWS = 24
 
 _FLAT_ERROR_PX = 1.0
 # Distance between the grid lines drawn over the result, and between the points of a line. Users check the pose of the
@@ -104,8 +104,8 @@ class LensStep(GuideStep):
 
     @property
     def is_enough(self) -> bool:
-        """True if no views are missing, or there are already _MOST_VIEWS."""
-        return self._coverage.is_enough or len(self._views) >= _MOST_VIEWS
+        """True if no views are missing, or there are already _MAX_VIEWS."""
+        return self._coverage.is_enough or len(self._views) >= _MAX_VIEWS
 
     def see(self, image: Image) -> None:
         """Add a view if the board is still, and the view differs from all others."""

@@ -26,7 +26,7 @@ from tallybone.store.calibration_file import Calibration
 from vision.arrays import Image
 from vision.geometry.poses import corners
 
-_MOST_NAMED = 12
+_MAX_NAMED = 12
 
 _LISTEN = "l"
 _LIGHTS = {
@@ -202,8 +202,8 @@ def _about_tiles(stored: LearnedSet, tiles: tuple[LearnedTile, ...]) -> list[Phr
 
 
 def _missing(pairs: tuple[TilePips, ...]) -> Phrase:
-    named = listed(_named(pair[::-1]) for pair in pairs[:_MOST_NAMED])
-    more = len(pairs) - _MOST_NAMED
+    named = listed(_named(pair[::-1]) for pair in pairs[:_MAX_NAMED])
+    more = len(pairs) - _MAX_NAMED
     if more > 0:
         return phrase("Missing: {tiles} and {more} more.", tiles=named, more=more)
     return phrase("Missing: {tiles}.", tiles=named)

@@ -9,7 +9,7 @@ import { fillIn, later, locale, plural, say } from "./say.js";
 
 const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not connected") };
 const ALL = "";
-const MOST_ON_DISPLAY = 40;
+const MAX_ON_DISPLAY = 40;
 
 class HubPage {
   constructor() {
@@ -50,7 +50,7 @@ class HubPage {
     const found = all.filter((one) => (chosen === ALL || one.tournament === chosen) && isFound(one, key));
     found.sort(this.isDisplay ? byNews : byName);
     // The search text is part of the key, so unchanged cards are kept.
-    const items = (this.isDisplay ? found.slice(0, MOST_ON_DISPLAY) : found).map((table) => ({ table, key }));
+    const items = (this.isDisplay ? found.slice(0, MAX_ON_DISPLAY) : found).map((table) => ({ table, key }));
     keep(byId("tables"), items, (item) => item.table.id, (item) => tableCard(item.table, item.key));
     write(byId("summary"), summaryOf(all));
     byId("none").hidden = found.length > 0;

@@ -17,7 +17,7 @@ from engine.game.seating import name_problems
 from engine.phrases import either, fault_of, listed, phrase
 from tallybone.choices import TileSet
 from tallybone.clock import software, wall_time
-from tallybone.plain_text import MOST_NAME, plain
+from tallybone.plain_text import MAX_NAME, plain
 from tallybone.play.start import MatchPlan, new_game
 from tallybone.serve.page import PlainRequest, Requests, TableRequest
 from tallybone.store.house import HouseFile, MatchSetting
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 # Time limit for a request. Starting a match loads the networks that read tiles. Resuming one also reads its recording.
 _ANSWERS_WITHIN_S = 60.0
-_MOST_OPTIONS, _MOST_PLAYERS = 60, 16
+_MAX_OPTIONS, _MAX_PLAYERS = 60, 16
 _Key = Annotated[str, StringConstraints(max_length=40, pattern=r"^[A-Za-z_\-]+$")]
 _Value = Annotated[str, StringConstraints(max_length=80, pattern=r"^[\w.:,+\-]+$")]
 _Name = Annotated[str, StringConstraints(max_length=200)]
@@ -41,8 +41,8 @@ class NewMatch(StrictModel):
     """Settings of a new match. Omitted options have the defaults of the game."""
 
     game: Annotated[str, StringConstraints(max_length=40)]
-    options: Annotated[dict[_Key, _Value], Field(max_length=_MOST_OPTIONS)] = {}  # noqa: RUF012 - pydantic copies it
-    players: Annotated[list[_Name], Field(min_length=1, max_length=_MOST_PLAYERS)]
+    options: Annotated[dict[_Key, _Value], Field(max_length=_MAX_OPTIONS)] = {}  # noqa: RUF012 - pydantic copies it
+    players: Annotated[list[_Name], Field(min_length=1, max_length=_MAX_PLAYERS)]
     set: Annotated[str, StringConstraints(max_length=20)] = TileSet.AUTO.value
 
 
@@ -92,10 +92,8 @@ def rules_routes() -> APIRouter:
     @router.get("/games/{game}", response_model=CheckedShown)
     async def game_with(
         game: Annotated[str, StringConstraints(max_length=40)],
-        option: Annotated[
-            list[Annotated[str, StringConstraints(max_length=121)]], Query(max_length=_MOST_OPTIONS)
-        ] = [],  # noqa: B006
-        players: Annotated[int | None, Query(ge=1, le=_MOST_PLAYERS)] = None,
+        option: Annotated[list[Annotated[str, StringConstraints(max_length=121)]], Query(max_length=_MAX_OPTIONS)] = [],  # noqa: B006
+        players: Annotated[int | None, Query(ge=1, le=_MAX_PLAYERS)] = None,
         lang: Language = "en",
     ) -> Response:
         """The rules of a game with options (each key=value), or the problems with them."""
@@ -183,7 +181,7 @@ def _planned(setting: MatchSetting) -> MatchPlan | tuple[FaultShown, ...]:
 
 def setting_of(said: NewMatch) -> tuple[MatchSetting | None, tuple[FaultShown, ...]]:
     """Return the settings of a match and no problems, or None and the problems."""
-    players = tuple(plain(name, MOST_NAME).strip() for name in said.players)
+    players = tuple(plain(name, MAX_NAME).strip() for name in said.players)
     faults = _faults_of(said, players)
     if faults:
         return None, faults

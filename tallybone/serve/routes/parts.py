@@ -20,7 +20,7 @@ from tallybone.serve.routes.matches import fulfil
 from tallybone.web.access import Access, Author, insider_by
 from tallybone.web.actions import StrictModel
 
-_MOST_WORDS = 20_000
+_MAX_WORDS = 20_000
 
 
 class Answer(StrictModel):
@@ -109,7 +109,7 @@ def parts_test_routes(access: Access, test: PartsTest, desk: Requests) -> APIRou
     async def state() -> TestShown:
         """Progress of the test of the parts, or the result of the last one."""
         now = test.state
-        lines = tuple(plain(line) for line in now.words[-_MOST_WORDS:].split("\n") if line.strip())
+        lines = tuple(plain(line) for line in now.words[-_MAX_WORDS:].split("\n") if line.strip())
         results = tuple(replace(result, words=plain(result.words)) for result in now.results)
         keys = (*now.keys, LEAVES) if now.is_running else ()
         return TestShown(now.is_running, lines, keys, results)

@@ -14,7 +14,7 @@ from pydantic import Field, StringConstraints
 from engine.phrases import phrase
 from hardware.clock import Clock
 from tallybone.serve.routes.matches import NOT_BEGUN, NewMatch, not_begun, setting_of, shown_setting
-from tallybone.store.house import LEAST_KEEP_BYTES, MOST_KEEP_BYTES, HouseFile, has_password, is_password
+from tallybone.store.house import MAX_KEEP_BYTES, MIN_KEEP_BYTES, HouseFile, has_password, is_password
 from tallybone.web.access import Author, Cookies, address_of, check_wait, let_in
 from tallybone.web.actions import StrictModel
 from tallybone.web.app import Language
@@ -34,7 +34,7 @@ class Password(StrictModel):
 class Settings(StrictModel):
     """Settings of the table. Defaults for null: 20 GB, the language of the browser, the last match."""
 
-    keep_gb: Annotated[int, Field(ge=LEAST_KEEP_BYTES // _GB, le=MOST_KEEP_BYTES // _GB)] | None = None
+    keep_gb: Annotated[int, Field(ge=MIN_KEEP_BYTES // _GB, le=MAX_KEEP_BYTES // _GB)] | None = None
     language: Literal["en", "es", "pt", "fr"] | None = None
     usual: NewMatch | None = None
 

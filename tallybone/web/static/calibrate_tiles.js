@@ -4,7 +4,7 @@ import { send } from "./api.js";
 import { make, write } from "./dom.js";
 import { say } from "./say.js";
 
-const MOST_PIPS = 18;
+const MAX_PIPS = 18;
 
 /** Lets people correct a tile on a Sight; *onTaken* is called once the table has accepted it. */
 export class TileEditor {
@@ -25,7 +25,7 @@ export class TileEditor {
   }
 
   field(words, id, min) {
-    const input = make("input", { type: "number", id, min, max: min === 1 ? null : MOST_PIPS, step: 1, inputmode: "numeric", class: "number" });
+    const input = make("input", { type: "number", id, min, max: min === 1 ? null : MAX_PIPS, step: 1, inputmode: "numeric", class: "number" });
     make("div", { class: "field" }, make("label", { for: id }, words), input);
     return input;
   }

@@ -9,8 +9,8 @@ import { poseOf } from "./tile.js";
 const PAUSE_MS = 350;
 const AFTER_FAILURE_MS = 2000;
 // Minimum height of a number, and minimum width of a half that also shows its confidence, in screen pixels.
-const LEAST_TEXT_PX = 11;
-const LEAST_SURE_PX = 22;
+const MIN_TEXT_PX = 11;
+const MIN_SURE_PX = 22;
 // A picture of this age is no longer live.
 const OLD_S = 10;
 const WIDTHS = [320, 640, 1280];
@@ -133,11 +133,11 @@ function outlineOf(tile) {
   const halves = tile.halves_px ?? [];
   halves.forEach(([x, y], at) => {
     const side = Math.hypot(halves[1][0] - halves[0][0], halves[1][1] - halves[0][1]);
-    const size = Math.max(0.62 * side, LEAST_TEXT_PX / tile.scale);
+    const size = Math.max(0.62 * side, MIN_TEXT_PX / tile.scale);
     const place = { x: x.toFixed(0), y: (y + size * 0.36).toFixed(0), "font-size": size.toFixed(0) };
     one.append(draw("text", place, String((tile.read ?? tile.pips)?.[at] ?? "?")));
     const sure = tile.confidence?.[at];
-    if (sure === undefined || sure === null || side * tile.scale < LEAST_SURE_PX) return;
+    if (sure === undefined || sure === null || side * tile.scale < MIN_SURE_PX) return;
     const below = { class: "sure", x: place.x, y: (y + size * 0.82).toFixed(0), "font-size": (size * 0.42).toFixed(0) };
     one.append(draw("text", below, `${Math.round(100 * sure)}%`));
   });

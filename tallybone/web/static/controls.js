@@ -12,7 +12,7 @@ const ALL = ["knock", "draw", "call", "next", "done", "stands", "undo", "hand_en
 // Of "Put it right". In one column, the layout is then shown above the question.
 const MANY_CHOICES = 5;
 // Number of characters of all choices that a television shows in two lines.
-const MOST_LEGIBLE = 75;
+const MAX_LEGIBLE = 75;
 const TURN_MEANT = ["knock", "draw", "done"];
 /** Names of the buttons of a table. */
 export const NAMES = {
@@ -150,7 +150,7 @@ export function showQuestion(snapshot, desk) {
 
 /** Return the choices as a television shows them: if all of them would be too small to read, the selected one or their number. */
 function legible(choices) {
-  if (lengthOf(choices) <= MOST_LEGIBLE) return choices;
+  if (lengthOf(choices) <= MAX_LEGIBLE) return choices;
   const chosen = choices.find((one) => one.isChosen);
   const number = choices.length;
   return chosen === undefined

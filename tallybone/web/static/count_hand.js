@@ -10,9 +10,9 @@ import { closeSheet, openSheet, part } from "./sheet.js";
 import { tileIcon } from "./tile.js";
 
 // The reader uses at most 1280 px, so larger photos only take longer to send.
-const MOST_PX = 2560;
+const MAX_PX = 2560;
 const QUALITY = 0.92;
-const MOST_BYTES = 16 * 2 ** 20;
+const MAX_BYTES = 16 * 2 ** 20;
 
 /** Count the hands that are left, starting with a player's, or the first that has not been counted. A closed count goes on. */
 export async function countHand(desk, seat = null) {
@@ -60,7 +60,7 @@ class Count {
   /** Return the tiles in a photo. Throws an Error with a message for people. */
   async photo(file) {
     const photo = await shrunk(file);
-    if (photo.size > MOST_BYTES) throw new Error(say("This file is too large: choose one with at most 16 MB."));
+    if (photo.size > MAX_BYTES) throw new Error(say("This file is too large: choose one with at most 16 MB."));
     const answer = await send(`hands/${this.player.seat}/photo`, photo);
     if (answer?.isDone) return answer.told;
     throw new Error(answer?.told.error ?? "");
@@ -149,11 +149,11 @@ class Count {
   }
 }
 
-/** Return a photo as a JPEG of at most MOST_PX, or unchanged if it is small or this browser cannot decode it. */
+/** Return a photo as a JPEG of at most MAX_PX, or unchanged if it is small or this browser cannot decode it. */
 async function shrunk(file) {
   try {
     const image = await createImageBitmap(file, { imageOrientation: "from-image" });
-    const scale = MOST_PX / Math.max(image.width, image.height);
+    const scale = MAX_PX / Math.max(image.width, image.height);
     if (scale >= 1) return file;
     const canvas = make("canvas", { width: Math.round(image.width * scale), height: Math.round(image.height * scale) });
     const pen = canvas.getContext("2d");

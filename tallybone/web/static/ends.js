@@ -8,7 +8,7 @@ import { say } from "./say.js";
 // Half the size of a drawing, and of the mark in it, in sides of a half tile.
 const VIEW_SIDES = 1.85;
 const MARK_SIDES = 0.4;
-const LEAST_AWAY = 0.1;
+const MIN_AWAY = 0.1;
 
 /**
  * Return the ends at which a tile may have been played: matching ends, or all ends if none matches.
@@ -39,7 +39,7 @@ function placed(end, snapshot) {
   const tile = snapshot.layout?.tiles.find((one) => one.seq === end.seq);
   const pose = tile === undefined ? null : poseOf(tile);
   const away = pose === null ? [0, 0] : [(end.x - pose.middle[0]) / pose.side, (end.y - pose.middle[1]) / pose.side];
-  return { ...end, tile, pose, away: Math.hypot(...away) < LEAST_AWAY ? null : away };
+  return { ...end, tile, pose, away: Math.hypot(...away) < MIN_AWAY ? null : away };
 }
 
 function valueOf({ value, tile }) {

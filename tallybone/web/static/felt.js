@@ -6,18 +6,18 @@ import { say } from "./say.js";
 
 // Margin around the tiles, and minimum size shown, in sides of a half tile.
 const MARGIN = 1.6;
-const LEAST_SIDES = [11, 7];
+const MIN_SIDES = [11, 7];
 const LARGEST_LABEL = 3;
 // Half the height of an end's value, and how far it reaches over the end, up to the pips, in sides of a half tile.
 const BADGE_SIDES = 0.38;
 const OVERLAP_SIDES = 0.12;
-const LEAST_BADGE_PX = 9;
+const MIN_BADGE_PX = 9;
 // Distance between the middles of a tile that may be meant for the layout and the nearest of the others, at most.
 const BESIDE_SIDES = 4;
 // Distance of an end from the middle of its tile from which it has a place of its own, in sides of a half tile.
-const LEAST_AWAY = 0.1;
+const MIN_AWAY = 0.1;
 // Aspect ratio of the felt on a phone.
-const [LEAST_SHAPE, MOST_SHAPE] = [0.9, 1.7];
+const [MIN_SHAPE, MAX_SHAPE] = [0.9, 1.7];
 
 /** Return an SVG element for `drawLayout`. */
 export function emptyFelt(label) {
@@ -57,7 +57,7 @@ export function drawFelt(felt, given, onTile, zoom = null) {
   const beside = [...waiting.map((tile, at) => ({ ...tile, key: `w${at}` })), ...unsure.map((tile, at) => ({ ...tile, key: `u${at}`, isUnsure: true }))];
   keep(waitingGroup, beside, (tile) => tile.key, (tile) => (tile.isUnsure ? unsureTile(tile) : waitingTile(tile)));
   keep(tileGroup, tiles, (tile) => tile.seq, (tile) => laidTile(tile, onTile));
-  const size = Math.max(BADGE_SIDES * side, LEAST_BADGE_PX / scaleOf(felt));
+  const size = Math.max(BADGE_SIDES * side, MIN_BADGE_PX / scaleOf(felt));
   keep(endGroup, badgesOf(size), (one) => one.key, drawBadge);
   return { tiles, ends, waiting, unsure };
 }
@@ -65,7 +65,7 @@ export function drawFelt(felt, given, onTile, zoom = null) {
 /** Set the visible part of the image. On pages that scroll, the felt takes its aspect ratio. */
 function showWindow(felt, [left, top, width, height]) {
   felt.setAttribute("viewBox", [left, top, width, height].map((number) => number.toFixed(0)).join(" "));
-  const shape = Math.max(LEAST_SHAPE, Math.min(MOST_SHAPE, width / height));
+  const shape = Math.max(MIN_SHAPE, Math.min(MAX_SHAPE, width / height));
   felt.parentElement?.style.setProperty("--shape", shape.toFixed(2));
 }
 
@@ -119,7 +119,7 @@ function badge(end, tiles, side, size) {
   if (host === undefined) return null;
   const away = [end.x - host.pose.middle[0], end.y - host.pose.middle[1]];
   const length = Math.hypot(...away);
-  if (length < LEAST_AWAY * side) return null;
+  if (length < MIN_AWAY * side) return null;
   const text = end.counts === 2 * end.value && end.value > 0 ? `${end.value}+${end.value}` : String(end.value);
   const wide = size * (text.length >= LARGEST_LABEL ? 1.75 : text.length > 1 ? 1.15 : 1);
   const reach = ((Math.abs(away[0]) * wide + Math.abs(away[1]) * size) / length - OVERLAP_SIDES * side) / length;
@@ -130,7 +130,7 @@ function badge(end, tiles, side, size) {
 /** Return one badge for the free arms of each starter, which have no places of their own: its number, and how many arms. */
 function armBadges(ends, tiles, side, size) {
   return tiles.flatMap(({ seq, pose }) => {
-    const arms = ends.filter((end) => end.seq === seq && Math.hypot(end.x - pose.middle[0], end.y - pose.middle[1]) < LEAST_AWAY * side);
+    const arms = ends.filter((end) => end.seq === seq && Math.hypot(end.x - pose.middle[0], end.y - pose.middle[1]) < MIN_AWAY * side);
     if (arms.length === 0) return [];
     const text = arms.length === 1 ? String(arms[0].value) : `${arms[0].value}×${arms.length}`;
     const wide = size * (text.length > LARGEST_LABEL ? 2 : text.length > 1 ? 1.5 : 1);
@@ -172,7 +172,7 @@ function windowAround(tiles, side) {
     const along = corners.map((corner) => corner[axis]);
     let low = Math.floor((Math.min(...along) - MARGIN * side) / step) * step;
     let high = Math.ceil((Math.max(...along) + MARGIN * side) / step) * step;
-    const lacking = LEAST_SIDES[axis] * side - (high - low);
+    const lacking = MIN_SIDES[axis] * side - (high - low);
     if (lacking > 0) [low, high] = [low - lacking / 2, high + lacking / 2];
     return [low, high - low];
   });

@@ -5,7 +5,7 @@ import { language } from "./say.js";
 const SILENT_MS = 8000;
 const ANSWER_MS = 4000;
 const FIRST_WAIT_MS = 500;
-const MOST_WAIT_MS = 8000;
+const MAX_WAIT_MS = 8000;
 
 /** State of the connection to the table. */
 export const Link = Object.freeze({ OPENING: "opening", LIVE: "live", LOST: "lost" });
@@ -82,7 +82,7 @@ class Follower {
     socket?.close();
     this.turn(Link.LOST);
     this.timer = setTimeout(() => this.open(), this.wait);
-    this.wait = Math.min(MOST_WAIT_MS, this.wait * 1.7);
+    this.wait = Math.min(MAX_WAIT_MS, this.wait * 1.7);
   }
 
   again() {

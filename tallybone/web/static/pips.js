@@ -17,7 +17,7 @@ const COLUMNS = {
 };
 // Position of the outermost pip centre, in half units, by the number of pips in a line.
 const REACH = { 1: 0, 2: 0.58, 3: 0.6, 4: 0.66, 5: 0.7, 6: 0.74 };
-const MOST_RADIUS = 0.2;
+const MAX_RADIUS = 0.2;
 
 /** Return the pip centres of a half that spans -1 to 1 in both axes: x along the bar, y away from it. */
 export function pipCenters(pips) {
@@ -30,7 +30,7 @@ export function pipRadius(centers) {
   centers.forEach(([x, y], at) => {
     for (const [u, v] of centers.slice(0, at)) apart = Math.min(apart, Math.hypot(x - u, y - v));
   });
-  return Math.min(MOST_RADIUS, 0.4 * apart);
+  return Math.min(MAX_RADIUS, 0.4 * apart);
 }
 
 function few(pips) {

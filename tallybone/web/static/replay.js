@@ -11,7 +11,7 @@ import { say, sentence } from "./say.js";
 import { Scrubber } from "./scrubber.js";
 import { tileIcon } from "./tile.js";
 
-const MOST_KEPT = 300;
+const MAX_KEPT = 300;
 
 /** View of a recording. */
 export class ReplayView {
@@ -95,7 +95,7 @@ export class ReplayView {
     try {
       const moment = this.moments.get(step) ?? (await read(`${this.base}/steps/${step}`));
       this.moments.set(step, moment);
-      if (this.moments.size > MOST_KEPT) this.moments.delete(this.moments.keys().next().value);
+      if (this.moments.size > MAX_KEPT) this.moments.delete(this.moments.keys().next().value);
       this.show(moment);
     } catch (error) {
       write(this.says, error.message);

@@ -6,7 +6,7 @@ import { say } from "./say.js";
 import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
 
 const OF_A_SEAT = ["knock", "draw", "call", "done"];
-const MOST_NAME = 40;
+const MAX_NAME = 40;
 
 /** Open the sheet of actions on behalf of a player. */
 export function openSeat(seat, snapshot, desk) {
@@ -30,7 +30,7 @@ export function openSeat(seat, snapshot, desk) {
 }
 
 function nameForm({ seat, name }, desk) {
-  const field = make("input", { type: "text", maxlength: MOST_NAME, value: name, autocomplete: "off", "aria-label": say("Name"), required: true });
+  const field = make("input", { type: "text", maxlength: MAX_NAME, value: name, autocomplete: "off", "aria-label": say("Name"), required: true });
   const form = make("form", { class: "row" }, field, make("button", { type: "submit" }, say("Rename")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();

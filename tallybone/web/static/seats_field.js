@@ -3,7 +3,7 @@
 import { button, make } from "./dom.js";
 import { say } from "./say.js";
 
-const MOST_NAME = 40;
+const MAX_NAME = 40;
 
 /**
  * Return the list of players.
@@ -18,7 +18,7 @@ export function seatsField(now, { least, most }, fault, at) {
   const players = now();
   const up = (seat) => now().with(seat, now()[seat - 1]).with(seat - 1, now()[seat]);
   const rows = players.map((name, seat) => {
-    const input = make("input", { type: "text", maxlength: MOST_NAME, value: name, autocomplete: "off", "data-seat": seat });
+    const input = make("input", { type: "text", maxlength: MAX_NAME, value: name, autocomplete: "off", "data-seat": seat });
     input.setAttribute("aria-label", say("Name at seat {seat}", { seat: seat + 1 }));
     input.setAttribute("aria-describedby", fault === null ? "seats-hint" : "seats-hint seats-wrong");
     if (fault !== null) input.setAttribute("aria-invalid", "true");

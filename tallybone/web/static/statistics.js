@@ -9,7 +9,7 @@ import { plural, say } from "./say.js";
 import { goTo } from "./views.js";
 
 const AGAIN_MS = 500;
-const MOST_GAMES = 200;
+const MAX_GAMES = 200;
 // Some browsers read the file only after the click.
 const SAVED_MS = 10_000;
 
@@ -36,7 +36,7 @@ export class Statistics {
       if (asked !== this.asked) return;
       const chosen = recordings.find((one) => one.name === name) ?? recordings[0];
       if (chosen === undefined) return game.replaceChildren(make("p", {}, say("No recordings yet.")));
-      choice.append(choiceOf(recordings.slice(0, MOST_GAMES), chosen));
+      choice.append(choiceOf(recordings.slice(0, MAX_GAMES), chosen));
       await this.showGame(game, chosen, asked);
       await this.showEverybody(everybody, asked);
     } catch (error) {

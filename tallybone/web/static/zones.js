@@ -4,7 +4,7 @@ import { send } from "./api.js";
 import { button, keep, make, write } from "./dom.js";
 import { say } from "./say.js";
 import { ZoneLayer } from "./zones_layer.js";
-import { LEAST_CORNERS, MOST_CORNERS, moved, nameOf, withCorner, withoutCorner } from "./zones_shape.js";
+import { MIN_CORNERS, MAX_CORNERS, moved, nameOf, withCorner, withoutCorner } from "./zones_shape.js";
 
 // Key presses within this time are one change.
 const SETTLES_MS = 400;
@@ -40,7 +40,7 @@ export class ZoneEditor {
       this.timer = 0;
     }
     this.picture = shown.picture;
-    this.known = isOpen ? shown.zones.filter((zone) => zone.corners.length >= LEAST_CORNERS) : [];
+    this.known = isOpen ? shown.zones.filter((zone) => zone.corners.length >= MIN_CORNERS) : [];
     if (!this.known.some((zone) => zone.name === this.name)) this.choose(this.known[0]?.name ?? null);
     else this.draw();
   }
@@ -62,12 +62,12 @@ export class ZoneEditor {
   }
 
   removeCorner() {
-    if (this.corners.length > LEAST_CORNERS) this.change(withoutCorner(this.corners, this.corner), Math.max(0, this.corner - 1));
+    if (this.corners.length > MIN_CORNERS) this.change(withoutCorner(this.corners, this.corner), Math.max(0, this.corner - 1));
   }
 
   /** Set the polygon of the zone; it is sent after a pause. */
   change(corners, corner) {
-    if (corners.length > MOST_CORNERS) return;
+    if (corners.length > MAX_CORNERS) return;
     this.drafts.set(this.name, corners);
     this.corner = corner;
     clearTimeout(this.timer);
@@ -119,11 +119,11 @@ export class ZoneEditor {
 
   tell() {
     const [count, corner] = [this.corners.length, this.corner + 1];
-    this.remove.disabled = count <= LEAST_CORNERS;
-    this.add.disabled = count >= MOST_CORNERS;
+    this.remove.disabled = count <= MIN_CORNERS;
+    this.add.disabled = count >= MAX_CORNERS;
     this.back.hidden = this.drafts.size === 0;
-    write(this.remove, this.remove.disabled ? say("A zone has at least {number} corners", { number: LEAST_CORNERS }) : say("Remove corner {corner}", { corner }));
-    write(this.add, this.add.disabled ? say("A zone has at most {number} corners", { number: MOST_CORNERS }) : say("Add a corner after {corner}", { corner }));
+    write(this.remove, this.remove.disabled ? say("A zone has at least {number} corners", { number: MIN_CORNERS }) : say("Remove corner {corner}", { corner }));
+    write(this.add, this.add.disabled ? say("A zone has at most {number} corners", { number: MAX_CORNERS }) : say("Add a corner after {corner}", { corner }));
     this.layer.mark(this.corner);
   }
 }

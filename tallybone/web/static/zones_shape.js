@@ -2,8 +2,8 @@
 
 import { say } from "./say.js";
 
-export const LEAST_CORNERS = 3;
-export const MOST_CORNERS = 24;
+export const MIN_CORNERS = 3;
+export const MAX_CORNERS = 24;
 
 /** Return the name of a zone, in the language of the page. */
 export function nameOf(name) {

@@ -5,11 +5,11 @@ const MARGIN = 0.15;
 // Room for the next plays when the window changes, as a share of the layout.
 const ROOM = 0.15;
 // Fewest sides across the felt, which limits the size of the first tiles.
-const LEAST_SIDES = 5;
+const MIN_SIDES = 5;
 // Gains from which the layout is turned, and from which it is enlarged after tiles were removed.
 const TURNS_FROM = 1.15;
 // Fewest tiles of a layout that is turned, because the direction of a smaller one still changes.
-const LEAST_TURNED = 6;
+const MIN_TURNED = 6;
 const ENLARGES_FROM = 1.5;
 const GLIDE = { duration: 800, easing: "ease-in-out" };
 
@@ -28,7 +28,7 @@ export class Zoom {
   turn(felt, layout) {
     const points = (layout?.tiles ?? []).flatMap((tile) => tile.corners_px);
     if (points.length === 0) Object.assign(this, { isTurned: false, window: null });
-    else if (layout.tiles.length >= LEAST_TURNED) {
+    else if (layout.tiles.length >= MIN_TURNED) {
       const { width, height } = boxAround(points, 0);
       const [long, short] = this.isTurned ? [height, width] : [width, height];
       const shape = shapeOf(felt);
@@ -49,7 +49,7 @@ export class Zoom {
   }
 
   windowFor(box, side, shape) {
-    const least = LEAST_SIDES * side * Math.max(1, shape);
+    const least = MIN_SIDES * side * Math.max(1, shape);
     const around = (room) => Math.max((1 + room) * widthFor(box.width, box.height, shape), least);
     const before = this.window;
     const isAlike = before !== null && before.shape === shape && before.isTurned === this.isTurned;

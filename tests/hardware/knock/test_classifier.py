@@ -117,7 +117,7 @@ def test_a_correction_changes_the_odds_of_a_knock_only() -> None:
 
 
 def test_a_knock_needs_a_minimum_probability() -> None:
-    strict = replace(drawn(), least_knock=0.7)
+    strict = replace(drawn(), min_knock=0.7)
     chances = np.full(len(SOUNDS), 0.3 / (len(SOUNDS) - 1), np.float32)
     chances[0] = 0.7
     kind, confidence = strict.decide(chances)
@@ -138,7 +138,7 @@ def stored(tmp_path: Path) -> Path:
 
 def test_a_classifier_round_trips_through_a_file(stored: Path) -> None:
     loaded = load_classifier(stored)
-    assert (loaded.least_knock, loaded.notes, loaded.others.shape) == (0.6, {"seed": 3}, drawn().others.shape)
+    assert (loaded.min_knock, loaded.notes, loaded.others.shape) == (0.6, {"seed": 3}, drawn().others.shape)
     assert judged(loaded, sounds(9)) == pytest.approx(judged(drawn(), sounds(9)), abs=0.05)  # 8 bits
 
 
@@ -202,7 +202,7 @@ def test_flipped_bits_never_change_the_classifier_silently(tmp_path: Path) -> No
             continue
         assert found.name == whole.name
         np.testing.assert_array_equal(judged(found, sounds(3)), judged(whole, sounds(3)))
-        assert found.least_knock == whole.least_knock
+        assert found.min_knock == whole.min_knock
     assert refused > 200
 
 

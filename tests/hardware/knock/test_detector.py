@@ -43,7 +43,7 @@ def test_knocks_are_heard_at_their_times() -> None:
             min((abs(sound.t_ns / NS_PER_S - t_s) for sound in heard if sound.hit >= least), default=1)
             for t_s in KNOCKS_S
         ]
-        for least in (DOUBTFUL, load_classifier().least_knock)
+        for least in (DOUBTFUL, load_classifier().min_knock)
         for heard in sounds
     ]
     asked, certain = np.array(far_s).reshape(2, -1) < 0.020
@@ -62,7 +62,7 @@ def test_other_sounds_are_not_knocks(kind: Sound, most: float) -> None:
 @pytest.mark.slow
 def test_most_knocks_of_unseen_modelled_recordings_are_classified_as_knocks() -> None:
     examples = collect_examples(500, 60, None, 2, lambda share: None)
-    is_knock = chances_of(load_classifier(), examples)[:, 0] >= load_classifier().least_knock
+    is_knock = chances_of(load_classifier(), examples)[:, 0] >= load_classifier().min_knock
     is_tile = np.isin(examples.sounds, [SOUNDS.index(kind) for kind in (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)])
     # Rooms and devices hide some knocks: they are far away, clipped, gated or in noise.
     assert is_knock[examples.sounds == 0].mean() >= 0.72

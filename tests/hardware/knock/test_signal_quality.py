@@ -70,7 +70,7 @@ def test_a_single_clipped_sound_is_no_fault_over_a_long_time() -> None:
     samples[first:end] = clipped(samples[first:end])
     quality = measured(samples)
     assert (quality.sounds, quality.clipped_sounds) == (3, 1)
-    assert quality.faults() == quality.faults(least_events=3) == ()
+    assert quality.faults() == quality.faults(min_events=3) == ()
 
 
 @pytest.mark.parametrize("by_db", [30.0, 40.0, 60.0, 200.0])

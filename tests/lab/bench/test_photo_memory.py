@@ -10,9 +10,9 @@ from lab.bench.photo_memory import measure
 
 pytestmark = pytest.mark.slow
 
-MOST_MB = 400
+MAX_MB = 400
 
 
 def test_large_photos_take_little_memory(tmp_path: Path) -> None:
     lines = list[str]()
-    assert measure(tmp_path, 1, lines.append) <= MOST_MB, lines
+    assert measure(tmp_path, 1, lines.append) <= MAX_MB, lines

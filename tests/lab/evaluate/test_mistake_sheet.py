@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.evaluate.mistakes import MOST_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
+from lab.evaluate.mistakes import MAX_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
 from vision.image.annotate import ORANGE
 
 OUTLINE = ((40.0, 40.0), (60.0, 40.0), (60.0, 50.0), (40.0, 50.0))
@@ -45,8 +45,8 @@ def black_cells(sheet: np.ndarray) -> int:
 
 
 def test_every_mistake_has_a_cell_and_a_sheet_has_two_hundred() -> None:
-    sheets = list(draw_sheets(cells(MOST_CELLS + 3)))
-    assert [black_cells(sheet) for sheet in sheets] == [MOST_CELLS, 3]
+    sheets = list(draw_sheets(cells(MAX_CELLS + 3)))
+    assert [black_cells(sheet) for sheet in sheets] == [MAX_CELLS, 3]
 
 
 def test_each_source_starts_a_row_with_its_name() -> None:

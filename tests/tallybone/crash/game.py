@@ -25,7 +25,7 @@ from vision.tracking.watch import Frame
 
 SECOND = 1_000_000_000
 GAMES = tuple(PLAYERS_OF)
-_MOST_HANDS = 60
+_MAX_HANDS = 60
 # Interval of steps after which points are given by mistake and taken back.
 _MISTAKE_EVERY, _MISTAKE = 25, -777
 _BITS, _BLOCK_PX = 12, 8
@@ -91,7 +91,7 @@ class NumberReader:
 def match_of(name: str, seed: int, noise_px: float = 1.5) -> Match:
     """Play a match to its end without any failure."""
     rules, players = profile(name), PLAYERS_OF[name]
-    seen = tuple(views(seed, _MOST_HANDS, noise_px, rules, players))
+    seen = tuple(views(seed, _MAX_HANDS, noise_px, rules, players))
     looks = tuple(view.tiles for view in seen)
     reader = NumberReader(looks)
     sitting = Sitting(reader.look, opened(rules, players)[0])
@@ -106,7 +106,7 @@ def match_of(name: str, seed: int, noise_px: float = 1.5) -> Match:
 
     look = 0
     feed(look)
-    for number, step in enumerate(script(seed, _MOST_HANDS, rules, players)[1]):
+    for number, step in enumerate(script(seed, _MAX_HANDS, rules, players)[1]):
         if number % _MISTAKE_EVERY == _MISTAKE_EVERY - 1:
             mistake = sitting.session.state.next_seq
             feed(Adjust(Seat(0), _MISTAKE, "by mistake"))

@@ -69,7 +69,7 @@ def run_match(match: Match, plan: Plan) -> None:
         page=NoPage(),
         clock=clock,
         room=RecordingQuota(plan.folder, plan.keep_bytes),
-        most_per_s=10.0,
+        max_per_s=10.0,
     )
     with plan.shown.open("w", encoding="utf-8") as out, patch("tallybone.play.table.sitting_of", _sitting_with(match)):
         if plan.disk is not None:

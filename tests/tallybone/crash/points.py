@@ -25,11 +25,11 @@ from tests.tallybone.crash.life import Plan, run_and_exit
 
 _SCREEN = "screen.jsonl"
 # Limits of calls and processor time per process. Every fifth process ends soon after its start.
-_MOST_CALLS, _FIRST_CALLS = 300, 40
-_MOST_S = 0.6
+_MAX_CALLS, _FIRST_CALLS = 300, 40
+_MAX_S = 0.6
 # The limits increase after this number of processes without progress, as resuming also takes time.
 _PATIENCE = 3
-_MOST_LIVES = 2000
+_MAX_LIVES = 2000
 
 
 class Way(Enum):
@@ -63,11 +63,11 @@ def follow(match: Match, folder: Path, tally: Tally, seed: int, *, keep_bytes: i
     folder.mkdir(parents=True)
     kept: tuple[tuple[int, int], ...] = ()
     logged = stalled = 0
-    for number in range(_MOST_LIVES):
+    for number in range(_MAX_LIVES):
         way = chance.choice(list(Way))
         longer = 1 + stalled // _PATIENCE
         plan = Plan(folder, keep_bytes, folder / _SCREEN, _disk(way, chance, longer), chance.getrandbits(32))
-        code = _run_process(match, plan, chance.uniform(0.0, _MOST_S * longer) if way is Way.ANY_MOMENT else None)
+        code = _run_process(match, plan, chance.uniform(0.0, _MAX_S * longer) if way is Way.ANY_MOMENT else None)
         where = f"{match.rules}, life {number} of seed {seed} ({way.value})"
         state = state_in(folder)
         tally.problems += (f"{where}: {words}" for words in wrong_with(match, state, (*kept, *scored_on(plan.shown))))
@@ -128,7 +128,7 @@ def _wrong_totals(match: Match, screen: Path, where: str) -> Iterator[str]:
 def _disk(way: Way, chance: random.Random, longer: int) -> Disk | None:
     if way is Way.ANY_MOMENT:
         return None
-    most = _FIRST_CALLS if chance.random() < 0.2 else _MOST_CALLS * longer
+    most = _FIRST_CALLS if chance.random() < 0.2 else _MAX_CALLS * longer
     death = Death.POWER if way is Way.POWER else Death.KILL
     return Disk(chance.randint(1, most), death, random.Random(chance.getrandbits(32)))
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tallybone.hub.heard import MOST_BYTES, Gone, JunkError, MatchProgress, Online, Player, Scores, heard
+from tallybone.hub.heard import MAX_BYTES, Gone, JunkError, MatchProgress, Online, Player, Scores, heard
 from tests.tallybone.hub.messages import PREFIX, scores, state, topic
 
 BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
@@ -86,7 +86,7 @@ def test_rejects_other_topics(address: str) -> None:
         b'{"v":1,"players":[{"name":"A","total":99999999999}]}',
         b'{"v":1,"players":[{"name":"A","total":' + b"9" * 5000 + b"}]}",
         scores(*[0] * 17, names=("A",) * 17),
-        scores() + b" " * MOST_BYTES,
+        scores() + b" " * MAX_BYTES,
     ],
 )
 def test_rejects_junk_scores(payload: bytes) -> None:

@@ -69,7 +69,7 @@ def test_an_outdated_viewer_gets_everything(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_number_of_tables_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "MOST_TABLES", 3)
+    monkeypatch.setattr(memory, "MAX_TABLES", 3)
     tables = Tables()
     accepted = [tables.hear(f"t{index}", Online(is_online=True), NOW) for index in range(5)]
     assert accepted == [True, True, True, False, False]
@@ -199,8 +199,8 @@ def test_results_survive_a_restart_with_any_damage_to_the_file(tmp_path: Path) -
 
 
 def test_a_file_that_has_grown_is_rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tallybone.hub.standings.MOST_LINES", 10)
-    monkeypatch.setattr("tallybone.hub.standings.MOST_RESULTS", 3)
+    monkeypatch.setattr("tallybone.hub.standings.MAX_LINES", 10)
+    monkeypatch.setattr("tallybone.hub.standings.MAX_RESULTS", 3)
     path = tmp_path / "results.jsonl"
     results = Results(path)
     for index in range(40):

@@ -19,7 +19,7 @@ from tallybone.finding import Grade
 from tallybone.notify.broker import BrokerConnection
 from tallybone.notify.findings import broker_found, webhook_found
 from tallybone.notify.mqtt import Outbox
-from tallybone.notify.webhook import MOST_WAITING, WebhookThread, try_webhook
+from tallybone.notify.webhook import MAX_WAITING, WebhookThread, try_webhook
 from tallybone.store.table_file import Broker, Webhook
 from tallybone.texts import in_language
 from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, free_port, real_broker
@@ -49,7 +49,7 @@ def config_for(folder: Path, broker: str, webhook: str) -> Path:
 
 
 def test_dropped_events_are_counted() -> None:
-    outbox = Outbox(most_events=3)
+    outbox = Outbox(max_events=3)
     for number in range(10):
         outbox.put(event(number))
         outbox.put(state("a"))
@@ -65,7 +65,7 @@ def test_rejected_events_are_counted_and_reported() -> None:
         hook.tell(points(2))
         until(lambda: hook.found.grade is Grade.WARNING)
         receiver.may_answer.clear()
-        for number in range(MOST_WAITING + 12):
+        for number in range(MAX_WAITING + 12):
             hook.tell(points(number))
         until(lambda: "events were rejected" in hook.found.words)
         assert "wall=1" not in hook.found.words, "the path of the URL may be a secret"

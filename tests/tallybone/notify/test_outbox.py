@@ -30,14 +30,14 @@ def test_only_the_newest_states_are_sent_before_events() -> None:
 
 
 def test_the_oldest_events_are_dropped_from_a_full_queue() -> None:
-    outbox = Outbox(most_events=3)
+    outbox = Outbox(max_events=3)
     for number in range(10):
         outbox.put(event(number))
     assert drained(outbox) == [b"7", b"8", b"9"]
 
 
 def test_an_event_dropped_during_sending_affects_no_other() -> None:
-    outbox = Outbox(most_events=2)
+    outbox = Outbox(max_events=2)
     outbox.put(event(1))
     sending = outbox.next()
     assert sending is not None

@@ -16,7 +16,7 @@ from random import Random
 import pytest
 
 from tallybone.notify.events import TableEvent
-from tallybone.notify.webhook import MOST_TRIES, MOST_WAITING, WebhookThread
+from tallybone.notify.webhook import MAX_TRIES, MAX_WAITING, WebhookThread
 from tallybone.store.table_file import EventKind, Webhook
 from tests.waiting import until
 
@@ -138,10 +138,10 @@ def test_permanent_errors_and_redirects_are_not_retried(answer: int, caplog: pyt
 
 
 def test_retries_are_limited() -> None:
-    with webhook_server(*[500] * MOST_TRIES) as receiver, hook_to(receiver) as hook:
+    with webhook_server(*[500] * MAX_TRIES) as receiver, hook_to(receiver) as hook:
         hook.tell((*points(1), *points(2)))
-        until(lambda: len(receiver.requests) == MOST_TRIES + 1)
-        assert receiver.numbers == [1] * MOST_TRIES + [2]
+        until(lambda: len(receiver.requests) == MAX_TRIES + 1)
+        assert receiver.numbers == [1] * MAX_TRIES + [2]
 
 
 def test_a_hanging_server_drops_the_oldest_events_without_blocking() -> None:
@@ -149,11 +149,11 @@ def test_a_hanging_server_drops_the_oldest_events_without_blocking() -> None:
         receiver.may_answer.clear()
         hook.tell(points(0))
         until(lambda: receiver.requests)
-        for number in range(1, MOST_WAITING + 101):
+        for number in range(1, MAX_WAITING + 101):
             hook.tell(points(number))
         receiver.may_answer.set()
-        until(lambda: len(receiver.requests) == MOST_WAITING + 1)
-        assert receiver.numbers == [0, *range(101, MOST_WAITING + 101)]
+        until(lambda: len(receiver.requests) == MAX_WAITING + 1)
+        assert receiver.numbers == [0, *range(101, MAX_WAITING + 101)]
 
 
 def test_an_unreachable_server_is_reported_once(caplog: pytest.LogCaptureFixture) -> None:

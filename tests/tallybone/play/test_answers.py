@@ -107,7 +107,7 @@ def test_a_question_is_answered_with_buttons_alone(take: str) -> None:
     script = KeepingScript()
     parts = open_parts(HardwareSettings(), seats=2, clock=time.monotonic_ns, has_panel=True)
     listener = Listeners((parts.listener(), Apart(script)))
-    game = LiveGame(script, Sitting(script.look, ASKED), script, listener, clock=time.monotonic_ns, most_per_s=10)
+    game = LiveGame(script, Sitting(script.look, ASKED), script, listener, clock=time.monotonic_ns, max_per_s=10)
 
     def press(button: str) -> None:
         parts.panel.press(button, time.monotonic_ns())

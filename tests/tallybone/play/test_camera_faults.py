@@ -57,7 +57,7 @@ class Played:
         script.notes = self.notes
         self.sitting = Sitting(self._look, opened(game.rules, game.start.players)[0])
         self.live = LiveGame(
-            self.camera, self.sitting, self.recorder, Apart(script), clock=self.scene.clock, most_per_s=10
+            self.camera, self.sitting, self.recorder, Apart(script), clock=self.scene.clock, max_per_s=10
         )
 
     def _look(self, frame: Frame) -> TableView:

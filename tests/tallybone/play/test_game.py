@@ -103,9 +103,9 @@ def shot(t_ms: int) -> Shot:
     return Shot(t_ms * MS, str(t_ms), "camera", lambda: GREY, lambda: JPEG)
 
 
-def live(script: Script, *, most_per_s: float = 10.0, clock: Clock | None = None) -> LiveGame:
+def live(script: Script, *, max_per_s: float = 10.0, clock: Clock | None = None) -> LiveGame:
     sitting = Sitting(script.look, opened(BONES, ("Ann", "Ben"))[0])
-    return LiveGame(script, sitting, script, Apart(script), clock=clock or Clock(), most_per_s=most_per_s)
+    return LiveGame(script, sitting, script, Apart(script), clock=clock or Clock(), max_per_s=max_per_s)
 
 
 def play(game: LiveGame) -> None:
@@ -120,14 +120,14 @@ def test_input_is_recorded_before_it_is_fed_and_shown() -> None:
 
 def test_the_rate_of_read_pictures_is_limited() -> None:
     script = Script(*(shot(t_ms) for t_ms in range(0, 1000, 33)))
-    play(live(script, most_per_s=10))
+    play(live(script, max_per_s=10))
     looks = [entry for entry in script.log if entry.startswith("look")]
     assert 9 <= len(looks) <= 11
 
 
 def test_jitter_at_the_limit_drops_no_pictures() -> None:
     script = Script(*(shot(t_ms) for t_ms in (0, 103, 198, 301, 396, 505, 600)))
-    play(live(script, most_per_s=10))
+    play(live(script, max_per_s=10))
     assert sum(entry.startswith("look") for entry in script.log) == 7
 
 
@@ -165,7 +165,7 @@ def test_a_slow_machine_is_reported_until_it_catches_up() -> None:
 def test_the_rate_doubles_during_motion() -> None:
     script = Script(*(shot(t_ms) for t_ms in range(0, 3000, 33)))
     script.moves_from_ms, script.moves_until_ms = 1000, 2000
-    play(live(script, most_per_s=10))
+    play(live(script, max_per_s=10))
     at_ms = [int(entry.split()[1]) for entry in script.log if entry.startswith("look")]
     seconds = [sum(1000 * second <= t_ms < 1000 * (second + 1) for t_ms in at_ms) for second in range(3)]
     assert 9 <= seconds[0] <= 11
@@ -268,7 +268,7 @@ def test_the_state_of_the_view_has_a_short_description() -> None:
 def test_an_endless_game_continues_after_its_last_picture() -> None:
     script, turns = Script(shot(10)), iter(range(20))
     sitting = Sitting(script.look, opened(BONES, ("Ann", "Ben"))[0])
-    game = LiveGame(script, sitting, script, Apart(script), clock=Clock(), most_per_s=10, is_endless=True)
+    game = LiveGame(script, sitting, script, Apart(script), clock=Clock(), max_per_s=10, is_endless=True)
     game.run(lambda wait_s: next(turns, None) is not None, lambda: False)
     assert script.is_over
     assert next(turns, None) is None

@@ -26,7 +26,7 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
 from tallybone.store.calibration_file import CalibrationFileError, save_calibration
 from tallybone.store.learned_file import (
-    MOST_KNOCKS,
+    MAX_KNOCKS,
     learned_path,
     load_learned,
     load_table_knocks,
@@ -237,7 +237,7 @@ def test_a_strange_microphone_hears_more_after_ten_passes(tmp_path: Path, tilt_d
         judged += len(knocks[10:])
         for column, classifier in enumerate((SHIPPED, load_table_knocks(path).classifier())):
             for row, sounds in enumerate((knocks[10:], tiles[10:])):
-                counts[row, column] += np.count_nonzero(chances(classifier, sounds) >= classifier.least_knock)
+                counts[row, column] += np.count_nonzero(chances(classifier, sounds) >= classifier.min_knock)
     knocks_heard, tiles_passed = counts
     assert knocks_heard[1] > knocks_heard[0] or knocks_heard[0] >= 0.95 * judged
     assert knocks_heard[1] >= 0.9 * judged
@@ -247,7 +247,7 @@ def test_a_strange_microphone_hears_more_after_ten_passes(tmp_path: Path, tilt_d
 def test_examples_are_stored_newest_first_and_limited(tmp_path: Path) -> None:
     new, old = (TableExamples("a", tuple((float(at),) for at in range(first, first + 40))) for first in (0, 30))
     both = merge_learned(new, old)
-    assert both.knocks == tuple((float(at),) for at in range(MOST_KNOCKS))
+    assert both.knocks == tuple((float(at),) for at in range(MAX_KNOCKS))
     assert merge_learned(new, TableExamples("b", ((1.5,),))) == new
     stored = TableExamples(SHIPPED.name, KNOCKS[:1], KNOCKS[1:2])
     path = learned_path(tmp_path / "table.json")

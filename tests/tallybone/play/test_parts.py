@@ -70,7 +70,7 @@ def game_at(table: Table, script: Script, *, clock: Clock | None = None) -> tupl
     parts, shown = live_parts(table, clock or Clock()), Apart(script)
     listener = Listeners((parts.listener(), shown))
     sitting = Sitting(script.look, SESSION)
-    return LiveGame(script, sitting, script, listener, clock=Clock(), most_per_s=10, parts=parts), shown
+    return LiveGame(script, sitting, script, listener, clock=Clock(), max_per_s=10, parts=parts), shown
 
 
 def test_a_failed_part_is_reported_once_and_shown_until_it_works_again() -> None:
@@ -183,7 +183,7 @@ def test_simulated_presses_go_through_the_panel_in_order() -> None:
     soon(lambda: parts.panel.hears and parts.panel.has_button("undo"))
     listener = Listeners((parts.listener(), Apart(script)))
     sitting = Sitting(script.look, SESSION)
-    game = LiveGame(script, sitting, script, listener, clock=time.monotonic_ns, most_per_s=10, parts=parts)
+    game = LiveGame(script, sitting, script, listener, clock=time.monotonic_ns, max_per_s=10, parts=parts)
 
     def keys(wait_s: float) -> bool:
         for received in parts.read():
@@ -254,5 +254,5 @@ def test_a_game_waits_for_the_last_press() -> None:
 
 def game_with(script: KeepingScript, parts: LiveParts) -> LiveGame:
     return LiveGame(
-        script, Sitting(script.look, SESSION), script, Apart(script), clock=Clock(), most_per_s=10, parts=parts
+        script, Sitting(script.look, SESSION), script, Apart(script), clock=Clock(), max_per_s=10, parts=parts
     )

@@ -142,7 +142,7 @@ def test_a_resumed_match_shows_the_crops_of_its_recording() -> None:
         page=NoPage(),
         clock=lambda: 0,
         room=None,
-        most_per_s=10.0,
+        max_per_s=10.0,
     )
     LiveTable(PreparedMatch(game, Blind()), around).run(shown, _NoKeys(), lambda: False)
     assert shown.crops == list(crops)

@@ -92,7 +92,7 @@ def test_every_event_is_on_the_disk_before_it_is_shown(tmp_path: Path, monkeypat
     session, _ = opened(game.rules, game.start.players)
     camera = EventCamera(*(Adjust(Seat(0), points, "given") for points in (5, 10, 15)), Undo(session.state.next_seq))
     live = LiveGame(
-        camera, Sitting(NumberReader(()).look, session), recorder, Screen(trace), clock=lambda: 0, most_per_s=10
+        camera, Sitting(NumberReader(()).look, session), recorder, Screen(trace), clock=lambda: 0, max_per_s=10
     )
     live.run(lambda _: True, lambda: False)
     recorder.close()

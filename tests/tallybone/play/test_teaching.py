@@ -61,7 +61,7 @@ class Table(Script):
         recorder = recorder_of(self.plan, RecordingQuota(self.recordings, 1 << 30), self.note, t_ns=0)
         teaching = Teaching(self.path, self.reader, self.plan.start.own_set, None, sitting.session)
         self.recorder = recorder
-        self.game = LiveGame(self, sitting, recorder, self, clock=lambda: 0, most_per_s=10, teaching=teaching)
+        self.game = LiveGame(self, sitting, recorder, self, clock=lambda: 0, max_per_s=10, teaching=teaching)
 
     def see(self, *tiles: object) -> Table:
         """Show the tiles until the picture is settled and read."""

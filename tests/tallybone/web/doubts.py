@@ -9,7 +9,7 @@ from tests.tallybone.web.true_table import TrueTable
 from vision.reading import SeenTile
 from vision.tracking.table_view import TableView
 
-_MOST_ITEMS = 40
+_MAX_ITEMS = 40
 ASKED_AFTER = 16
 """Number of items of the bones game with seed 1 until the question about its seventh tile."""
 
@@ -27,7 +27,7 @@ def doubtful(view: TableView, nth: int = 7) -> TableView:
 
 def play_until_asked(table: TrueTable) -> None:
     """Play until a question is open."""
-    for _ in range(_MOST_ITEMS):
+    for _ in range(_MAX_ITEMS):
         table.play(1)
         if table.live.session.open_question is not None:
             return

@@ -23,7 +23,7 @@ from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import session_of
 from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
-from tallybone.web.access import MOST_PHOTO
+from tallybone.web.access import MAX_PHOTO
 from tallybone.web.hand_count import beside_layout, doubts_about
 from tallybone.web.photo import PhotoError, read_photo
 from tests.tallybone.web.conftest import assert_nothing_broke, at_table
@@ -122,7 +122,7 @@ def test_photos_need_the_pin_a_type_and_a_limited_size(guest: httpx.Client, insi
     assert guest.get(f"{API}/hands/1/table").status_code == 401
     assert send(insider, photo, kind="text/plain").status_code == 415
     assert send(insider, photo, kind="multipart/form-data").status_code == 415
-    assert send(insider, bytes(MOST_PHOTO + 1)).status_code == 413
+    assert send(insider, bytes(MAX_PHOTO + 1)).status_code == 413
     assert insider.post(f"{API}/hands/1/photo", content=iter([b"x" * 4096] * 4100), headers=BYTES).status_code == 413
     assert insider.post(f"{API}/actions", content=photo, headers=BYTES).status_code == 413
     assert insider.post(f"{API}/actions", content=b"{}", headers=BYTES).status_code == 415
@@ -168,7 +168,7 @@ def test_slow_uploads_keep_nobody_waiting(table: TrueTable, insider: httpx.Clien
 def test_the_largest_upload_gives_way_if_all_take_too_much_memory(table: TrueTable, insider: httpx.Client) -> None:
     with ExitStack() as stack:
         lines = [
-            stack.enter_context(begin_upload(table, insider, MOST_PHOTO, bytes(megabytes << 20)))
+            stack.enter_context(begin_upload(table, insider, MAX_PHOTO, bytes(megabytes << 20)))
             for megabytes in (14, 15, 14)
         ]
         lines[1].sendall(b"x")  # it learns of it with its next bytes
@@ -194,7 +194,7 @@ def test_the_memory_for_a_photo_is_limited() -> None:
     tiles, image = read_photo(photo, 6, None)
     assert (len(tiles), image.shape) == (len(HAND), (720, 960, 3))
     with pytest.raises(PhotoError, match="too much memory"):
-        read_photo(photo, 6, None, most_bytes=1 << 20)
+        read_photo(photo, 6, None, max_bytes=1 << 20)
 
 
 def test_only_hands_to_be_counted_are_read(insider: httpx.Client) -> None:

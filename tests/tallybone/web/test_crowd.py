@@ -98,11 +98,11 @@ def test_a_slowly_sent_head_is_closed() -> None:
         until(is_cut_off)
 
 
-@pytest.mark.parametrize(("least_bytes_per_s", "is_answered"), [(1000.0, True), (1_000_000.0, False)])
-def test_a_body_may_take_as_long_as_it_goes_on(least_bytes_per_s: float, is_answered: bool) -> None:
+@pytest.mark.parametrize(("min_bytes_per_s", "is_answered"), [(1000.0, True), (1_000_000.0, False)])
+def test_a_body_may_take_as_long_as_it_goes_on(min_bytes_per_s: float, is_answered: bool) -> None:
     body = b'{"pin": "' + b"1" * 3000 + b'"}'
     head = HALF_BODY.replace(b"20", str(len(body)).encode())[:-1]
-    limits = Limits(most=50, request_within_s=0.3, least_bytes_per_s=least_bytes_per_s)
+    limits = Limits(most=50, request_within_s=0.3, min_bytes_per_s=min_bytes_per_s)
     with served(limits) as url, connection_from("127.0.0.2", url, head) as line:
         answer = b""
         try:
@@ -129,7 +129,7 @@ def test_viewers_and_repeated_requests_stay_connected() -> None:
 
 @pytest.mark.parametrize("sent", [b"", HALF_HEAD, HALF_BODY], ids=["nothing", "half a head", "half a body"])
 def test_idle_connections_give_way_to_requests(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
-    with served(Limits(most=40, most_of_one=10)) as url, ExitStack() as stack:
+    with served(Limits(most=40, max_of_one=10)) as url, ExitStack() as stack:
         for at in range(200):
             stack.enter_context(connection_from(f"127.0.1.{at % 50}", url, sent))
         for last in range(30):
@@ -146,7 +146,7 @@ def test_idle_connections_give_way_to_requests(sent: bytes, caplog: pytest.LogCa
 )
 def test_flooding_a_websocket_blocks_an_address_for_a_while(frames: bytes, caplog: pytest.LogCaptureFixture) -> None:
     flood = frames * (240_000 // len(frames))
-    with served(Limits(most=40, most_of_one=10)) as url, ExitStack() as stack:
+    with served(Limits(most=40, max_of_one=10)) as url, ExitStack() as stack:
         live = url.replace("http", "ws") + f"{API}/live"
         flooding = [stack.enter_context(connection_from("127.0.0.2", url, SHAKE)) for _ in range(5)]
         for line in flooding:
@@ -282,7 +282,7 @@ def test_an_answer_that_is_read_late_is_complete() -> None:
 
 
 def test_the_connections_of_one_address_are_limited(caplog: pytest.LogCaptureFixture) -> None:
-    with served(Limits(most=40, most_of_one=10)) as url, ExitStack() as stack:
+    with served(Limits(most=40, max_of_one=10)) as url, ExitStack() as stack:
         live = url.replace("http", "ws") + f"{API}/live"
         watching = [
             stack.enter_context(connect(live, proxy=None, sock=connection_from("127.0.0.2", url))) for _ in range(10)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from tallybone.web.access import MOST_BODY, Access
+from tallybone.web.access import MAX_BODY, Access
 from tallybone.web.actions import PressButton
 from tallybone.web.app import make_app
 from tallybone.web.feed import LiveFeed, PagePictures, PageRequest
@@ -117,11 +117,11 @@ def test_no_answer_contains_the_pin(table: TrueTable, insider: httpx.Client) -> 
 
 
 def test_large_bodies_are_not_read(insider: httpx.Client) -> None:
-    large = b'{"action": "' + b"x" * (2 * MOST_BODY) + b'"}'
+    large = b'{"action": "' + b"x" * (2 * MAX_BODY) + b'"}'
     assert insider.post(f"{API}/actions", content=large, headers=JSON).status_code == 413
     pieces = (large[at : at + 1000] for at in range(0, len(large), 1000))
     assert insider.post(f"{API}/actions", content=pieces, headers=JSON).status_code == 413
-    assert insider.post(f"{API}/actions", content=b"[" * MOST_BODY, headers=JSON).status_code in (400, 422)
+    assert insider.post(f"{API}/actions", content=b"[" * MAX_BODY, headers=JSON).status_code in (400, 422)
 
 
 _ANYTHING = st.recursive(
@@ -327,7 +327,7 @@ def test_a_viewer_that_sends_too_much_is_disconnected(table: TrueTable) -> None:
 
 
 def test_the_number_of_viewers_is_limited(table: TrueTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tallybone.web.app.MOST_VIEWERS", 2)
+    monkeypatch.setattr("tallybone.web.app.MAX_VIEWERS", 2)
     with viewer(table) as first, viewer(table) as second:
         receive(first)
         receive(second)

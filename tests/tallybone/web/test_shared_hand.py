@@ -79,12 +79,12 @@ def test_a_picture_that_is_slow_to_decode_is_left_out() -> None:
 
 @pytest.mark.slow
 def test_large_pictures_do_not_exceed_the_size_limit(tmp_path: Path) -> None:
-    from tallybone.web.recordings_shown import MOST_BYTES, shared_hand
+    from tallybone.web.recordings_shown import MAX_BYTES, shared_hand
 
     noise = np.random.default_rng(1).integers(0, 255, (1440, 2560, 3)).astype(np.uint8)
     jpeg = jpeg_of(noise)
     for count in (12, 60):
         page = shared_hand("x", [], [], [jpeg] * count)
-        assert len(page) <= MOST_BYTES
+        assert len(page) <= MAX_BYTES
     assert "data:image" in shared_hand("x", [], [], [jpeg] * 12).decode()
     assert shared_hand("x", [], [], [b"no picture", None]).decode().count("data:image") == 0

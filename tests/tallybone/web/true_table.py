@@ -183,7 +183,7 @@ def true_table(
     display = display or Silent()
     display.note(page.words)
     shown = Listeners((page.listener, display))
-    live = LiveGame(camera, sitting, recorder or Recorder(), shown, clock=clock, most_per_s=1000, page=page.words)
+    live = LiveGame(camera, sitting, recorder or Recorder(), shown, clock=clock, max_per_s=1000, page=page.words)
     return TrueTable(live, camera, page, display, announcements, shown)
 
 

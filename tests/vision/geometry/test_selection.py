@@ -14,7 +14,7 @@ from tests.vision.shapes import tile_at, tiles_at
 from vision.geometry.poses import Poses, corners, empty_poses, sides_px
 from vision.geometry.selection import overlap_share, select_more_tiles, select_tiles, suppress_duplicates
 
-MOST_OVERLAP = 0.15
+MAX_OVERLAP = 0.15
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def best_sum(poses: Poses, scores: list[float]) -> float:
     conflicts = {
         (i, j)
         for i, j in itertools.combinations(range(len(poses)), 2)
-        if overlap_share(outlines[i], outlines[j]) > MOST_OVERLAP
+        if overlap_share(outlines[i], outlines[j]) > MAX_OVERLAP
     }
     best = 0.0
     for mask in range(1 << len(poses)):
@@ -87,7 +87,7 @@ def test_selected_tiles_do_not_overlap_and_have_positive_scores(crowd: tuple[Pos
     poses, scores = crowd
     chosen = select_tiles(poses, np.array(scores))
     outlines = corners(poses[chosen])
-    assert all(overlap_share(a, b) <= MOST_OVERLAP for a, b in itertools.combinations(outlines, 2))
+    assert all(overlap_share(a, b) <= MAX_OVERLAP for a, b in itertools.combinations(outlines, 2))
     assert all(scores[i] > 0 for i in chosen)
     assert chosen.tolist() == sorted(set(chosen.tolist()))
 
@@ -110,21 +110,21 @@ def test_selects_from_a_large_crowd_without_overlap() -> None:
     chosen = select_tiles(poses, scores)
     outlines = corners(poses[chosen])
     assert int(scores.argmax()) in chosen
-    assert all(overlap_share(a, b) <= MOST_OVERLAP for a, b in itertools.combinations(outlines, 2))
+    assert all(overlap_share(a, b) <= MAX_OVERLAP for a, b in itertools.combinations(outlines, 2))
     for left in set(range(120)) - set(chosen.tolist()):  # no free tile is left out
-        assert any(overlap_share(corners(poses[[left]])[0], outline) > MOST_OVERLAP for outline in outlines)
+        assert any(overlap_share(corners(poses[[left]])[0], outline) > MAX_OVERLAP for outline in outlines)
 
 
 def test_accepts_no_tiles() -> None:
     assert select_tiles(empty_poses(), np.empty(0)).tolist() == []
-    assert suppress_duplicates(empty_poses(), np.empty(0), at_most=5).tolist() == []
+    assert suppress_duplicates(empty_poses(), np.empty(0), max_count=5).tolist() == []
 
 
 def test_rejects_a_wrong_shape() -> None:
     with pytest.raises(ValueError, match=r"poses must have shape \(N, 6\)"):
         select_tiles(np.zeros((2, 5)), np.zeros(2))
     with pytest.raises(ValueError, match=r"poses must have shape \(N, 6\)"):
-        suppress_duplicates(np.zeros((2, 5)), np.zeros(2), at_most=1)
+        suppress_duplicates(np.zeros((2, 5)), np.zeros(2), max_count=1)
 
 
 def test_keeps_the_best_of_duplicates() -> None:
@@ -134,7 +134,7 @@ def test_keeps_the_best_of_duplicates() -> None:
         tile_at(98, 103, side_px=19, degrees=185),  # the same tile, rotated 180 degrees
         tile_at(300, 100, side_px=20, degrees=10),
     )
-    assert suppress_duplicates(poses, np.array([0.5, 0.9, 0.7, 0.6]), at_most=9).tolist() == [1, 3]
+    assert suppress_duplicates(poses, np.array([0.5, 0.9, 0.7, 0.6]), max_count=9).tolist() == [1, 3]
 
 
 @pytest.mark.parametrize(
@@ -144,16 +144,16 @@ def test_keeps_the_best_of_duplicates() -> None:
 )
 def test_different_poses_are_all_kept_best_first(other: Poses) -> None:
     poses = tiles_at(tile_at(100, 100), other)
-    assert suppress_duplicates(poses, np.array([0.2, 0.8]), at_most=9).tolist() == [1, 0]
+    assert suppress_duplicates(poses, np.array([0.2, 0.8]), max_count=9).tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("at_most", [1, 3, 10, 30])
-def test_keeps_at_most_the_requested_number_of_best_poses(at_most: int) -> None:
+@pytest.mark.parametrize("max_count", [1, 3, 10, 30])
+def test_keeps_at_most_the_requested_number_of_best_poses(max_count: int) -> None:
     rng = np.random.default_rng(1)
     poses = tiles_at(*(tile_at(100 * (i % 5), 100 * (i // 5), degrees=7 * i) for i in range(20)))
     scores = rng.permutation(20) / 20
-    kept = suppress_duplicates(poses, scores, at_most=at_most)
-    assert kept.tolist() == np.argsort(-scores)[:at_most].tolist()
+    kept = suppress_duplicates(poses, scores, max_count=max_count)
+    assert kept.tolist() == np.argsort(-scores)[:max_count].tolist()
 
 
 @pytest.mark.slow
@@ -165,7 +165,7 @@ def test_the_best_is_kept_without_duplicates(seed: int) -> None:
         *(tile_at(*rng.uniform(0, 60, 2), side_px=rng.uniform(15, 25), degrees=rng.uniform(0, 360)) for _ in range(40))
     )
     scores = rng.permutation(40) / 40
-    kept = suppress_duplicates(poses, scores, at_most=40)
+    kept = suppress_duplicates(poses, scores, max_count=40)
     assert kept[0] == scores.argmax()
     assert (np.diff(scores[kept]) < 0).all()
     assert not any(_are_duplicates(poses[[a]], poses[[b]]) for a, b in itertools.combinations(kept, 2))

@@ -371,7 +371,7 @@ def test_png_text_never_reaches_the_decoder() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size_px", "least_px", "expected"),
+    ("size_px", "min_px", "expected"),
     [
         ((640, 480), None, (480, 640)),
         ((640, 480), 321, (480, 640)),
@@ -382,11 +382,11 @@ def test_png_text_never_reaches_the_decoder() -> None:
     ],
 )
 def test_a_large_picture_is_decoded_reduced(
-    size_px: tuple[int, int], least_px: int | None, expected: tuple[int, int]
+    size_px: tuple[int, int], min_px: int | None, expected: tuple[int, int]
 ) -> None:
     grey = np.full((size_px[1], size_px[0], 3), 90, np.uint8)
     for kind in (".jpg", ".png"):
-        found = decode_picture(cv2.imencode(kind, grey)[1].tobytes(), "x", least_px=least_px)
+        found = decode_picture(cv2.imencode(kind, grey)[1].tobytes(), "x", min_px=min_px)
         assert found.shape == (*expected, 3)
 
 
@@ -394,7 +394,7 @@ def test_a_reduced_picture_is_upright() -> None:
     image = np.zeros((480, 640, 3), np.uint8)
     image[:240, :320] = 255
     jpeg = with_exif(cv2.imencode(".jpg", image)[1].tobytes(), orientation(6))
-    found = decode_picture(jpeg, "x", least_px=160)
+    found = decode_picture(jpeg, "x", min_px=160)
     assert found.shape == (160, 120, 3)
     assert found[40, 90].min() > 200
     assert found[120, 30].max() < 50

@@ -179,12 +179,12 @@ def as_enlarged(tile: SeenTile) -> SeenTile:
 
 
 @pytest.mark.parametrize(
-    ("change", "most_missing"), [(grey, 1), (swapped, 1), (negative, 3)], ids=["grey", "red for blue", "negative"]
+    ("change", "max_missing"), [(grey, 1), (swapped, 1), (negative, 3)], ids=["grey", "red for blue", "negative"]
 )
-def test_reads_without_or_with_wrong_colours(change: Callable[[Image], Image], most_missing: int) -> None:
+def test_reads_without_or_with_wrong_colours(change: Callable[[Image], Image], max_missing: int) -> None:
     rendered, _ = shown("scatter", "felt")
     reading = reader().read(change(rendered.image))
-    assert len(missing(rendered.truth.tiles, reading.tiles)) <= most_missing
+    assert len(missing(rendered.truth.tiles, reading.tiles)) <= max_missing
     assert false_positives(rendered.truth.tiles, reading.tiles) == []
 
 
