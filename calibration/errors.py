@@ -5,7 +5,7 @@ class CalibrationError(Exception):
     """Base class of calibration errors."""
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The message, as a translatable phrase if it was created with one."""
         return self.args[0] if self.args and isinstance(self.args[0], str) else str(self)
 

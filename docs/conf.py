@@ -33,14 +33,14 @@ class CommandHelp(Directive):  # type: ignore[misc]  # docutils is not installed
             section = nodes.section(ids=[nodes.make_id(title)])
             section += nodes.title(text=title)
             for name in group:
-                section += [self._help_of(words) for words in _with_subcommands(name)]
+                section += [self._help_of(sentence) for sentence in _with_subcommands(name)]
             sections.append(section)
         return sections
 
-    def _help_of(self, words: list[str]) -> nodes.section:
-        section = nodes.section(ids=[nodes.make_id("-".join(words))])
-        section += nodes.title("", "", nodes.literal(text=" ".join(("tallybone", *words))))
-        text = CliRunner().invoke(app, [*words, "--help"], prog_name="tallybone", terminal_width=100).output
+    def _help_of(self, sentence: list[str]) -> nodes.section:
+        section = nodes.section(ids=[nodes.make_id("-".join(sentence))])
+        section += nodes.title("", "", nodes.literal(text=" ".join(("tallybone", *sentence))))
+        text = CliRunner().invoke(app, [*sentence, "--help"], prog_name="tallybone", terminal_width=100).output
         section += nodes.literal_block(text=text, language="text")
         return section
 

@@ -37,6 +37,7 @@ from engine.rules.profiles import *
 from engine.rules.rules import *
 from engine.state import events, outcomes
 from engine.state.counting import Count, Term, count, points_for
+from engine.state.descriptions import describe
 from engine.state.events import *
 from engine.state.layout import ARMS, Layout, Node, NodeId, OpenEnd, Port, Spot, attach, obstacle
 from engine.state.match import Chance, Claim, Course, Entry, Game, Hand, LeadTile, Phase, Spell, State
@@ -44,7 +45,6 @@ from engine.state.outcomes import *
 from engine.state.problems import Problem, ProblemKind, Weight
 from engine.state.settle import HandResult, Holding, round_nearest, settle
 from engine.state.tally import House, HouseTally, Mark, RowMark, RowsTally, Stroke
-from engine.state.words import describe
 from engine.tiles import Tile, full_set, set_name
 
 # Grouped by topic, in the order of docs/reference/library.md.

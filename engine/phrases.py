@@ -69,13 +69,13 @@ def listed(parts: Iterable[str], between: str = ", ") -> Phrase:
     return phrase(between.join(f"{{{name}}}" for name in values), **values)
 
 
-def fault_of(key: str, words: str) -> Phrase:
-    """Return the message for a fault of an option. `in_language` translates *words* if it is a phrase.
+def fault_of(key: str, text: str) -> Phrase:
+    """Return the message for a fault of an option. `in_language` translates *text* if it is a phrase.
 
     >>> fault_of("hand", "expected 1 or more, got 0")
     'hand: expected 1 or more, got 0'
     """
-    return listed((key, words), ": ")
+    return listed((key, text), ": ")
 
 
 def either(parts: Iterable[str]) -> Phrase:

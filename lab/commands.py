@@ -97,16 +97,16 @@ def simulate(
         ):
             for done in record(simulation.items(), writer):
                 if done.frames % settings.fps == 0:
-                    status.update(f"Simulating: {_words(done)}")
+                    status.update(f"Simulating: {_text(done)}")
     except RecordingError as error:
         return output.complain(error)
     summary = {"file": str(path), **asdict(done)}
-    said = json.dumps(summary) if as_json else f"{printable(str(path))}: {_words(done)}"
+    said = json.dumps(summary) if as_json else f"{printable(str(path))}: {_text(done)}"
     output.write(said)
     return 0
 
 
-def _words(done: RecordingSummary) -> str:
+def _text(done: RecordingSummary) -> str:
     hands = "hand" if done.hands == 1 else "hands"
     return f"{done.hands} {hands}, {done.plays} plays, {done.frames} pictures, {done.seconds:.0f} s at the table"
 

@@ -19,30 +19,30 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Result of a check. *words* is a sentence. *mend* and *commands* explain how to repair the part, if needed."""
+    """Result of a check. *text* is a sentence. *mend* and *commands* explain how to repair the part, if needed."""
 
     part: str
     grade: Grade
-    words: str
+    text: str
     mend: str = ""
     commands: tuple[str, ...] = ()
 
 
-def ok(part: str, words: str) -> Finding:
+def ok(part: str, text: str) -> Finding:
     """Return a finding of grade OK."""
-    return Finding(part, Grade.OK, words)
+    return Finding(part, Grade.OK, text)
 
 
-def warning(part: str, words: str, mend: str = "", *commands: str) -> Finding:
+def warning(part: str, text: str, mend: str = "", *commands: str) -> Finding:
     """Return a finding of grade WARNING, with a remedy."""
-    return Finding(part, Grade.WARNING, words, mend, commands)
+    return Finding(part, Grade.WARNING, text, mend, commands)
 
 
-def problem(part: str, words: str, mend: str = "", *commands: str) -> Finding:
+def problem(part: str, text: str, mend: str = "", *commands: str) -> Finding:
     """Return a finding of grade PROBLEM, with a remedy."""
-    return Finding(part, Grade.PROBLEM, words, mend, commands)
+    return Finding(part, Grade.PROBLEM, text, mend, commands)
 
 
-def absent(part: str, words: str) -> Finding:
+def absent(part: str, text: str) -> Finding:
     """Return a finding of grade ABSENT."""
-    return Finding(part, Grade.ABSENT, words)
+    return Finding(part, Grade.ABSENT, text)

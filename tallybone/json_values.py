@@ -111,7 +111,7 @@ def _read(data: object, kind: Any, where: str) -> Any:
             return float(data)
         if isinstance(each, type) and type(data) is each:
             return data
-    raise JsonValueError(f"{where or 'value'}: expected {_words(kinds)}, got {data!r}")
+    raise JsonValueError(f"{where or 'value'}: expected {_text(kinds)}, got {data!r}")
 
 
 def _read_object(data: Mapping[str, object], kind: Any, where: str) -> Any:
@@ -119,7 +119,7 @@ def _read_object(data: Mapping[str, object], kind: Any, where: str) -> Any:
     known = {tag_of(cls): cls for cls in classes}
     cls = known.get(str(data.get(_TAG))) if len(classes) > 1 else next(iter(classes), None)
     if cls is None:
-        raise JsonValueError(f"{where or 'value'}: expected {_words(classes)}, got {data.get(_TAG, data)!r}")
+        raise JsonValueError(f"{where or 'value'}: expected {_text(classes)}, got {data.get(_TAG, data)!r}")
     known_fields = fields_of(cls)
     unknown = sorted(set(data) - set(known_fields) - {_TAG} - GONE.get(cls.__name__, frozenset()))
     if unknown:
@@ -186,7 +186,7 @@ def _is_default(each: Field[Any], own: object) -> bool:
     return each.default is not MISSING and type(own) is type(each.default) and own == each.default
 
 
-def _words(kinds: tuple[Any, ...]) -> str:
+def _text(kinds: tuple[Any, ...]) -> str:
     names = [
         tag_of(each) if isinstance(each, type) and is_dataclass(each) else getattr(each, "__name__", str(each))
         for each in kinds

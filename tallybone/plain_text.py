@@ -6,14 +6,14 @@ import unicodedata
 
 from engine.phrases import Phrase
 
-MAX_NAME, MAX_WORDS = 40, 300
+MAX_NAME, MAX_TEXT = 40, 300
 """Maximum number of characters displayed for a name and for a sentence."""
 
 # Format characters that are kept. They are needed for letters of some scripts and for emoji of several characters.
 _JOINERS = "\u200c\u200d"
 
 
-def plain(text: str, most: int = MAX_WORDS) -> str:
+def plain(text: str, most: int = MAX_TEXT) -> str:
     r"""Return a text on one line, cut to *most* characters, without control, most format, and unassigned characters.
 
     Right-to-left letters are kept, but marks that override the direction are removed. A `Phrase` is returned as a

@@ -31,10 +31,10 @@ class DocumentedCommand:
     """A command in a document."""
 
     where: str
-    words: tuple[str, ...]
+    parts: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.where}: {' '.join(self.words)}"
+        return f"{self.where}: {' '.join(self.parts)}"
 
 
 def commands() -> list[DocumentedCommand]:
@@ -50,13 +50,13 @@ def _commands_in(path: Path) -> list[DocumentedCommand]:
         for piece in re.split(r" \| | && ", line.strip()):
             text = re.split(r"\s+#|\s+[<>] ", piece.strip())[0]
             text = _BEFORE.sub("", text.strip().rstrip(")"))
-            words = _words(text.replace("[", "").replace("]", ""))
-            if words:
-                found.append(DocumentedCommand(f"{path.name}:{number}", words))
+            parts = _text(text.replace("[", "").replace("]", ""))
+            if parts:
+                found.append(DocumentedCommand(f"{path.name}:{number}", parts))
     return found
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _text(text: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text))
     except ValueError:
@@ -68,17 +68,17 @@ ALL = commands()
 OURS = [
     documented
     for documented in ALL
-    if documented.words[0] in ("tallybone", "tallybone-table")
-    and len(documented.words) > 1
-    and not documented.words[1].endswith(":")
+    if documented.parts[0] in ("tallybone", "tallybone-table")
+    and len(documented.parts) > 1
+    and not documented.parts[1].endswith(":")
 ]
-MADE = [documented for documented in ALL if documented.words[0] == "make"]
+MADE = [documented for documented in ALL if documented.parts[0] == "make"]
 TESTED = [
     documented
     for documented in ALL
-    if documented.words[:3] == ("python", "-m", "pytest") or documented.words[0] == "pytest"
+    if documented.parts[:3] == ("python", "-m", "pytest") or documented.parts[0] == "pytest"
 ]
-SCRIPTS = [documented for documented in ALL if documented.words[0] == "systemd/install.sh"]
+SCRIPTS = [documented for documented in ALL if documented.parts[0] == "systemd/install.sh"]
 
 
 def test_the_documents_have_commands_of_every_kind() -> None:
@@ -89,28 +89,28 @@ def test_the_documents_have_commands_of_every_kind() -> None:
 
 @pytest.mark.parametrize("documented", OURS, ids=str)
 def test_every_command_of_tallybone_is_valid(documented: DocumentedCommand) -> None:
-    command, words = get_command(app), list(documented.words[1:])
+    command, parts = get_command(app), list(documented.parts[1:])
     # Parsed like typed input without execution, so names, options and numbers of arguments must be right.
     context = typer.Context(command, info_name="tallybone")
-    while isinstance(command, typer.core.TyperGroup) and words and not words[0].startswith("-"):
-        name, found, words = command.resolve_command(context, words)
+    while isinstance(command, typer.core.TyperGroup) and parts and not parts[0].startswith("-"):
+        name, found, parts = command.resolve_command(context, parts)
         assert found is not None, documented
         command = found
         context = typer.Context(command, info_name=name, parent=context)
-    if "--help" not in words and "..." not in words:
-        command.parse_args(context, words)
+    if "--help" not in parts and "..." not in parts:
+        command.parse_args(context, parts)
 
 
 @pytest.mark.parametrize("documented", MADE, ids=str)
 def test_every_make_target_exists(documented: DocumentedCommand) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
-    assert {word for word in documented.words[1:] if re.fullmatch("[a-z]+", word)} <= targets
+    assert {word for word in documented.parts[1:] if re.fullmatch("[a-z]+", word)} <= targets
 
 
 @pytest.mark.parametrize("documented", SCRIPTS, ids=str)
 def test_every_option_of_the_install_script_exists(documented: DocumentedCommand) -> None:
     usage = subprocess.run((ROOT / "systemd/install.sh", "--help"), capture_output=True, text=True, check=True).stdout
-    assert [word for word in documented.words[1:] if word.startswith("--") and word not in usage] == []
+    assert [word for word in documented.parts[1:] if word.startswith("--") and word not in usage] == []
 
 
 def test_every_named_test_exists() -> None:
@@ -136,9 +136,9 @@ def test_every_named_test_exists() -> None:
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_commands_of_the_install_guides_run(command: tuple[str, ...], code: set[int], tmp_path: Path) -> None:
-    words = [word.replace("FOLDER", str(tmp_path)) for word in command]
+    parts = [word.replace("FOLDER", str(tmp_path)) for word in command]
     environment = {"XDG_STATE_HOME": str(tmp_path), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run((TALLYBONE, *words), env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run((TALLYBONE, *parts), env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode in code, done.stderr
     assert "Traceback" not in done.stderr
 

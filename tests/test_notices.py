@@ -42,16 +42,16 @@ def test_all_dependencies_have_a_licence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "message"),
     [
         ("numpy", "libgfortran"),
         ("opencv-python-headless", "FFmpeg"),
         ("h11", "Nathaniel J. Smith"),
     ],
 )
-def test_third_party_texts_in_wheels_are_included(name: str, words: str, tmp_path: Path) -> None:
+def test_third_party_texts_in_wheels_are_included(name: str, message: str, tmp_path: Path) -> None:
     notice = notice_of(packed(name, tmp_path))
-    assert any(words in text for _, text in notice.texts), [name for name, _ in notice.texts]
+    assert any(message in text for _, text in notice.texts), [name for name, _ in notice.texts]
 
 
 def test_the_file_starts_with_our_licence_without_our_wheel(tmp_path: Path) -> None:

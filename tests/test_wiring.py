@@ -81,8 +81,8 @@ def test_no_texts_of_a_drawing_overlap_or_exceed_it(name: str) -> None:
 
 def overlapping(sheet: Sheet) -> list[tuple[str, str]]:
     """Return pairs of overlapping texts."""
-    found = [(a.words, b.words) for a, b in combinations(sheet.extents, 2) if a.overlaps(b)]
-    return found + [(a.words, "the edge") for a in sheet.extents if not fits(a, sheet)]
+    found = [(a.text, b.text) for a, b in combinations(sheet.extents, 2) if a.overlaps(b)]
+    return found + [(a.text, "the edge") for a in sheet.extents if not fits(a, sheet)]
 
 
 def fits(extent: Extent, sheet: Sheet) -> bool:

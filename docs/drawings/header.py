@@ -58,7 +58,7 @@ def header_sheet(uses: Mapping[int, str]) -> Sheet:
 
 def _pin(sheet: Sheet, at: Point, number: int, gpio: int | None, uses: Mapping[int, str]) -> None:
     x, y = at
-    colour, words = _look(number, gpio, uses)
+    colour, text = _look(number, gpio, uses)
     is_used = gpio in uses
     fill = colour if is_used or gpio is None else "#cfd8dc"
     sheet.disc(at, 13, fill=fill, colour=PAPER, width=1)
@@ -69,14 +69,14 @@ def _pin(sheet: Sheet, at: Point, number: int, gpio: int | None, uses: Mapping[i
     name = "" if gpio is None else f"GPIO {gpio}"
     if name:
         sheet.text((edge, y + 5), name, size=13, anchor=anchor, bold=is_used, colour=colour)
-    sheet.text((edge + side * (82 if name else 0), y + 5), words, size=13, anchor=anchor, colour=colour)
+    sheet.text((edge + side * (82 if name else 0), y + 5), text, size=13, anchor=anchor, colour=colour)
 
 
 def _look(number: int, gpio: int | None, uses: Mapping[int, str]) -> tuple[str, str]:
     """Return colour and words of a pin."""
     if gpio is None:
-        words = _FIXED[number]
-        return (BLACK if words == "ground" else RED), words
+        text = _FIXED[number]
+        return (BLACK if text == "ground" else RED), text
     if gpio not in uses:
         return FAINT, _SPARE.get(gpio, "free")
     kind = uses[gpio]
@@ -119,6 +119,6 @@ def _board(sheet: Sheet, at: Point, size: Point, name: str) -> None:
         sheet.text((x + (size[0] - 24) / 2, y + 34), name, size=13, anchor="middle", bold=True)
 
 
-def _camera(sheet: Sheet, at: Point, words: tuple[str, ...]) -> None:
+def _camera(sheet: Sheet, at: Point, text: tuple[str, ...]) -> None:
     sheet.box(at, (10, 38), fill="#fff3e0")
-    sheet.lines((at[0] + 16, at[1] + 16), words, size=10, colour=FAINT)
+    sheet.lines((at[0] + 16, at[1] + 16), text, size=10, colour=FAINT)

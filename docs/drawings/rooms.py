@@ -30,13 +30,13 @@ class Box:
     Attributes:
         name: Its title.
         modules: The modules in it, without those inside them.
-        words: Its purpose.
+        text: Its purpose.
         floor: Its number, from 0 at the top.
     """
 
     name: str
     modules: tuple[str, ...]
-    words: str
+    text: str
     floor: int
 
 
@@ -175,22 +175,22 @@ def _frames(known: list[Box]) -> dict[str, _Frame]:
     for number in range(known[-1].floor + 1):
         row = [box for box in known if box.floor == number]
         width = (_WIDTH - 2 * _EDGE - _GAP_X * (len(row) - 1)) / len(row)
-        height = 36 + _LINE * max(len(_wrapped(box.words, width)) for box in row)
+        height = 36 + _LINE * max(len(_wrapped(box.text, width)) for box in row)
         for column, box in enumerate(row):
             frames[box.name] = _Frame(_EDGE + column * (width + _GAP_X), top, width, height)
         top += height + _GAP_Y
     return frames
 
 
-def _wrapped(words: str, width: float) -> list[str]:
-    return textwrap.wrap(words, round((width - 28) / (_TEXT * 0.6)))
+def _wrapped(text: str, width: float) -> list[str]:
+    return textwrap.wrap(text, round((width - 28) / (_TEXT * 0.6)))
 
 
 def _draw(sheet: Sheet, box: Box, frame: _Frame) -> None:
     fill = _FILLS[not box.modules[0].startswith("tallybone.")]
     sheet.box((frame.left, frame.top), (frame.width, frame.height), fill=fill)
     sheet.text((frame.left + 14, frame.top + 21), box.name, size=14, bold=True)
-    lines = tuple(_wrapped(box.words, frame.width))
+    lines = tuple(_wrapped(box.text, frame.width))
     sheet.lines((frame.left + 14, frame.top + 40), lines, size=_TEXT, colour=FAINT)
 
 

@@ -32,7 +32,7 @@ class Extent:
     top: float
     right: float
     bottom: float
-    words: str
+    text: str
 
     def overlaps(self, other: Extent) -> bool:
         """Return True if two texts overlap."""
@@ -58,22 +58,22 @@ class Sheet:
     _parts: list[str] = field(default_factory=list)
 
     def text(
-        self, at: Point, words: str, *, size: float = 14, anchor: str = "start", bold: bool = False, colour: str = INK
+        self, at: Point, text: str, *, size: float = 14, anchor: str = "start", bold: bool = False, colour: str = INK
     ) -> None:
         """Write one line; *at* is on its base line, at its begin, middle or end as *anchor* says."""
         x, y = at
-        wide = len(words) * size * (_BOLD_WIDTH if bold else _LETTER_WIDTH)
+        wide = len(text) * size * (_BOLD_WIDTH if bold else _LETTER_WIDTH)
         left = x - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
-        self.extents.append(Extent(left, y - _ASCENT * size, left + wide, y + _DESCENT * size, words))
+        self.extents.append(Extent(left, y - _ASCENT * size, left + wide, y + _DESCENT * size, text))
         weight = ' font-weight="bold"' if bold else ""
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}" fill="{colour}"{weight}>'
-            f"{escape(words)}</text>"
+            f"{escape(text)}</text>"
         )
 
-    def lines(self, at: Point, words: tuple[str, ...], *, size: float = 13, colour: str = INK) -> None:
+    def lines(self, at: Point, text: tuple[str, ...], *, size: float = 13, colour: str = INK) -> None:
         """Write lines below each other."""
-        for number, line in enumerate(words):
+        for number, line in enumerate(text):
             self.text((at[0], at[1] + number * size * 1.4), line, size=size, colour=colour)
 
     def wire(self, *points: Point, colour: str = INK, width: float = 2.0) -> None:

@@ -109,7 +109,7 @@ def no_connection(sheet: Sheet, at: Point) -> None:
     sheet.wire((x - 5, y + 5), (x + 5, y - 5), colour=RED)
 
 
-def paper_note(sheet: Sheet, at: Point, words: tuple[str, ...], *, width: float) -> None:
+def paper_note(sheet: Sheet, at: Point, text: tuple[str, ...], *, width: float) -> None:
     """Write a note in a box of its own."""
-    sheet.box(at, (width, 14 + 18.2 * len(words)), fill="#fff8e1", colour="#c9a227", width=1.5)
-    sheet.lines((at[0] + 10, at[1] + 22), words)
+    sheet.box(at, (width, 14 + 18.2 * len(text)), fill="#fff8e1", colour="#c9a227", width=1.5)
+    sheet.lines((at[0] + 10, at[1] + 22), text)

@@ -47,12 +47,12 @@ def _good(sheet: Sheet, at: Point) -> None:
     sheet.disc(at, 13, fill="#ffcc80", colour=GREEN, width=3)
 
 
-def _bad(sheet: Sheet, at: Point, words_at: Point, words: str) -> None:
+def _bad(sheet: Sheet, at: Point, words_at: Point, text: str) -> None:
     sheet.disc(at, 13, fill="#ffcc80", colour=RED, width=3)
     for way in (-1, 1):
         sheet.wire((at[0] - 9, at[1] - 9 * way), (at[0] + 9, at[1] + 9 * way), colour=RED, width=3)
     anchor = "middle" if at[0] == words_at[0] else "start"
-    sheet.text(words_at, words, size=12, anchor=anchor, colour=RED)
+    sheet.text(words_at, text, size=12, anchor=anchor, colour=RED)
 
 
 def _key(sheet: Sheet) -> None:

@@ -139,8 +139,8 @@ def _broken(game: Game, hand: Hand, seat: int, claim: Claim, tiles: Iterable[Til
     else:
         did = _DID[claim.kind]
     values = {"name": game.players[seat], "did": did, "tiles": both(map(str, tiles))}
-    words = phrase("{name} {did}, but held {tiles}", **values)
+    text = phrase("{name} {did}, but held {tiles}", **values)
     if claim.numbers:
         on = both(str(number) for number in sorted(set(claim.numbers)))
-        words = phrase("{name} {did} on {numbers}, but held {tiles}", numbers=on, **values)
-    return noted(_BROKEN[claim.kind], words)
+        text = phrase("{name} {did} on {numbers}, but held {tiles}", numbers=on, **values)
+    return noted(_BROKEN[claim.kind], text)

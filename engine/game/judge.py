@@ -13,12 +13,12 @@ from engine.game.turns import TILES_PER_DRAW, can_draw, drawable, draws_for_lead
 from engine.phrases import phrase, plural
 from engine.rules.rules import Drawing, NoDouble, ProvableBlock, Spinner, deal_problems
 from engine.state import events
+from engine.state.descriptions import sum_of
 from engine.state.events import Action, Draw, Knock, MatchStart, Play, RedealReason, Seat, Stack
 from engine.state.layout import ARMS, OpenEnd, Spot, obstacle
 from engine.state.match import ROLL_CALLS, Game, Hand, LeadTile, Phase
 from engine.state.problems import Problem, doubtful, illegal, impossible, not_in_set, not_now, noted, tiles_text
 from engine.state.problems import ProblemKind as Kind
-from engine.state.words import sum_of
 from engine.tiles import Tile, bits_of, tiles_of
 
 
@@ -66,8 +66,8 @@ def _problems_in_general(game: Game | None, action: Action) -> Iterable[Problem]
 
 
 def _start_problems(game: Game | None, action: MatchStart) -> Iterator[Problem]:
-    for words in deal_problems(action.rules, len(action.players)):
-        yield impossible(Kind.CANNOT_BE_DEALT, words)
+    for text in deal_problems(action.rules, len(action.players)):
+        yield impossible(Kind.CANNOT_BE_DEALT, text)
     if game is not None and game.hand is not None and game.phase is not Phase.MATCH_OVER and game.rules.refereed:
         yield doubtful(Kind.NOT_NOW, phrase("the match is not over"))
 
@@ -80,26 +80,26 @@ def _new_hand_problems(game: Game, action: events.NewHand) -> Iterator[Problem]:
     due = rules.dealt(seats)
     dealt = action.dealt or (due,) * seats
     if action.dealt is not None and len(action.dealt) != seats:
-        words = phrase("{hands} hands were dealt for {seats} players", hands=len(action.dealt), seats=seats)
-        yield impossible(Kind.WRONG_DEAL, words)
+        text = phrase("{hands} hands were dealt for {seats} players", hands=len(action.dealt), seats=seats)
+        yield impossible(Kind.WRONG_DEAL, text)
         return
     if not rules.refereed:
         return
     for name, tiles in zip(game.players, dealt, strict=True):
         if tiles != due:
-            words = phrase("{name} got {tiles}, but should get {due}", name=name, tiles=tiles_text(tiles), due=due)
-            yield noted(Kind.WRONG_DEAL, words)
+            text = phrase("{name} got {tiles}, but should get {due}", name=name, tiles=tiles_text(tiles), due=due)
+            yield noted(Kind.WRONG_DEAL, text)
     if action.boneyard is not None and sum(dealt) + action.boneyard != rules.tiles:
-        words = phrase(
+        text = phrase(
             "{dealt} dealt and {boneyard} in the boneyard do not add up to the {tiles} tiles of the game",
             dealt=sum(dealt),
             boneyard=action.boneyard,
             tiles=rules.tiles,
         )
-        yield noted(Kind.WRONG_DEAL, words)
+        yield noted(Kind.WRONG_DEAL, text)
     elif sum(dealt) > rules.tiles:
-        words = phrase("{tiles} were dealt, but the set has {all}", tiles=tiles_text(sum(dealt)), all=rules.tiles)
-        yield impossible(Kind.WRONG_DEAL, words)
+        text = phrase("{tiles} were dealt, but the set has {all}", tiles=tiles_text(sum(dealt)), all=rules.tiles)
+        yield impossible(Kind.WRONG_DEAL, text)
 
 
 def _redeal_problems(game: Game, hand: Hand, action: events.Redeal) -> Iterator[Problem]:
@@ -113,11 +113,11 @@ def _redeal_problems(game: Game, hand: Hand, action: events.Redeal) -> Iterator[
     if no_double and lead is LeadTile.ANY:
         yield illegal(Kind.NO_REDEAL, phrase("any tile can lead this hand: no double is needed"))
     elif no_double and lead in ROLL_CALLS and rules.no_double is NoDouble.HIGHEST_TILE:
-        words = phrase("there is no redeal when nobody has a double: the highest tile leads")
-        yield illegal(Kind.NO_REDEAL, words)
+        text = phrase("there is no redeal when nobody has a double: the highest tile leads")
+        yield illegal(Kind.NO_REDEAL, text)
     elif no_double and lead is LeadTile.ANY_DOUBLE and draws_one and drawable(rules, hand):
-        words = phrase("there is no redeal when nobody has a double: the players draw one tile each in turn")
-        yield illegal(Kind.NO_REDEAL, words)
+        text = phrase("there is no redeal when nobody has a double: the players draw one tile each in turn")
+        yield illegal(Kind.NO_REDEAL, text)
 
 
 def _lead_problems(game: Game, hand: Hand, action: events.Lead) -> Iterator[Problem]:
@@ -172,15 +172,15 @@ def _faults(game: Game, hand: Hand, action: Play, end: OpenEnd | None) -> list[P
 
 def _lead_tile_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]:
     """Yield a problem if *tile* may not lead the hand."""
-    top, words = game.rules.max_pips, None
+    top, text = game.rules.max_pips, None
     if hand.lead is LeadTile.SET_DOUBLE and tile.low != top:
-        words = phrase("this hand must be led with the {double}", double=f"{top}-{top}")
+        text = phrase("this hand must be led with the {double}", double=f"{top}-{top}")
     elif hand.lead is LeadTile.ANY_DOUBLE and not tile.is_double:
-        words = phrase("this hand must be led with a double")
+        text = phrase("this hand must be led with a double")
     elif hand.lead in ROLL_CALLS and not tile.is_double and game.rules.no_double is not NoDouble.HIGHEST_TILE:
-        words = phrase("this hand must be led with the highest double")
-    if words is not None:
-        yield illegal(Kind.LEAD_NOT_A_DOUBLE, words)
+        text = phrase("this hand must be led with the highest double")
+    if text is not None:
+        yield illegal(Kind.LEAD_NOT_A_DOUBLE, text)
 
 
 def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
@@ -190,10 +190,10 @@ def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
     yield from _number_problems(end.number, end.fits, action)
     spell = hand.course.spell
     if spell is not None and end not in ends_now(hand):
-        words = phrase("a spell is active: it must be broken on a new arm of the starter")
+        text = phrase("a spell is active: it must be broken on a new arm of the starter")
         if spell.arm is not None:
-            words = phrase("a spell is active: it must be broken at the end of arm {arm}", arm=spell.arm)
-        yield illegal(Kind.UNDER_A_SPELL, words)
+            text = phrase("a spell is active: it must be broken at the end of arm {arm}", arm=spell.arm)
+        yield illegal(Kind.UNDER_A_SPELL, text)
 
 
 def _closed_problems(game: Game, at: Spot, action: Play) -> Iterator[Problem]:
@@ -203,14 +203,14 @@ def _closed_problems(game: Game, at: Spot, action: Play) -> Iterator[Problem]:
     if host.is_starter:
         yield illegal(Kind.SEVENTH_ARM, phrase("the starter has only {arms} arms", arms=len(ARMS)))
     elif game.rules.spinner is Spinner.NONE or spinner is None:
-        words = phrase("the {tile} has no end there: doubles do not branch in this game", tile=host.tile)
-        yield illegal(Kind.NO_BRANCH, words)
+        text = phrase("the {tile} has no end there: doubles do not branch in this game", tile=host.tile)
+        yield illegal(Kind.NO_BRANCH, text)
     else:
         tiles = {"spinner": spinner.tile, "tile": host.tile}
-        words = phrase("only the first double branches: that is the {spinner}, not the {tile}", **tiles)
+        text = phrase("only the first double branches: that is the {spinner}, not the {tile}", **tiles)
         if game.rules.spinner is Spinner.STARTER_SIX:
-            words = phrase("only the starter branches: that is the {spinner}, not the {tile}", **tiles)
-        yield illegal(Kind.NO_BRANCH, words)
+            text = phrase("only the starter branches: that is the {spinner}, not the {tile}", **tiles)
+        yield illegal(Kind.NO_BRANCH, text)
     yield from _number_problems(host.number_at(at.port), 0, action)
 
 
@@ -218,11 +218,11 @@ def _number_problems(number: int, fits: int, action: Play) -> Iterator[Problem]:
     """Yield a problem if the tile does not match *number*, or is the wrong way round."""
     tile = action.tile
     if not tile.has(number) and not tile.bit & fits:
-        words = phrase("the {tile} does not fit there: that end needs a {number}", tile=tile, number=number)
-        yield illegal(Kind.WRONG_NUMBER, words)
+        text = phrase("the {tile} does not fit there: that end needs a {number}", tile=tile, number=number)
+        yield illegal(Kind.WRONG_NUMBER, text)
     elif tile.has(number) and action.inner is not None and action.inner != number:
-        words = phrase("turn the {tile} round: the {number} must touch the layout", tile=tile, number=number)
-        yield illegal(Kind.WRONG_NUMBER, words)
+        text = phrase("turn the {tile} round: the {number} must touch the layout", tile=tile, number=number)
+        yield illegal(Kind.WRONG_NUMBER, text)
 
 
 def _stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
@@ -237,19 +237,19 @@ def _stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
     if copies_left(game, action.tile) <= 0:
         yield _unavailable(game, action.tile)
     if node.tile != action.tile:
-        words = phrase("only a second {tile} can be stacked on the {tile}", tile=node.tile)
-        yield impossible(Kind.NOT_ITS_COPY, words)
+        text = phrase("only a second {tile} can be stacked on the {tile}", tile=node.tile)
+        yield impossible(Kind.NOT_ITS_COPY, text)
     elif node.id in hand.layout.stacked:
         yield illegal(Kind.NO_STACKING, phrase("the {tile} already has its copy stacked on it", tile=node.tile))
     elif not is_stackable(hand, node):
-        words = phrase("the {tile} has no open end, so nothing can be stacked on it", tile=node.tile)
-        yield illegal(Kind.NO_STACKING, words)
+        text = phrase("the {tile} has no open end, so nothing can be stacked on it", tile=node.tile)
+        yield illegal(Kind.NO_STACKING, text)
     if chance is None:
         yield illegal(Kind.NOTHING_TO_STEAL, phrase("the last play scored nothing, so there is nothing to steal"))
     elif not chance.called:
         name = game.players[chance.seat]
-        words = phrase("{name} has not called the points, so there is nothing to steal", name=name)
-        yield illegal(Kind.NOTHING_TO_STEAL, words)
+        text = phrase("{name} has not called the points, so there is nothing to steal", name=name)
+        yield illegal(Kind.NOTHING_TO_STEAL, text)
     elif chance.seat == action.seat:
         yield illegal(Kind.NOTHING_TO_STEAL, phrase("nobody can steal their own points"))
     yield from _contradictions(game, hand, action.seat, action.tile)
@@ -260,18 +260,18 @@ def _contradictions(game: Game, hand: Hand, seat: Seat, tile: Tile) -> Iterator[
     yield from broken_claims(game, hand, seat, (tile,))
     others = held_by_others(hand, seat, tile)
     if len(others) >= copies_left(game, tile) > 0:
-        words = phrase("{name} was seen to draw the {tile}", name=game.players[others[0]], tile=tile)
-        yield noted(Kind.KNOWN_TILE, words)
+        text = phrase("{name} was seen to draw the {tile}", name=game.players[others[0]], tile=tile)
+        yield noted(Kind.KNOWN_TILE, text)
 
 
 def _unavailable(game: Game, tile: Tile) -> Problem:
     """Return the problem with a *tile* that is not in the set or has all its copies on the table."""
     if tile.high > game.rules.max_pips:
         return illegal(Kind.NOT_IN_SET, not_in_set(game.rules.max_pips, tile))
-    words, copies = phrase("the {tile} is already on the table", tile=tile), game.rules.copies
+    text, copies = phrase("the {tile} is already on the table", tile=tile), game.rules.copies
     if copies > 1:
-        words = phrase("the {tile} is already on the table, all {copies} of them", tile=tile, copies=copies)
-    return illegal(Kind.ALREADY_USED, words)
+        text = phrase("the {tile} is already on the table, all {copies} of them", tile=tile, copies=copies)
+    return illegal(Kind.ALREADY_USED, text)
 
 
 def _turn_problems(
@@ -287,16 +287,16 @@ def _unfinished_draw_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Pr
     """Yield a problem if the player has drawn one of two tiles and must draw the second before playing."""
     left = tiles_to_draw(game.rules, hand) if hand.turn == seat else 0
     if left:
-        words = phrase("draw before playing: {tiles} still to draw", tiles=tiles_text(left))
-        yield illegal(Kind.DRAWN_TOO_FEW, words)
+        text = phrase("draw before playing: {tiles} still to draw", tiles=tiles_text(left))
+        yield illegal(Kind.DRAWN_TOO_FEW, text)
 
 
 def _draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
     rules, name = game.rules, game.players[action.seat]
     for tile in action.faces:
         if copies_left(game, tile) <= sum(bool(held & tile.bit) for held in hand.held):
-            words = phrase("the {tile} cannot have been drawn, it has been seen elsewhere", tile=tile)
-            yield noted(Kind.ALREADY_USED, words)
+            text = phrase("the {tile} cannot have been drawn, it has been seen elsewhere", tile=tile)
+            yield noted(Kind.ALREADY_USED, text)
     if owes(hand, action):
         return
     if action.forced:
@@ -305,8 +305,8 @@ def _draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
         yield illegal(Kind.NO_DRAWING, phrase("this game has no drawing"))
     elif action.tiles > drawable(rules, hand):
         left, problem = tiles_text(drawable(rules, hand)), impossible if action.tiles > hand.boneyard else illegal
-        words = phrase("only {tiles} can be drawn from the boneyard, not {drawn}", tiles=left, drawn=action.tiles)
-        yield problem(Kind.BONEYARD_TOO_SMALL, words)
+        text = phrase("only {tiles} can be drawn from the boneyard, not {drawn}", tiles=left, drawn=action.tiles)
+        yield problem(Kind.BONEYARD_TOO_SMALL, text)
     if game.phase is Phase.LEAD and not draws_for_lead(game, hand):
         yield illegal(Kind.NO_DRAWING, phrase("drawing starts after the first tile"))
     yield from _turn_problems(game, hand, action.seat)
@@ -319,16 +319,16 @@ def _draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
     elif is_exempt(rules, hand):
         yield illegal(Kind.DRAWN_ENOUGH, phrase("{name} cast the spell, so may not draw for it", name=name))
     elif hand.course.drawn + action.tiles > most:
-        words = plural("only 1 tile may be drawn at a time", "only {number} tiles may be drawn at a time", number=most)
-        yield illegal(Kind.DRAWN_ENOUGH, words)
+        text = plural("only 1 tile may be drawn at a time", "only {number} tiles may be drawn at a time", number=most)
+        yield illegal(Kind.DRAWN_ENOUGH, text)
 
 
 def _boneyard_problems(game: Game, hand: Hand, action: events.Boneyard) -> Iterator[Problem]:
     """Yield the problems with a count of the boneyard. A count below the expected one is judged as a draw."""
     if action.tiles > hand.boneyard:
         left = tiles_text(action.tiles)
-        words = phrase("the boneyard holds {tiles}, but should hold {due}", tiles=left, due=hand.boneyard)
-        yield doubtful(Kind.BONEYARD_GREW, words)
+        text = phrase("the boneyard holds {tiles}, but should hold {due}", tiles=left, due=hand.boneyard)
+        yield doubtful(Kind.BONEYARD_GREW, text)
     elif action.tiles < hand.boneyard and hand.turn is not None:
         yield from _draw_problems(game, hand, Draw(hand.turn, hand.boneyard - action.tiles))
 
@@ -342,8 +342,8 @@ def _knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
     yield from false_claim(game, hand, action)
     if not is_lead and hand.turn == action.seat and not hand.course.extra and can_draw(game.rules, hand):
         left = tiles_text(drawable(game.rules, hand))
-        words = phrase("draw before knocking: {tiles} left in the boneyard", tiles=left)
-        yield illegal(Kind.KNOCK_TOO_EARLY, words)
+        text = phrase("draw before knocking: {tiles} left in the boneyard", tiles=left)
+        yield illegal(Kind.KNOCK_TOO_EARLY, text)
 
 
 def _decline_problems(game: Game, hand: Hand, action: events.Decline) -> Iterator[Problem]:
@@ -364,26 +364,26 @@ def _call_problems(game: Game, hand: Hand, action: events.Call) -> Iterator[Prob
         yield impossible(Kind.NOTHING_TO_CALL, phrase("points count without a call in this game"))
     elif is_late and lapsed is not None:
         lost = {"points": lapsed.points, "name": name}
-        words = phrase("too late: {name} forfeited the {points} points when the next tile was played", **lost)
+        text = phrase("too late: {name} forfeited the {points} points when the next tile was played", **lost)
         if game.phase is not Phase.PLAY:
-            words = phrase("too late: {name} forfeited the {points} points", **lost)
-        yield (impossible if game.phase is Phase.MATCH_OVER else doubtful)(Kind.LATE_CALL, words)
+            text = phrase("too late: {name} forfeited the {points} points", **lost)
+        yield (impossible if game.phase is Phase.MATCH_OVER else doubtful)(Kind.LATE_CALL, text)
     elif chance is None:
         yield impossible(Kind.NOTHING_TO_CALL, phrase("{name} has no points to call", name=name))
     elif chance.seat != action.seat:
-        words = phrase("only {name} can call these points, not {other}", name=game.players[chance.seat], other=name)
-        yield impossible(Kind.NOTHING_TO_CALL, words)
+        text = phrase("only {name} can call these points, not {other}", name=game.players[chance.seat], other=name)
+        yield impossible(Kind.NOTHING_TO_CALL, text)
     elif action.points is not None and action.points != chance.points:
         due = {"called": action.points, "points": chance.points, "sum": sum_of(chance, game.rules)}
-        words = phrase("{name} calls {called}, but the points are {points} ({sum})", name=name, **due)
-        yield impossible(Kind.WRONG_CALL, words)
+        text = phrase("{name} calls {called}, but the points are {points} ({sum})", name=name, **due)
+        yield impossible(Kind.WRONG_CALL, text)
 
 
 def _domino_problems(game: Game, hand: Hand, action: events.Domino) -> Iterator[Problem]:
     if hand.sizes[action.seat]:
         name, left = game.players[action.seat], tiles_text(hand.sizes[action.seat])
-        words = phrase("going by the tiles played and drawn, {name} still holds {tiles}", name=name, tiles=left)
-        yield illegal(Kind.NOT_OUT, words)
+        text = phrase("going by the tiles played and drawn, {name} still holds {tiles}", name=name, tiles=left)
+        yield illegal(Kind.NOT_OUT, text)
 
 
 def _hand_end_problems(game: Game, hand: Hand, _: events.HandEnd) -> Iterator[Problem]:
@@ -394,8 +394,8 @@ def _hand_end_problems(game: Game, hand: Hand, _: events.HandEnd) -> Iterator[Pr
         yield illegal(Kind.NOT_BLOCKED, phrase("somebody may still be able to play"))
     elif game.rules.on_provable_block is ProvableBlock.LITERAL:
         left = tiles_text(hand.boneyard)
-        words = phrase("no tile fits, but the {tiles} in the boneyard must be drawn first", tiles=left)
-        yield illegal(Kind.NOT_BLOCKED, words)
+        text = phrase("no tile fits, but the {tiles} in the boneyard must be drawn first", tiles=left)
+        yield illegal(Kind.NOT_BLOCKED, text)
 
 
 def _reveal_problems(game: Game, hand: Hand, action: events.Reveal | events.RevealPips) -> Iterator[Problem]:
@@ -406,16 +406,16 @@ def _reveal_problems(game: Game, hand: Hand, action: events.Reveal | events.Reve
         return
     if len(action.tiles) != hand.sizes[seat]:
         shown, due = tiles_text(len(action.tiles)), hand.sizes[seat]
-        words = phrase("{name} shows {tiles}, but should hold {due}", name=name, tiles=shown, due=due)
-        yield noted(Kind.WRONG_HAND_SIZE, words)
+        text = phrase("{name} shows {tiles}, but should hold {due}", name=name, tiles=shown, due=due)
+        yield noted(Kind.WRONG_HAND_SIZE, text)
     for tile in sorted(set(action.tiles), key=lambda tile: (tile.high, tile.low)):
         if tile.high > game.rules.max_pips:
             yield noted(Kind.NOT_IN_SET, not_in_set(game.rules.max_pips, tile))
         elif action.tiles.count(tile) > copies_left(game, tile) - _copies_elsewhere(hand, seat, tile):
             yield noted(Kind.ALREADY_USED, phrase("the {tile} has already been seen elsewhere", tile=tile))
     for tile in tiles_of(hand.held[seat] & ~bits_of(action.tiles)):
-        words = phrase("{name} was seen to draw the {tile}, but does not show it", name=name, tile=tile)
-        yield noted(Kind.KNOWN_TILE, words)
+        text = phrase("{name} was seen to draw the {tile}, but does not show it", name=name, tile=tile)
+        yield noted(Kind.KNOWN_TILE, text)
     yield from broken_claims(game, hand, seat, action.tiles)
 
 

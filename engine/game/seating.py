@@ -33,8 +33,8 @@ def swap_problems(game: Game, action: Swap) -> Iterator[Problem]:
         yield impossible(ProblemKind.NO_SUCH_SEAT, phrase("two players must change places"))
     elif not any(set(seats) <= set(side) for side in game.sides) and game.rules.partners:
         names = both((game.players[action.seat], game.players[action.other]))
-        words = phrase("{names} are in different teams: only partners can change places", names=names)
-        yield impossible(ProblemKind.WRONG_SEAT, words)
+        text = phrase("{names} are in different teams: only partners can change places", names=names)
+        yield impossible(ProblemKind.WRONG_SEAT, text)
     elif game.phase in (Phase.PLAY, Phase.REVEAL) or (game.phase is Phase.LEAD and has_begun):
         yield impossible(ProblemKind.NOT_NOW, phrase("players can change places between hands: finish this hand first"))
 

@@ -16,12 +16,12 @@ from engine.rules.rules import Drawing, LeadRule, MatchEnd, ProvableBlock, Spell
 from engine.state import events
 from engine.state import outcomes as out
 from engine.state.counting import count, points_for
+from engine.state.descriptions import sum_of
 from engine.state.events import Action, Adjust, Draw, Knock, MatchStart, NewHand, Play, Rename, Seat, Seq, Stack, Swap
 from engine.state.layout import Layout, NodeId, is_locked, lay, stack_on
 from engine.state.match import NO_COURSE, Chance, Game, Hand, LeadTile, Phase
 from engine.state.outcomes import Ending, Outcome, Reason
 from engine.state.settle import Holding
-from engine.state.words import sum_of
 from engine.tiles import Tile, bits_of
 from engine.value import changed, replaced_at
 

@@ -37,9 +37,9 @@ class IllegalMove(EngineError):  # noqa: N818 - the usual term in games
         problem: Problem by the rules. None if only the player's hand does not allow the move.
     """
 
-    def __init__(self, words: str, problem: Problem | None = None) -> None:
+    def __init__(self, text: str, problem: Problem | None = None) -> None:
         self.problem = problem
-        super().__init__(words)
+        super().__init__(text)
 
 
 @value
@@ -271,7 +271,7 @@ class Table:
         if move not in moves:
             problem = problem_with(self.state, move)
             if problem is not None:
-                raise IllegalMove(problem.words, problem)
+                raise IllegalMove(problem.text, problem)
             if not (isinstance(move, HandEnd) or _is_like_one_of(move, moves)):
                 raise IllegalMove(
                     f"{_move_words(move)} is no legal move; these are: {', '.join(map(_move_words, moves))}"
@@ -321,7 +321,7 @@ class Table:
             event = NewHand(boneyard=len(boneyard))
         problem = problem_with(self.state, event)
         if problem is not None and problem.weight is Weight.IMPOSSIBLE:
-            raise EngineError(problem.words)
+            raise EngineError(problem.text)
         return Table(self.state, hands, boneyard)._with(event)
 
     def _is_plausible(self) -> bool:

@@ -13,11 +13,11 @@ from engine.record.conversion import STANDS, Opening, Outcomes, action_of, deal_
 from engine.record.text import NoteMove, Record, RecordError, RecordHand
 from engine.state import events
 from engine.state.counting import Count
+from engine.state.descriptions import describe
 from engine.state.events import Action, Adjust, Event, Seat, Swap
 from engine.state.match import Game, Phase, State
 from engine.state.outcomes import Forfeited, HandOver, Irregular, MatchOver, Reason, Scored, Swapped
 from engine.state.problems import Weight
-from engine.state.words import describe
 
 # Limits on the time and memory that a record can take.
 MAX_MOVES = 20_000  # A long match of fifty hands of Super has 15,000.
@@ -326,7 +326,7 @@ class _Playing:
     def _apply(self, action: Action, *, is_accepted: bool = False, trusted: tuple[Weight, ...] = ()) -> Outcomes:
         """Report the problems of an action and return its other outcomes. Takes the arguments of `apply_trusting`."""
         self.state, outcomes = apply_trusting(self.state, action, is_accepted=is_accepted, trusted=trusted)
-        self.pending += (outcome.problem.words for outcome in outcomes if isinstance(outcome, Irregular))
+        self.pending += (outcome.problem.text for outcome in outcomes if isinstance(outcome, Irregular))
         return tuple(outcome for outcome in outcomes if not isinstance(outcome, Irregular))
 
     def _report(self, problem: str | None, *, unless: bool = False) -> Outcomes:

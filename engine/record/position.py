@@ -59,17 +59,17 @@ def format_view(view: SeatView) -> str:
 
 def _position_text(game: Game, hands: Sequence[Held], boneyard: Held) -> str:
     tags = format_record(Record(tags_of(MatchStart(game.rules, game.players)))).replace("\n", " ")
-    words = [str(game.phase)]
+    fields = [str(game.phase)]
     for seat, scores in enumerate(game.scores):
         before = () if game.hand is None else game.hand.scores_before[seat]
         if scores[: len(before)] != before:
             raise EngineError("a position cannot contain points added by hand during a hand")
         since = "".join(f"{points:+}" for points in scores[len(before) :])
-        words.append(SEATS[seat] + "".join(f"{points:+}" for points in before) + ("|" + since if since else ""))
-    words += _named({"won=": _letter(game.hand_winner), "wins=": _letter(game.winner)})
+        fields.append(SEATS[seat] + "".join(f"{points:+}" for points in before) + ("|" + since if since else ""))
+    fields += _named({"won=": _letter(game.hand_winner), "wins=": _letter(game.winner)})
     if game.hand is not None:
-        words += _hand_words(hands, boneyard, game.hand)
-    return tags + " ".join(words)
+        fields += _hand_words(hands, boneyard, game.hand)
+    return tags + " ".join(fields)
 
 
 def _named(values: dict[str, str | int | tuple[str | int, ...] | None]) -> Iterator[str]:
@@ -171,29 +171,29 @@ def _reader(text: str) -> "_PositionReader":
     text = text[tags.end() :].rstrip("\n")
     found = _WORD.findall(text)
     _require(" ".join(found) == text, "words with one blank between them after the tags")
-    words: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for word in found:
         name = _NAME.match(word)
-        if name is None or name[0] in words:
+        if name is None or name[0] in fields:
             raise EngineError(f'expected a word of a position, each once, got "{word[:_SHOWN]}"')
-        words[name[0]] = word[name.end() :].removesuffix(">")
-    return _PositionReader(start.rules, start.players, words)
+        fields[name[0]] = word[name.end() :].removesuffix(">")
+    return _PositionReader(start.rules, start.players, fields)
 
 
 @dataclass(slots=True)
 class _PositionReader:
-    """Parser of a position. Methods remove the entries of *words* that they consume."""
+    """Parser of a position. Methods remove the entries of *fields* that they consume."""
 
     rules: Rules
     players: tuple[str, ...]
-    words: dict[str, str]
+    fields: dict[str, str]
 
     def read(self) -> tuple[State, tuple[Held, ...], Held]:
         """Return the state, the hands and the boneyard."""
-        phases = [phase for phase in Phase if str(phase) in self.words and phase is not Phase.REVEAL]
+        phases = [phase for phase in Phase if str(phase) in self.fields and phase is not Phase.REVEAL]
         _require(len(phases) == 1, "one of deal, lead, play, match_over")
         (phase,) = phases
-        del self.words[str(phase)]
+        del self.fields[str(phase)]
         letters = SEATS[: len(self.players)]
         paid = [self._paid(letter) for letter in letters]
         hands = tuple(self._tiles(f"{letter}<") for letter in letters)
@@ -202,7 +202,7 @@ class _PositionReader:
         scores = tuple((*before, *since) for before, since in paid)
         totals, hand_winner = tuple(map(sum, scores)), self.seat("won=")
         game = Game(self.rules, self.players, phase, scores, totals, hand, hand_winner, self.seat("wins="))
-        _require(not self.words, f"nothing more here, got {', '.join(name[:_SHOWN] for name in self.words)}")
+        _require(not self.fields, f"nothing more here, got {', '.join(name[:_SHOWN] for name in self.fields)}")
         _require(hand is not None or not any((boneyard, *hands)), "the number of a hand, such as #1, with its tiles")
         parts = (() if hand is None else hand.layout.tiles, boneyard, *hands)
         total = sum(map(_size, parts))
@@ -252,7 +252,7 @@ class _PositionReader:
 
     def _paid(self, letter: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the scores of a seat before the current hand, and since."""
-        text = self.words.pop(letter, None)
+        text = self.fields.pop(letter, None)
         _require(text is not None, f"the points that {letter} got, such as {letter}+10-5, or {letter} alone")
         before, _, since = _matched(rf"(?:{_PAYMENT})*(?:\|(?:{_PAYMENT})*)?", text or "")[0].partition("|")
         return tuple(map(int, re.findall(_PAYMENT, before))), tuple(map(int, re.findall(_PAYMENT, since)))
@@ -322,15 +322,15 @@ class _PositionReader:
     # Each returns the rest of the word *name*. If the word is missing, it is None, empty, 0 or False.
 
     def _tiles(self, name: str) -> Held:
-        words = self._list(name)
-        is_number = len(words) == 1 and re.fullmatch("[1-9][0-9]{0,2}", words[0]) is not None
-        return int(words[0]) if is_number else tuple(map(Tile.parse, words))
+        fields = self._list(name)
+        is_number = len(fields) == 1 and re.fullmatch("[1-9][0-9]{0,2}", fields[0]) is not None
+        return int(fields[0]) if is_number else tuple(map(Tile.parse, fields))
 
     def _list(self, name: str) -> tuple[str, ...]:
-        return tuple(self.words.pop(name, "").split())
+        return tuple(self.fields.pop(name, "").split())
 
     def _flag(self, name: str) -> bool:
-        return self.words.pop(name, None) is not None
+        return self.fields.pop(name, None) is not None
 
     def _number(self, name: str) -> int:
         found = self._match(name, _NUMBER)
@@ -343,15 +343,15 @@ class _PositionReader:
         return numbers
 
     def _match(self, name: str, form: str) -> re.Match[str] | None:
-        text = self.words.pop(name, "")
+        text = self.fields.pop(name, "")
         return _matched(form, text) if text else None
 
     def seat(self, name: str) -> Seat | None:
-        letter = self.words.pop(name, None)
+        letter = self.fields.pop(name, None)
         return None if letter is None else self._index(letter)
 
     def _choice(self, name: str, choices: type[_Choice]) -> _Choice | None:
-        text = self.words.pop(name, None)
+        text = self.fields.pop(name, None)
         _require(text is None or text in list(choices), f"{name} with one of {', '.join(choices)}")
         return None if text is None else choices(text)
 

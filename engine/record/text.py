@@ -566,15 +566,15 @@ def _wrapped(turns: tuple[RecordTurn, ...]) -> list[str]:
     """Return the lines of *turns*. A turn may be broken between moves and between tiles."""
     lines: list[str] = []
     for turn in turns:
-        words = [f"{turn.seat}:"]
+        text = [f"{turn.seat}:"]
         for move in turn.moves:
-            words += [move_text(move)] if isinstance(move, NoteMove) else move_text(move).split(" ")
-        whole = " ".join(words)
+            text += [move_text(move)] if isinstance(move, NoteMove) else move_text(move).split(" ")
+        whole = " ".join(text)
         if lines and len(lines[-1]) + 2 + len(whole) <= LINE_WIDTH:
             lines[-1] += "  " + whole
             continue
-        lines.append(words[0])
-        for word in words[1:]:
+        lines.append(text[0])
+        for word in text[1:]:
             if len(lines[-1]) + 1 + len(word) <= LINE_WIDTH:
                 lines[-1] += " " + word
             else:

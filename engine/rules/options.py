@@ -57,8 +57,8 @@ def parse_options(text: str) -> dict[str, str]:
                 faults.append(f"expected key=value, got {_quoted(piece)}")
             else:
                 if key in pairs:
-                    words = f"given twice, as {_quoted(pairs[key])} and as {_quoted(value)}"
-                    faults.append(fault_of(_shown(key), words))
+                    given = f"given twice, as {_quoted(pairs[key])} and as {_quoted(value)}"
+                    faults.append(fault_of(_shown(key), given))
                 last = key
                 pairs.setdefault(key, value)
     if faults:
@@ -345,10 +345,10 @@ def _applies(consequence: Preset, rules: Rules, text: str) -> bool:
 
 def _read_value(option: Option, text: str, rules: Rules) -> dict[str, Any]:
     """Return the fields of `Rules` that the value *text* of an option sets. Empty if it is not allowed."""
-    value, words = _normalized(text), {_normalized(word): value for word, value in allowed_words(option).items()}
+    value, spellings = _normalized(text), {_normalized(word): value for word, value in allowed_words(option).items()}
     word = _SYNONYMS.get(value, value)
-    if word in words:
-        return {option.field: words[word]}
+    if word in spellings:
+        return {option.field: spellings[word]}
     match option.values:
         case Number(least, most) if _NUMBER.fullmatch(value):
             if least <= int(value) and (most is None or int(value) <= most):
@@ -405,9 +405,9 @@ def _unknown(key: str) -> str:
     return f"{_shown(key)}: unknown option" + "".join(f", did you mean {name}?" for name in near)
 
 
-def _unexpected(allowed: Phrase, text: str, words: Iterable[str]) -> Phrase:
-    """Return the message that *text* is not *allowed*. It suggests the most similar of *words*."""
-    for word in get_close_matches(_normalized(_shown(text)), tuple(words), n=1, cutoff=_MIN_RESEMBLANCE):
+def _unexpected(allowed: Phrase, text: str, spellings: Iterable[str]) -> Phrase:
+    """Return the message that *text* is not *allowed*. It suggests the most similar of *spellings*."""
+    for word in get_close_matches(_normalized(_shown(text)), tuple(spellings), n=1, cutoff=_MIN_RESEMBLANCE):
         named = {"allowed": allowed, "value": _quoted(text), "word": word}
         return phrase("expected {allowed}, got {value}, did you mean {word}?", **named)
     return phrase("expected {allowed}, got {value}", allowed=allowed, value=_quoted(text))

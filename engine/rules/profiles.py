@@ -97,7 +97,7 @@ FREE = Rules(
 
 PROFILES: tuple[Rules, ...] = (BONES, DRAW, ALLFIVES, BLOCK, SUPER, TWOSET, CUTTHROAT, FREE)
 
-_WORDS = (
+_TEXTS = (
     ("bones", "Fives", "Score when the open ends add up to a multiple of five. A spinner opens its sides first."),
     ("draw", "Block with buying", "Players who cannot play draw until they can. Only the end of a hand scores."),
     ("allfives", "Sniff", "Fives with a spinner that is open on all four sides and keeps counting."),
@@ -111,7 +111,7 @@ _WORDS = (
     ),
     ("free", "no game", "Every tile is reported as it is placed, moved or removed."),
 )
-WORDS = {name: GameWords(elsewhere, what) for name, elsewhere, what in _WORDS}
+TEXTS = {name: GameWords(elsewhere, what) for name, elsewhere, what in _TEXTS}
 """Description of each game in `PROFILES`, by name."""
 
 
@@ -125,7 +125,7 @@ def _key(name: str) -> str:
 
 
 _OTHER_NAMES = {
-    **{_key(words.elsewhere): name for name, words in WORDS.items()},
+    **{_key(text.elsewhere): name for name, text in TEXTS.items()},
     "westcoastfives": "bones",
     "allfiveswiththesidesfirst": "bones",
 }

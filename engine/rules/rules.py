@@ -289,7 +289,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         """Reject invalid rules. The error lists every fault."""
-        faults = [fault_of(key, words) for key, words in (*_range_faults(self), *_sense_faults(self))]
+        faults = [fault_of(key, text) for key, text in (*_range_faults(self), *_sense_faults(self))]
         if faults:
             raise OptionsError(faults, f"rules {self.name}: ")
 
@@ -386,8 +386,8 @@ def _sense_faults(rules: Rules) -> Iterator[tuple[str, Phrase]]:
     if rules.lead_first in _AFTER_A_HAND:
         yield "lead_first", phrase("nobody has won before the first hand, got {value}", value=rules.lead_first)
     if rules.unit and rules.unit % (rules.play_divisor or 1):
-        words = phrase("{unit} cannot be divided by {divisor}", unit=rules.unit, divisor=rules.play_divisor)
-        yield "play_divisor", words
+        text = phrase("{unit} cannot be divided by {divisor}", unit=rules.unit, divisor=rules.play_divisor)
+        yield "play_divisor", text
     if rules.cutthroat and rules.unit is None:
         yield "cutthroat", phrase("there is nothing to steal without a unit")
     if rules.cutthroat and rules.copies <= 1:
@@ -397,5 +397,5 @@ def _sense_faults(rules: Rules) -> Iterator[tuple[str, Phrase]]:
     if len(set(numbers)) < len(numbers):
         yield "effects", phrase("expected four different numbers, got {numbers}", numbers=str(numbers))
     if points.tie is TieBreak.FEWEST_PIPS and points.mode is HandMode.PIPS:
-        words = phrase("fewest_pips decides between hands of as many tiles, so mode must be simple or advanced")
-        yield "tie", words
+        text = phrase("fewest_pips decides between hands of as many tiles, so mode must be simple or advanced")
+        yield "tie", text

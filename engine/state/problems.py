@@ -72,7 +72,7 @@ class Problem:
 
     kind: ProblemKind
     weight: Weight
-    words: str
+    text: str
 
 
 _WAITS = {
@@ -85,7 +85,7 @@ _WAITS = {
 
 
 def _of_weight(weight: Weight) -> Callable[[ProblemKind, str], Problem]:
-    return lambda kind, words: Problem(kind, weight, words)
+    return lambda kind, text: Problem(kind, weight, text)
 
 
 impossible = _of_weight(Weight.IMPOSSIBLE)

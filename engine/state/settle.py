@@ -87,14 +87,14 @@ class HandResult:
             text += f" - {self.subtracted}"
         if text != str(self.difference):
             text += f" = {self.difference}"
-        words = listed([text])
+        terms = listed([text])
         if self.in_tiles:
-            words = plural("{sum} tile", "{sum} tiles", number=self.difference, sum=text)
+            terms = plural("{sum} tile", "{sum} tiles", number=self.difference, sum=text)
         if self.rounded != self.difference:
-            words = phrase("{sum}, rounded to {rounded}", sum=words, rounded=self.rounded)
+            terms = phrase("{sum}, rounded to {rounded}", sum=terms, rounded=self.rounded)
         if self.points != self.rounded:
-            words = phrase("{sum}, paid {points}", sum=words, points=self.points)
-        return words
+            terms = phrase("{sum}, paid {points}", sum=terms, points=self.points)
+        return terms
 
 
 def round_nearest(value: int, multiple: int) -> int:

@@ -235,5 +235,5 @@ class WatchedCamera:
 
 def _with_consequence(problem: object) -> str:
     """Return a problem, followed by its consequence for the game."""
-    words = str(problem)
-    return f"{words}{'' if words.endswith('?') else '.'} The game goes on when it is back"
+    text = str(problem)
+    return f"{text}{'' if text.endswith('?') else '.'} The game goes on when it is back"

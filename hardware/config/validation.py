@@ -66,9 +66,9 @@ def schema_of(model: type[SettingsTable]) -> JsonSchemaValue:
     return {"$schema": TableSchema.schema_dialect, **model.model_json_schema(schema_generator=TableSchema)}
 
 
-def fault_at(key: str, words: str) -> PydanticCustomError:
+def fault_at(key: str, text: str) -> PydanticCustomError:
     """Return an error with which a model validator rejects one of its keys."""
-    return PydanticCustomError(_AT_KEY, "{words}", {"key": key, "words": words})
+    return PydanticCustomError(_AT_KEY, "{text}", {"key": key, "text": text})
 
 
 def listed_faults(problems: tuple[str, ...]) -> PydanticCustomError:
@@ -179,7 +179,7 @@ class _Fault:
         if self.kind == "extra_forbidden":
             return self._unknown(), ""
         if self.kind in ("value_error", _AT_KEY):
-            return str(self.context.get("words", self.context.get("error"))), ""
+            return str(self.context.get("text", self.context.get("error"))), ""
         if (isinstance(self.path[-1], int) and _is_table(self.leaf)) or _is_table(self.leaf.get("items", {})):
             return f"expected [[{name}]], with two brackets, for each of them", ""
         if _is_table(self.leaf):
@@ -283,8 +283,8 @@ def _expected(leaf: JsonSchemaValue) -> str:
     return title or {"boolean": "true or false", "array": "a list"}.get(leaf.get("type", ""), "a text")
 
 
-def _listed(words: Sequence[str], last: str = "or") -> str:
-    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+def _listed(text: Sequence[str], last: str = "or") -> str:
+    return f" {last} ".join(filter(None, (", ".join(text[:-1]), *text[-1:])))
 
 
 def _shown(value: object) -> str:

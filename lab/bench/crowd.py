@@ -111,10 +111,10 @@ def _served(descriptors: int) -> Iterator[Served]:
             ) as process,
         ):
             assert process.stdout is not None
-            words = process.stdout.readline().split()
+            text = process.stdout.readline().split()
             threading.Thread(target=process.stdout.read, daemon=True).start()
             try:
-                yield Served(words[1], words[-1], log)
+                yield Served(text[1], text[-1], log)
             finally:
                 process.terminate()
 

@@ -214,10 +214,10 @@ def play_doubtful(
                 pass
         found["doubtful"] += chance < SURE_KNOCK
         table.follow(item, Game(), about_passes=False)
-        words = {question.ambiguity.words for question in table.session.questions if _is_about_passes(question)}
-        asked_ns += [table.t_ns] if words else []
-        found["questions"] += len(words - asked)
-        asked = words
+        text = {question.ambiguity.text for question in table.session.questions if _is_about_passes(question)}
+        asked_ns += [table.t_ns] if text else []
+        found["questions"] += len(text - asked)
+        asked = text
     return found + compared(table.truth, table.session.state, knocks_ns, asked_ns)
 
 

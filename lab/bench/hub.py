@@ -84,7 +84,7 @@ async def _measure(tables: int, seconds: float, every_s: float) -> str:
                 began_s = time.monotonic()
                 late_ms = await _watch(url, tables, seconds)
                 took_s = time.monotonic() - began_s
-                shares = [cost.words(took_s) for cost in costs]
+                shares = [cost.text(took_s) for cost in costs]
             finally:
                 playing.terminate()
                 playing.wait()
@@ -109,7 +109,7 @@ class _Cost:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return cls(pid, (int(fields[11]) + int(fields[12])) / _TICKS_PER_S)
 
-    def words(self, took_s: float) -> str:
+    def text(self, took_s: float) -> str:
         """Describe the CPU load since the start, and the memory now."""
         share = 100 * (_Cost.of(self.pid).cpu_s - self.cpu_s) / took_s
         kept_kb = int(Path(f"/proc/{self.pid}/status").read_text().partition("VmRSS:")[2].split()[0])
@@ -180,8 +180,8 @@ class _Game:
         if len(self._plays) == _PLAYS_OF_A_HAND:
             self._plays = ()
         self._seq += 1
-        words = str(time.monotonic_ns())
-        self._plays = (*self._plays, played(self._seq, seat, points, words=words))
+        text = str(time.monotonic_ns())
+        self._plays = (*self._plays, played(self._seq, seat, points, text=text))
         hand = 1 + (self._seq - 1) // _PLAYS_OF_A_HAND
         people = players(*self._totals, names=(f"Ann {self._number}", f"Ben {self._number}"), turn=1 - seat)
         now = shown(players=people, hand=hand, plays=self._plays)

@@ -141,7 +141,7 @@ def _bin(each: Bin) -> dict[str, object]:
 def _mistake(image: str, mistake: Mistake) -> dict[str, object]:
     x, y = mistake.center_px
     center = [round(x, 1), round(y, 1)]
-    return {"image": image, "wrong": mistake.wrong.value, "words": mistake.words, "center_px": center}
+    return {"image": image, "wrong": mistake.wrong.value, "text": mistake.text, "center_px": center}
 
 
 def print_evaluation(console: Console, evaluation: Evaluation) -> None:
@@ -166,7 +166,7 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
     console.print(f"Mistakes: {count}" if count else "No mistakes", style="bold")
     for image, mistake in evaluation.mistakes:
         x, y = mistake.center_px
-        console.print(Text(f"{printable(image)}: {mistake.words} at {x:.0f}, {y:.0f}"), soft_wrap=True)
+        console.print(Text(f"{printable(image)}: {mistake.text} at {x:.0f}, {y:.0f}"), soft_wrap=True)
 
 
 def _print_scenes(console: Console, scenes: Mapping[str, PhotoCounts]) -> None:
@@ -402,7 +402,7 @@ class _PhotoRun:
 def _cells(photo: PhotoJudged, image: Image) -> list[Cell]:
     source = photo.label.source
     name = photo.label.image if source == "." else photo.label.image.removeprefix(f"{source}/")
-    return [Cell(source, name, mistake.words, crop_mistake(image, mistake)) for mistake in mistakes_in(photo)]
+    return [Cell(source, name, mistake.text, crop_mistake(image, mistake)) for mistake in mistakes_in(photo)]
 
 
 def are_sessions(paths: Sequence[Path]) -> bool:

@@ -52,13 +52,13 @@ class Mistake:
 
     Attributes:
         wrong: Kind of the mistake.
-        words: Description, such as `2-5 read as 2-6 (0.71)`.
+        text: Description, such as `2-5 read as 2-6 (0.71)`.
         outlines_px: Outlines of the tiles involved.
         link_px: The two ends of a wrong join, or None.
     """
 
     wrong: MistakeKind
-    words: str
+    text: str
     outlines_px: tuple[MistakeOutline, ...]
     link_px: tuple[PointPx, PointPx] | None = None
 
@@ -77,10 +77,10 @@ def mistakes_in(photo: PhotoJudged) -> tuple[Mistake, ...]:
 def _tiles(photo: PhotoJudged) -> Iterator[Mistake]:
     for tile in photo.tiles:
         if tile.seen is None:
-            words = f"missed {_name(tile.label)}{'' if tile.is_silent else ', reported as unsure'}"
-            yield Mistake(MistakeKind.MISSED, words, (_outline(tile.label),))
-        elif words := _misread(tile):
-            yield Mistake(MistakeKind.MISREAD, words, (tile.seen.corners_px,))
+            text = f"missed {_name(tile.label)}{'' if tile.is_silent else ', reported as unsure'}"
+            yield Mistake(MistakeKind.MISSED, text, (_outline(tile.label),))
+        elif text := _misread(tile):
+            yield Mistake(MistakeKind.MISREAD, text, (tile.seen.corners_px,))
     for spare in photo.spare:
         sure = min(half.confidence for half in spare.halves)
         yield Mistake(MistakeKind.SPARE, f"spare {_name(spare)} ({sure:.2f})", (spare.corners_px,))
@@ -175,13 +175,13 @@ class Cell:
     Attributes:
         source: First folder of the picture's path. Cells are grouped by source.
         picture: Path of the picture within its source.
-        words: Description of the mistake.
+        text: Description of the mistake.
         crop: BGR, shape (232, 232, 3).
     """
 
     source: str
     picture: str
-    words: str
+    text: str
     crop: Image
 
 
@@ -239,7 +239,7 @@ def _bands(source: str, cells: Sequence[Cell]) -> Iterator[Image]:
         for column, cell in enumerate(cells[start : start + _COLUMNS]):
             left = _GAP_PX + column * (_CELL_PX + _GAP_PX)
             row[:_CELL_PX, left : left + _CELL_PX] = cell.crop
-            _write(row, cell.words, (left, _CELL_PX + 18), scale=0.52, ink=_INK)
+            _write(row, cell.text, (left, _CELL_PX + 18), scale=0.52, ink=_INK)
             _write(row, cell.picture, (left, _CELL_PX + 37), scale=0.42, ink=_FAINT)
         yield row
 

@@ -132,9 +132,7 @@ def percentiles(values: Iterable[float]) -> tuple[float | None, float | None]:
 def session_line(session: SessionJudged) -> dict[str, Any]:
     """Return all figures of a recording as a JSON object."""
     rules = session.match.rules
-    wrong = [
-        {"t_ns": wrong.t_ns, "what": wrong.words, "flagged": wrong.is_flagged} for wrong in wrong_in(session.hands)
-    ]
+    wrong = [{"t_ns": wrong.t_ns, "what": wrong.text, "flagged": wrong.is_flagged} for wrong in wrong_in(session.hands)]
     return {
         "file": session.path.name,
         "game": rules.name,
@@ -194,7 +192,7 @@ def _print_wrong(console: Console, batch: JudgedBatch) -> None:
     for name, wrong in mistakes:
         seconds = wrong.t_ns // _NS_PER_S
         flag = "flagged" if wrong.is_flagged else "NOT FLAGGED"
-        line = f"{printable(name)} {seconds // 60}:{seconds % 60:02}: {printable(wrong.words)} ({flag})"
+        line = f"{printable(name)} {seconds // 60}:{seconds % 60:02}: {printable(wrong.text)} ({flag})"
         console.print(Text(line), soft_wrap=True)
 
 

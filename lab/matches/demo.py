@@ -162,7 +162,7 @@ class _Demo:
                     self._session.places.laid,
                     (self._table.camera.width_px, self._table.camera.height_px),
                     summarize(said, game.players),
-                    None if question is None else question.words,
+                    None if question is None else question.text,
                     f"picture {len(self._eye_ms)}, read in {self._eye_ms[-1]:.0f} ms ",
                     is_provisional=self._session.is_provisional,
                 )
@@ -250,8 +250,8 @@ class _Demo:
     def _totals(self, totals: Sequence[int]) -> str:
         return ", ".join(f"{name} {total}" for name, total in zip(self._players, totals, strict=False))
 
-    def _say(self, words: str, style: str = "") -> None:
-        self._console.print(words, style=style, markup=False, highlight=False, soft_wrap=True)
+    def _say(self, text: str, style: str = "") -> None:
+        self._console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 @dataclass(slots=True)
@@ -422,7 +422,7 @@ class Comparison:
 
     def add_seen(self, layout: Layout, laid: Sequence[Laid], said: Sequence[Announcement]) -> None:
         """Add the announcements after an image, with the session's layout and tile positions."""
-        self.questions += [one.words for one in said if isinstance(one, Ambiguity)]
+        self.questions += [one.text for one in said if isinstance(one, Ambiguity)]
         places = {one.node: one.place for one in laid}
         for at, one in enumerate(said):
             node = layout.find(one.node) if isinstance(one, Placed) else None

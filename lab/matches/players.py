@@ -49,19 +49,19 @@ def answer_of(session: Session, truth: engine.State) -> Answer | None:
     true = dict(zip(game.players, game.totals, strict=True))
     for question in reversed(session.questions):
         choices = question.ambiguity.choices
-        scores = [_scores_in(words, game.players) for words in choices]
+        scores = [_scores_in(text, game.players) for text in choices]
         right = [at for at, said in enumerate(scores) if said and all(true[name] == total for name, total in said)]
-        right += [at for at, words in enumerate(choices) if words == _AGAIN]
-        right += [at for at, words in enumerate(choices) if words == _OTHER and any(scores)]
+        right += [at for at, text in enumerate(choices) if text == _AGAIN]
+        right += [at for at, text in enumerate(choices) if text == _OTHER and any(scores)]
         if right:
             return Answer(right[0], question.ambiguity.topic)
     return None
 
 
-def _scores_in(words: str, players: tuple[str, ...]) -> list[tuple[str, int]]:
+def _scores_in(text: str, players: tuple[str, ...]) -> list[tuple[str, int]]:
     """Return the names and totals at the beginning of a choice, such as "Ann 30, Ben 10, if Ben drew 2 tiles"."""
     found: list[tuple[str, int]] = []
-    for part in words.split(", "):
+    for part in text.split(", "):
         name, _, total = part.rpartition(" ")
         if name in players and total.lstrip("-").isdigit():
             found.append((name, int(total)))

@@ -9,7 +9,7 @@ from lab.render import colors, noise
 from lab.render.faces import Texture
 from lab.render.patterns import pip_centers, style_count
 from lab.render.scene import Clutter, ClutterKind
-from lab.render.sheets import PrintedSheet, blank, box, fill_disc, letters, shaded, turned, words
+from lab.render.sheets import PrintedSheet, blank, box, fill_disc, letters, shaded, text, turned
 from vision.arrays import Bgr
 
 _SIGNS = "QWERTYUIOPASDFGHJKLZXCVBNM1234567890"
@@ -222,17 +222,17 @@ def _fill_page(sheet: PrintedSheet, rng: np.random.Generator) -> None:
             kind, width_mm = rng.random(), room_mm * 0.94
             if kind < 0.07:
                 y_mm += pitch_mm * 0.5
-                words(sheet, (left_mm, y_mm), (width_mm * rng.uniform(0.3, 0.8), pitch_mm * 1.1), ink, rng)
+                text(sheet, (left_mm, y_mm), (width_mm * rng.uniform(0.3, 0.8), pitch_mm * 1.1), ink, rng)
                 y_mm += 2 * pitch_mm
             elif kind < 0.13:
                 y_mm = _table(sheet, (left_mm, y_mm + pitch_mm), (width_mm, pitch_mm), ink, margin_mm, rng)
             elif kind < 0.2:
                 fill_disc(sheet, (left_mm + pitch_mm, y_mm + 0.3 * pitch_mm), 0.2 * pitch_mm, ink)
-                words(sheet, (left_mm + 2 * pitch_mm, y_mm), (width_mm * 0.6, pitch_mm * 0.55), ink, rng)
+                text(sheet, (left_mm + 2 * pitch_mm, y_mm), (width_mm * 0.6, pitch_mm * 0.55), ink, rng)
                 y_mm += pitch_mm
             else:
                 last = rng.uniform(0.2, 0.9) if rng.random() < 0.2 else 1.0
-                words(sheet, (left_mm, y_mm), (width_mm * last, pitch_mm * 0.55), ink, rng)
+                text(sheet, (left_mm, y_mm), (width_mm * last, pitch_mm * 0.55), ink, rng)
                 y_mm += pitch_mm * (1.0 if last == 1.0 else 1.6)
 
 
@@ -257,7 +257,7 @@ def _table(
             box(sheet, center, (cell_mm - 0.5, row_mm - 0.5), inner)
             if rng.random() < 0.7:
                 at = (center[0] - 0.4 * cell_mm, center[1] - 0.3 * size_mm[1])
-                words(sheet, at, (cell_mm * rng.uniform(0.2, 0.8), 0.5 * size_mm[1]), ink, rng)
+                text(sheet, at, (cell_mm * rng.uniform(0.2, 0.8), 0.5 * size_mm[1]), ink, rng)
     return start_mm[1] + max(0, rows) * row_mm + size_mm[1]
 
 
@@ -345,6 +345,6 @@ def _bank_card(sheet: PrintedSheet, rng: np.random.Generator) -> None:
     for group in range(4):
         digits = "".join(str(digit) for digit in rng.integers(0, 10, 4))
         letters(sheet, digits, ((0.08 + 0.22 * group) * length, 0.66 * width), 5.0, ink)
-    words(sheet, (0.08 * length, 0.82 * width), (0.4 * length, 3.0), ink, rng)
+    text(sheet, (0.08 * length, 0.82 * width), (0.4 * length, 3.0), ink, rng)
     for x, bgr in ((0.8, _RED), (0.88, (40.0, 150.0, 235.0))):
         fill_disc(sheet, (x * length, 0.84 * width), 0.09 * width, bgr)

@@ -85,7 +85,7 @@ def letters(sheet: PrintedSheet, text: str, start_mm: tuple[float, float], heigh
     )
 
 
-def words(
+def text(
     sheet: PrintedSheet, start_mm: tuple[float, float], size_mm: tuple[float, float], ink: Bgr, rng: np.random.Generator
 ) -> None:
     """Draw a line of illegible words in place, as small dark strokes. *size_mm* is its length and height."""

@@ -92,7 +92,7 @@ def board(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.
         star = center + radii[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
         cv2.fillPoly(picture, [np.round(star * 16).astype(np.int32)], bgr, cv2.LINE_AA, 4)
         _letter(picture, str(rng.integers(0, 10)), center, size * 0.5, (235.0, 235.0, 235.0), rng)
-    _words(picture, look, scale, rng, int(rng.integers(0, 3)))
+    _text(picture, look, scale, rng, int(rng.integers(0, 3)))
     return picture
 
 
@@ -113,7 +113,7 @@ def print_matter(look: TableLook, shape: tuple[int, int], scale: float, rng: np.
             cv2.polylines(
                 picture, outline, isClosed=True, color=_any_color(rng, look), thickness=thick, lineType=cv2.LINE_AA
             )
-    _words(picture, look, scale, rng, int(rng.integers(3, 20)))
+    _text(picture, look, scale, rng, int(rng.integers(3, 20)))
     return picture
 
 
@@ -124,7 +124,7 @@ def _any_color(rng: np.random.Generator, look: TableLook) -> Bgr:
     return (float(blue), float(green), float(red))
 
 
-def _words(picture: Image, look: TableLook, scale: float, rng: np.random.Generator, count: int) -> None:
+def _text(picture: Image, look: TableLook, scale: float, rng: np.random.Generator, count: int) -> None:
     """Write *count* lines of random letters in place."""
     letters = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZaeioursntl0123456789 "))
     for _ in range(count):

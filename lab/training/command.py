@@ -210,8 +210,8 @@ def _add_command(training: Training) -> None:
 
     library = "torch" if training.extra == "finder" else "scikit-learn"
     command = by_steps if training.epochs is None else by_epochs if library == "torch" else without_torch
-    words = f"{training.purpose} Needs {library}: pip install 'tallybone-lab[{training.extra}]'."
-    train_app.command(training.model, help=words)(command)
+    text = f"{training.purpose} Needs {library}: pip install 'tallybone-lab[{training.extra}]'."
+    train_app.command(training.model, help=text)(command)
 
 
 for _one in TRAININGS.values():

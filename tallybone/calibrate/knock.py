@@ -127,7 +127,7 @@ def _record(
             hearing.listen()
             if hearing.part is not announced:
                 announced = hearing.part
-                output.say(f"{announced.words} ({announced.to_s - announced.from_s} seconds)")
+                output.say(f"{announced.text} ({announced.to_s - announced.from_s} seconds)")
             pause(_POLL_S)
     return hearing.heard
 

@@ -133,8 +133,8 @@ def calibrate_table(
 
 def _view(path: Path, output: Output) -> LensView:
     view = find_view(load_image(path))
-    words = f"{len(view.corners)} corners of the board" if view.is_useful else "too little of the board is visible"
-    output.say(f"{path}: {words}")
+    text = f"{len(view.corners)} corners of the board" if view.is_useful else "too little of the board is visible"
+    output.say(f"{path}: {text}")
     return view
 
 
@@ -186,13 +186,13 @@ def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[Se
         output.say(f"Fewer than {_MIN_TILES} tiles are visible, so the scale of the print was not checked.")
         return
     length_mm = tile_length_mm(apart, table, lens)
-    words = f"By the markers, {len(apart)} tiles measure {length_mm:.1f} mm and should measure {size.length_mm:.1f} mm"
+    text = f"By the markers, {len(apart)} tiles measure {length_mm:.1f} mm and should measure {size.length_mm:.1f} mm"
     if abs(length_mm / size.length_mm - 1) <= _SCALE_DIFFERS:
-        output.say(f"{words}: the scale is right.")
+        output.say(f"{text}: the scale is right.")
         return
     percent = 100 * size.length_mm / length_mm
     output.say(
-        f"Warning: {words}. The sheets seem to be printed at {percent:.0f} %. Measure the printed line of 100 mm, then"
+        f"Warning: {text}. The sheets seem to be printed at {percent:.0f} %. Measure the printed line of 100 mm, then"
         f" print again at 100 % or use --ruler {percent:.0f}."
     )
 
@@ -204,12 +204,12 @@ def is_on_block(tile: SeenTile, table: Table, lens: Lens) -> bool:
 
 
 def _print_lens(lens: Lens, output: Output) -> None:
-    words = f"The lens covers {math.degrees(lens.width_rad):.1f} degrees, focal length {lens.focal_px[0]:.0f} px"
+    text = f"The lens covers {math.degrees(lens.width_rad):.1f} degrees, focal length {lens.focal_px[0]:.0f} px"
     if lens.error_px is None:
-        output.say(f"{words}, from its data sheet. Measuring it is more accurate.")
+        output.say(f"{text}, from its data sheet. Measuring it is more accurate.")
         return
     output.say(
-        f"{words}. Mean corner error {lens.error_px:.2f} px in {lens.views} views."
+        f"{text}. Mean corner error {lens.error_px:.2f} px in {lens.views} views."
         + (
             ""
             if lens.error_px <= GOOD_ERROR_PX

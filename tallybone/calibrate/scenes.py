@@ -27,11 +27,11 @@ class TimetablePart:
     """A part of the timetable.
 
     Attributes:
-        words: Instruction for users.
+        text: Instruction for users.
         from_s, to_s: Start and end, relative to the start of the timetable.
     """
 
-    words: str
+    text: str
     from_s: int
     to_s: int
 
@@ -54,7 +54,7 @@ def timetable(seats: int) -> tuple[TimetablePart, ...]:
         ),
     ]
     parts, at_s = [], 0
-    for words, duration_s in instructions:
-        parts.append(TimetablePart(words, at_s + _READ_S, at_s + _READ_S + duration_s))
+    for text, duration_s in instructions:
+        parts.append(TimetablePart(text, at_s + _READ_S, at_s + _READ_S + duration_s))
         at_s = parts[-1].to_s
     return tuple(parts)

@@ -90,12 +90,12 @@ def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tup
         for block, shift in shifts.items()
         if abs(shift) > _MIN_MOVE_MM
     ]
-    words = phrase(
+    text = phrase(
         "Corner blocks have moved: {moved}. Check whether the blocks or the camera moved. If in doubt, measure"
         " the table again.",
         moved=listed(moved),
     )
-    return (*findings, problem(_TABLE, words))
+    return (*findings, problem(_TABLE, text))
 
 
 def check_tiles(
@@ -129,8 +129,8 @@ def check_tiles(
     if findings:
         return tuple(findings)
     length, count = f"{median:.1f}", len(lengths)
-    words = phrase("{tiles} tiles measure {length} mm all over the table.", tiles=count, length=length)
-    return (ok(_TABLE, words),)
+    text = phrase("{tiles} tiles measure {length} mm all over the table.", tiles=count, length=length)
+    return (ok(_TABLE, text),)
 
 
 def _too_few(count: int) -> Phrase:
@@ -214,7 +214,7 @@ def check(
             image = wait_for_picture(look, clock)
             findings, light = compare_with_picture(image, calibration, read_tiles or detect_tiles, tile_mm)
         for finding in findings:
-            output.say(finding.words if finding.grade is Grade.OK else f"Warning: {finding.words}")
+            output.say(finding.text if finding.grade is Grade.OK else f"Warning: {finding.text}")
         if annotate is not None:
             output.say(f"Drawn into {write_drawn(annotate, _ANNOTATED, _drawn(image, calibration, light))}")
     except (CalibrationError, VisionError, OSError) as error:
@@ -233,14 +233,14 @@ def compare_with_picture(
     findings = [*_about_light(light, calibration.light)]
     if calibration.lens is None or calibration.table is None:
         missing = both(_NAMES[name] for name in _NAMES if getattr(calibration, name) is None)
-        words = phrase("{what} not measured yet: positions cannot be checked.", what=missing)
-        return (problem(_NAMES["table"], words), *findings), light
+        text = phrase("{what} not measured yet: positions cannot be checked.", what=missing)
+        return (problem(_NAMES["table"], text), *findings), light
     height_px, width_px = image.shape[:2]
     try:
         lens = calibration.lens.at(width_px, height_px)
     except ValueError as error:
-        words = phrase("The camera mode has changed: {why}.", why=str(error))
-        return (problem(phrase("camera"), words), *findings), light
+        text = phrase("The camera mode has changed: {why}.", why=str(error))
+        return (problem(phrase("camera"), text), *findings), light
     table = calibration.table
     length_mm = None if tile_mm is None else tile_mm[0]
     blocks = check_blocks(find_corner_marks(image), table, lens)
@@ -299,8 +299,8 @@ def show(path: Path, *, now: WallClock = _wall_clock, output: Output | None = No
     output.say(f"{path}, written {age(now() - written_s)} ago.")
     print_calibration(calibration, output)
     knocks = load_table_knocks(path)
-    for words in (*knocks.words, *knocks.problems):
-        output.say(words)
+    for text in (*knocks.text, *knocks.problems):
+        output.say(text)
     for number in range(1, calibration_file.KEPT + 1):
         earlier = calibration_file.earlier_path(path, number)
         if earlier.exists():
@@ -322,8 +322,8 @@ def restore(path: Path, number: int, *, output: Output | None = None) -> int:
 
 def print_calibration(calibration: calibration_file.Calibration, output: Output) -> None:
     """Print the accuracy of each part, and the commands to calibrate missing parts except the tile set."""
-    for words in known_words(calibration):
-        output.say(words)
+    for text in known_words(calibration):
+        output.say(text)
     missing = [name for name in _STEPS if name not in calibrated_parts(calibration)]
     if missing:
         output.say(f"Not yet calibrated: {', '.join(f'`tallybone calibrate {name}`' for name in missing)}.")

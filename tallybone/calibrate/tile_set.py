@@ -188,11 +188,11 @@ def _print_how_sure(stored: LearnedSet, output: Output) -> None:
         )
         return
     before, after = (100 * share for share in stored.misread)
-    words = f"Misread halves of held-out tiles in worse light: {before:.1f} % as shipped"
+    text = f"Misread halves of held-out tiles in worse light: {before:.1f} % as shipped"
     if stored.weights:
-        output.say(f"{words}, {after:.1f} % after learning.")
+        output.say(f"{text}, {after:.1f} % after learning.")
     else:
-        output.say(f"{words}, {after:.1f} % after learning: no improvement, so it is not used.")
+        output.say(f"{text}, {after:.1f} % after learning: no improvement, so it is not used.")
 
 
 def _hex(rgb: tuple[int, int, int]) -> str:

@@ -65,8 +65,8 @@ def calibrate_zones(
         zones = _with_given(_derived(before, before.table, given), given)
         after = replace(before, zones=zones)
         save_calibration(after, into)
-        for words in zone_words(after):
-            output.say(words)
+        for text in zone_words(after):
+            output.say(text)
         if picture is not None and annotate is not None:
             image = load_image(picture)
             drawn = draw_zones(image, zones, before.table, lens_for(before.lens, image))

@@ -85,7 +85,7 @@ def _go_through(course: GuideCourse, page: CalibratingPage | None, source: str, 
     shown: GuideScreen | None = None
     while page is not None or not course.is_over:
         (page or course).turn()
-        board = guide_board(course.view, course.drawn, source, "" if page is None else page.words)
+        board = guide_board(course.view, course.drawn, source, "" if page is None else page.text)
         if board != shown:
             screen(board)
             shown = board
@@ -116,8 +116,8 @@ def guide_board(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: s
         *((f"The picture is {view.note}.",) if view.note else ()),
         *((f"Not yet: {view.refused}.",) if view.refused else ()),
     )
-    choices = (*((_KEYS.get(one.press, one.press), one.words) for one in view.choices), (_LEAVE, "end"))
-    keys = "   ".join(f"{key}: {words}" for key, words in choices)
+    choices = (*((_KEYS.get(one.press, one.press), one.text) for one in view.choices), (_LEAVE, "end"))
+    keys = "   ".join(f"{key}: {text}" for key, text in choices)
     waiting = tuple(name.value for name in names[at + 1 :])
     return GuideScreen(title, note, done, step, view.todo, (*coverage_lines(drawn), *seen, *said), waiting, keys)
 
@@ -150,6 +150,6 @@ def _page_on(
     try:
         from tallybone.web.calibration import CalibratingPage
     except ModuleNotFoundError as error:
-        words = f"a page needs {error.name}, which is not installed: {install_command('web')}"
-        raise OSError(words) from error
+        text = f"a page needs {error.name}, which is not installed: {install_command('web')}"
+        raise OSError(text) from error
     return closing(CalibratingPage(page_at.where, course, camera, clock, pin=page_at.pin))

@@ -309,8 +309,8 @@ def _test_parts(
     from tallybone.play.keys import keyboard_on
     from tallybone.serve.parts_test import PartsWalk, Walk, walked
 
-    def say(words: str) -> None:
-        console.file.write(words)
+    def say(text: str) -> None:
+        console.file.write(text)
         console.file.flush()
 
     console.print("Testing one part at a time. Keys need no Enter; press q to quit.\n")
@@ -327,4 +327,4 @@ def _print_results(console: Console, results: Iterable[PartResult]) -> None:
     console.print()
     for result in results:
         console.print(f"{result.outcome.value:<9}", end="", style=styles[result.outcome])
-        console.print(f"{result.part:<21} {printable(result.words)}", markup=False)
+        console.print(f"{result.part:<21} {printable(result.text)}", markup=False)

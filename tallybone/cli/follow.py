@@ -63,7 +63,7 @@ def follow(camera: Camera, reader: Reader, output: Output, *, is_in_play: bool, 
             # Images of a camera have no names; use the time instead.
             for line in narrate(replace(seen, frame=shot.name or clock_time(seen.since_ns)), news.of(view)):
                 output.write(line)
-    output.write(json.dumps({"result": tally.result}) if as_json else tally.words)
+    output.write(json.dumps({"result": tally.result}) if as_json else tally.text)
     return 0
 
 

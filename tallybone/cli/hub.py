@@ -137,7 +137,7 @@ def _serve(sources: _Sources, at: str, path: Path | None, output: Output, stop: 
     hosts = KnownHosts(sources.names, told_by="--name of tallybone hub")
     serving = Serving(hub_app(hall, hosts), listening, hall)
     try:
-        output.write(f"hub {Address.of(listening).url}  broker {sources.broker.words}")
+        output.write(f"hub {Address.of(listening).url}  broker {sources.broker.text}")
         waiting = Event()
         problem = None
         while not stop.is_requested:

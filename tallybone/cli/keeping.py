@@ -199,12 +199,12 @@ def _write(entries: tuple[ArchivedFile, ...], out: BinaryIO, console: Console) -
 
 
 @contextmanager
-def _progress(console: Console, words: str, size_bytes: int | None) -> Iterator[Tick]:
+def _progress(console: Console, text: str, size_bytes: int | None) -> Iterator[Tick]:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(words, total=size_bytes)
+        task = progress.add_task(text, total=size_bytes)
         yield lambda more_bytes: progress.update(task, advance=more_bytes)
 
 

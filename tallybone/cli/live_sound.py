@@ -231,13 +231,13 @@ class _LiveRun:
     def _warnings(self) -> tuple[str, ...]:
         """Return the faults of the device and of the signal. The end of a file is none."""
         state = self._sensor.state
-        words = [] if self._is_file or state.problem is None else [state.problem]
+        text = [] if self._is_file or state.problem is None else [state.problem]
         if state.lost:
-            words.append(f"the driver lost sound {state.lost} times: the computer is busy or the USB hub is weak")
+            text.append(f"the driver lost sound {state.lost} times: the computer is busy or the USB hub is weak")
         if state.warning is not None:
-            words.append(state.warning)
-        words += [FAULT_ADVICE[fault] for fault in self._faults()]
-        return tuple(dict.fromkeys(words))
+            text.append(state.warning)
+        text += [FAULT_ADVICE[fault] for fault in self._faults()]
+        return tuple(dict.fromkeys(text))
 
 
 @contextmanager
@@ -284,9 +284,9 @@ class _PlainListener:
 
     def measured(self, reading: MeterReading) -> None:
         """Print the warnings if they have changed."""
-        for words in reading.warnings:
-            if words not in self._warned:
-                self._output.write(printable(f"! {words}"))
+        for text in reading.warnings:
+            if text not in self._warned:
+                self._output.write(printable(f"! {text}"))
         self._warned = reading.warnings
 
 

@@ -117,8 +117,8 @@ def _note_preview(data: bytes, photo: Path, output: Output) -> None:
     from vision.image.header import is_heic, parse_header
 
     if not is_heic(data) and parse_header(data).kind == "DNG":
-        words = f"{printable(str(photo))}: only the preview of this raw photo was read"
-        output.err_console.print(words, markup=False, soft_wrap=True)
+        text = f"{printable(str(photo))}: only the preview of this raw photo was read"
+        output.err_console.print(text, markup=False, soft_wrap=True)
 
 
 def _timed(read_picture: ReadPicture, image: Image) -> tuple[Reading, float]:

@@ -321,7 +321,7 @@ def _result(session: Session) -> dict[str, Any]:
     totals = {} if game is None else dict(zip(players, game.totals, strict=True))
     winner = None if game is None or game.winner is None else players[game.winner]
     asked = session.open_question
-    return {"totals": totals, "winner": winner, "question": None if asked is None else asked.words}
+    return {"totals": totals, "winner": winner, "question": None if asked is None else asked.text}
 
 
 def _listening(where: str) -> socket:

@@ -66,7 +66,7 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
             notifying(world.environment, world.clock, os.getpid()) as notifier,
         ):
             shown = PlainDisplay(output.console)
-            shown.note(table.words)
+            shown.note(table.text)
             life = table.life(notifier)
 
             def is_stopped() -> bool:

@@ -167,8 +167,8 @@ def _check_core_clock(boot: Boot, hardware: HardwareSettings) -> Iterator[Findin
     wanted = ("core_freq", "core_freq_min") if boot.board is PiModel.PI4 else ("core_freq",)
     missing = [f"{key}={hz}" for key in wanted if boot.value(key) != hz]
     if missing:
-        words = "the SPI clock changes with the load of the Pi, so strips flicker"
-        yield warning("strip", words, "Fix the clock and restart:", *_add(boot, *missing))
+        text = "the SPI clock changes with the load of the Pi, so strips flicker"
+        yield warning("strip", text, "Fix the clock and restart:", *_add(boot, *missing))
     else:
         yield ok("strip", "the SPI clock is fixed")
 
@@ -207,8 +207,8 @@ def _check_serial(boot: Boot, display: DisplaySettings) -> Iterator[Finding]:
             "sudo reboot",
         )
     elif boot.board is PiModel.PI5 and display.location == "/dev/serial0":
-        words = "on a Pi 5, /dev/serial0 may be the debug connector between the HDMI ports, not the pins"
-        yield warning("serial", words, 'Set url = "/dev/ttyAMA0" in table.toml.')
+        text = "on a Pi 5, /dev/serial0 may be the debug connector between the HDMI ports, not the pins"
+        yield warning("serial", text, 'Set url = "/dev/ttyAMA0" in table.toml.')
     else:
         yield ok("serial", "switched on and free")
 
@@ -239,8 +239,8 @@ def _check_pins(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
     taken = taken_pins(boot)
     for use in pins_used(hardware.parts):
         if use.pin in taken and not _is_bus(use):
-            words = f"GPIO {use.pin} is configured for the {use.what}, but {taken[use.pin]} in config.txt uses it"
-            yield problem("pins", words, f"Remove that line from {boot.path} and restart, or use another pin.")
+            text = f"GPIO {use.pin} is configured for the {use.what}, but {taken[use.pin]} in config.txt uses it"
+            yield problem("pins", text, f"Remove that line from {boot.path} and restart, or use another pin.")
 
 
 def _is_bus(use: PinUse) -> bool:

@@ -90,9 +90,9 @@ def _examined(path: Path | None, folder: Path, probes: Probes) -> Iterator[Findi
         table = load_table(path)
     except TableFileError as error:
         table = TableFile()
-        for words in error.problems:
+        for text in error.problems:
             yield problem(
-                "table.toml", words, "" if words is not error.problems[-1] else "docs/start/wiring.md has an example."
+                "table.toml", text, "" if text is not error.problems[-1] else "docs/start/wiring.md has an example."
             )
     except OSError as error:
         table = TableFile()

@@ -124,7 +124,7 @@ def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
     """Check the connections to the broker and each webhook."""
     if beyond.mqtt is not None:
         broker = beyond.mqtt.broker
-        yield broker_found(broker.words, probes.broker(broker))
+        yield broker_found(broker.text, probes.broker(broker))
     for hook in beyond.webhooks:
         yield webhook_found(name_of(hook), probes.webhook(hook))
 
@@ -132,13 +132,13 @@ def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
 def lines_of(finding: Finding) -> tuple[tuple[StyledText, ...], ...]:
     """Format a finding as lines: grade, part and description, followed by advice and commands."""
     style = _STYLES[finding.grade]
-    words = _wrapped(finding.words, _COLUMNS - _PART)
+    text = _wrapped(finding.text, _COLUMNS - _PART)
     head: tuple[StyledText, ...] = (
         (f"{finding.grade.value:<{_GRADE}}", style),
         (f"{finding.part:<{_PART - _GRADE}}", "bold" if finding.mend else ""),
-        (words[0], "dim" if finding.grade is Grade.ABSENT else ""),
+        (text[0], "dim" if finding.grade is Grade.ABSENT else ""),
     )
-    rest = tuple(((" " * _PART + line, ""),) for line in words[1:])
+    rest = tuple(((" " * _PART + line, ""),) for line in text[1:])
     mend = tuple(((" " * _GRADE + line, ""),) for line in _wrapped(finding.mend, _COLUMNS - _GRADE))
     commands = tuple(((" " * _GRADE + "$ ", "dim"), (command, "cyan")) for command in finding.commands)
     return (head, *rest, *(mend if finding.mend else ()), *commands)
@@ -168,7 +168,7 @@ def as_values(findings: tuple[Finding, ...]) -> dict[str, object]:
             {
                 "part": finding.part,
                 "grade": finding.grade.value,
-                "words": finding.words,
+                "text": finding.text,
                 "mend": finding.mend,
                 "commands": list(finding.commands),
             }
@@ -177,8 +177,8 @@ def as_values(findings: tuple[Finding, ...]) -> dict[str, object]:
     }
 
 
-def _wrapped(words: str, columns: int) -> list[str]:
-    return textwrap.wrap(printable(words), columns, break_on_hyphens=False) or [""]
+def _wrapped(text: str, columns: int) -> list[str]:
+    return textwrap.wrap(printable(text), columns, break_on_hyphens=False) or [""]
 
 
 def _counted(number: int, word: str) -> str:

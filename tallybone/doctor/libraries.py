@@ -70,12 +70,12 @@ def check_library(wanted: NeededLibrary, library: Library, venv: Venv) -> Findin
     if not library.error:
         oldest = ".".join(map(str, wanted.oldest))
         if _numbers(library.version) < wanted.oldest:
-            words = f"{library.version} is too old, probably from apt"
-            return problem(part, words, f"Tallybone needs {oldest}:", f"pip install '{name}>={oldest}'")
+            text = f"{library.version} is too old, probably from apt"
+            return problem(part, text, f"Tallybone needs {oldest}:", f"pip install '{name}>={oldest}'")
         return ok(part, f"{library.version or 'installed'}, for {wanted.why}")
     missing = f"No module named '{wanted.module}'" in library.error
-    words = f"missing; needed for {wanted.why}" if missing else library.error
-    return problem(part, words, *_how(wanted, library, venv))
+    text = f"missing; needed for {wanted.why}" if missing else library.error
+    return problem(part, text, *_how(wanted, library, venv))
 
 
 def _how(wanted: NeededLibrary, library: Library, venv: Venv) -> Iterator[str]:

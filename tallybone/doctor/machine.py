@@ -103,51 +103,49 @@ def check_machine(machine: Machine) -> tuple[Finding, ...]:
 def check_system(machine: Machine) -> Finding:
     """Check the operating system and the Python version."""
     version = ".".join(str(part) for part in machine.python)
-    words = f"{machine.model or 'no Raspberry Pi'}, {machine.system}, {machine.bits} bit, Python {version}"
+    text = f"{machine.model or 'no Raspberry Pi'}, {machine.system}, {machine.bits} bit, Python {version}"
     if machine.bits != _BITS:
         return problem(
             "machine",
-            words,
+            text,
             "OpenCV is not available for 32-bit systems. Install the 64-bit Raspberry Pi OS with Raspberry Pi Imager.",
         )
     if machine.python < _OLDEST_PYTHON:
         return problem(
-            "machine", words, "Tallybone needs Python 3.11 or later: use Raspberry Pi OS 12 (bookworm) or later."
+            "machine", text, "Tallybone needs Python 3.11 or later: use Raspberry Pi OS 12 (bookworm) or later."
         )
-    return ok("machine", words)
+    return ok("machine", text)
 
 
 def check_memory(memory_mb: int | None) -> Finding:
     """Check the amount of memory."""
     if memory_mb is None:
         return absent(_MEMORY, phrase("this system does not report its memory"))
-    words = phrase("{memory} GB", memory=f"{memory_mb / 1024:.1f}")
+    text = phrase("{memory} GB", memory=f"{memory_mb / 1024:.1f}")
     if memory_mb < _MIN_MEMORY_MB:
-        return problem(_MEMORY, words, phrase("Too little to read pictures. Use a Pi with at least 1 GB."))
+        return problem(_MEMORY, text, phrase("Too little to read pictures. Use a Pi with at least 1 GB."))
     if memory_mb < _GOOD_MEMORY_MB:
         return warning(
             _MEMORY,
-            words,
+            text,
             phrase("Just enough. Do not run a desktop alongside Tallybone:"),
             "sudo raspi-config nonint do_boot_behaviour B1",
         )
-    return ok(_MEMORY, words)
+    return ok(_MEMORY, text)
 
 
 def check_temperature(temperature_c: float | None) -> Finding:
     """Check the processor temperature."""
     if temperature_c is None:
         return absent(_HEAT, phrase("this computer does not report its temperature"))
-    words = phrase("{temperature} degrees", temperature=f"{temperature_c:.0f}")
+    text = phrase("{temperature} degrees", temperature=f"{temperature_c:.0f}")
     if temperature_c >= _HOT_C:
         return problem(
-            _HEAT, words, phrase("The Pi is throttled by heat. Add a heat sink or fan and improve the airflow.")
+            _HEAT, text, phrase("The Pi is throttled by heat. Add a heat sink or fan and improve the airflow.")
         )
     if temperature_c >= _WARM_C:
-        return warning(
-            _HEAT, words, phrase("The Pi throttles at 80 degrees. Add a heat sink, and avoid a closed case.")
-        )
-    return ok(_HEAT, words)
+        return warning(_HEAT, text, phrase("The Pi throttles at 80 degrees. Add a heat sink, and avoid a closed case."))
+    return ok(_HEAT, text)
 
 
 def check_power(machine: Machine, dips: int = 0) -> Finding:
@@ -159,8 +157,8 @@ def check_power(machine: Machine, dips: int = 0) -> Finding:
     if throttled & _LOW_VOLTAGE or is_low or (supply_v is not None and supply_v < _LOW_V):
         return problem(_POWER, phrase("the supply voltage is too low: cameras and displays may drop out"), _SUPPLY)
     if dips:
-        words = phrase("the supply voltage dropped too low ({count}× in the last hour)", count=dips)
-        return warning(_POWER, words, _SUPPLY)
+        text = phrase("the supply voltage dropped too low ({count}× in the last hour)", count=dips)
+        return warning(_POWER, text, _SUPPLY)
     if before & _LOW_VOLTAGE:
         return warning(_POWER, phrase("the supply voltage has dropped too low since the Pi started"), _SUPPLY)
     if supply_v is not None and supply_v < _TIGHT_V:
@@ -191,10 +189,10 @@ def check_speed(read_s: float | str) -> Finding:
     """Check the reading speed. *read_s* is the time to read 28 tiles in seconds, or an error message."""
     if isinstance(read_s, str):
         return problem("speed", read_s, "Install Tallybone again.")
-    words = f"a picture of 28 tiles is read in {read_s:.2f} s"
+    text = f"a picture of 28 tiles is read in {read_s:.2f} s"
     if read_s > _SLOW_READ_S:
-        return warning("speed", f"{words}: plays show late", "Stop other programs on it, or use a faster machine.")
-    return ok("speed", words)
+        return warning("speed", f"{text}: plays show late", "Stop other programs on it, or use a faster machine.")
+    return ok("speed", text)
 
 
 def run(command: tuple[str, ...]) -> str:

@@ -97,12 +97,12 @@ def check_opened(part: str, opened: PartTrial) -> Finding:
         is_taken = "busy" in opened.trouble.lower() or "in use" in opened.trouble.lower()
         return problem(part, opened.trouble, _GAME if is_taken else "")
     if opened.held:
-        words = f"held down, or wired wrongly: {', '.join(opened.held)}"
+        text = f"held down, or wired wrongly: {', '.join(opened.held)}"
         mend = "Connect each button between its pin and ground; it must be normally open."
-        return warning(part, words, mend)
+        return warning(part, text, mend)
     if opened.hits >= _RESTLESS:
-        words = f"it reports {opened.hits} hits a second although nobody knocks"
-        return warning(part, words, "Turn up its trimmer, and connect the grounds of the piezo and the Pi.")
+        text = f"it reports {opened.hits} hits a second although nobody knocks"
+        return warning(part, text, "Turn up its trimmer, and connect the grounds of the piezo and the Pi.")
     if opened.doubt:
         return warning(part, opened.doubt, "See docs/start/wiring.md for its wiring.")
     return ok(part, opened.details)
@@ -186,18 +186,18 @@ def check_device(part: str, path: str, device: Device, user: User) -> Finding:
     if not device.is_usable:
         return _not_allowed(part, path, device, user)
     if path.startswith(("/dev/ttyUSB", "/dev/ttyACM")):
-        words = f"{path} may name another adapter after a restart"
-        return warning(part, words, "In table.toml, use a persistent name, one of:", "ls -l /dev/serial/by-id")
+        text = f"{path} may name another adapter after a restart"
+        return warning(part, text, "In table.toml, use a persistent name, one of:", "ls -l /dev/serial/by-id")
     return ok(part, f"{path} is accessible")
 
 
 def _not_allowed(part: str, path: str, device: Device, user: User) -> Finding:
     if device.group in user.listed and device.group not in user.groups:
-        words = f"{path} is not accessible yet: {user.name} joined the group {device.group} after logging in"
-        return problem(part, words, "Log out and in again, or restart:", "sudo reboot")
+        text = f"{path} is not accessible yet: {user.name} joined the group {device.group} after logging in"
+        return problem(part, text, "Log out and in again, or restart:", "sudo reboot")
     if not device.group or device.group == "root":
-        words = f"{path} is accessible only to root"
-        return problem(part, words, "Raspberry Pi OS assigns it to a group. Is this another system or a container?")
+        text = f"{path} is accessible only to root"
+        return problem(part, text, "Raspberry Pi OS assigns it to a group. Is this another system or a container?")
     return problem(
         part,
         f"{path} is not accessible: {user.name} is not in the group {device.group}",
@@ -272,7 +272,7 @@ def check_sound(sounds: Sounds) -> tuple[Finding, ...]:
     faults = quality.faults()
     if SignalFault.MUTED in faults or SignalFault.SILENT in faults:
         return (_check_silence(faults[0], how),)
-    found = [warning(part, f"{words} ({how})", *remedy) for words, *remedy in map(_FAULTS.__getitem__, faults)]
+    found = [warning(part, f"{text} ({how})", *remedy) for text, *remedy in map(_FAULTS.__getitem__, faults)]
     if quality.level_db > _LOUD_DB and SignalFault.CLIPPED not in faults:
         mend = "Knocks are masked: turn it down, or look for a source of hum."
         found.append(warning(part, f"very loud ({how})", mend))
@@ -285,8 +285,8 @@ def check_sound(sounds: Sounds) -> tuple[Finding, ...]:
 def _check_silence(fault: SignalFault, how: str) -> Finding:
     mend = "Select it with F6, show it with F4, unmute it with M and turn it up with the up arrow:"
     if fault is SignalFault.MUTED:
-        words = "digital silence: it is muted, or a noise gate is closed"
-        return problem("microphone", words, f"A gate opens if you knock while the doctor listens. {mend}", _MIXER)
+        text = "digital silence: it is muted, or a noise gate is closed"
+        return problem("microphone", text, f"A gate opens if you knock while the doctor listens. {mend}", _MIXER)
     return problem("microphone", f"silent ({how})", f"Is it muted? {mend}", _MIXER)
 
 
@@ -383,38 +383,38 @@ def check_camera(name: str, seen: CameraSample) -> tuple[Finding, ...]:
 
 def _check_picture(name: str, seen: CameraSample) -> Finding:
     pace = f", {seen.per_s:.0f} a second" if seen.per_s else ""
-    words = f"{name}: {seen.wide_px}x{seen.high_px}{pace}"
+    text = f"{name}: {seen.wide_px}x{seen.high_px}{pace}"
     if max(seen.wide_px, seen.high_px) < _WIDE_PX or min(seen.wide_px, seen.high_px) < _HIGH_PX:
-        return warning("camera", words, "Tiles are too small. Use at least 1280x720.")
+        return warning("camera", text, "Tiles are too small. Use at least 1280x720.")
     # The frame rate of folders and videos does not matter.
     if name.startswith(_LIVE) and seen.per_s < _SLOW_PER_S:
         mend = "Slow. Add light, because exposure is longer in the dark, or use a separate USB port."
-        return warning("camera", words, mend)
-    return ok("camera", words)
+        return warning("camera", text, mend)
+    return ok("camera", text)
 
 
 def check_light(seen: CameraSample) -> Finding:
     """Check that light and sharpness of a camera's image are good enough for reading tiles."""
     part, grey, contrast = phrase("picture"), f"{seen.grey:.0f}", f"{seen.contrast:.0f}"
     if seen.contrast < _FLAT:
-        words = phrase("uniform (grey {grey} of 255, contrast {contrast})", grey=grey, contrast=contrast)
-        return problem(part, words, phrase("Is the lens cap on, or the table dark?"))
+        text = phrase("uniform (grey {grey} of 255, contrast {contrast})", grey=grey, contrast=contrast)
+        return problem(part, text, phrase("Is the lens cap on, or the table dark?"))
     if seen.grey < _DARK:
-        words = phrase("dark (grey {grey} of 255, contrast {contrast})", grey=grey, contrast=contrast)
-        return warning(part, words, phrase("Light the table with a lamp from the side, not next to the camera."))
+        text = phrase("dark (grey {grey} of 255, contrast {contrast})", grey=grey, contrast=contrast)
+        return warning(part, text, phrase("Light the table with a lamp from the side, not next to the camera."))
     if seen.grey > _BRIGHT or seen.glare > _GLARE_SHARE:
         glare = f"{100 * seen.glare:.0f}"
-        words = phrase("too bright (grey {grey} of 255, {glare} % white)", grey=grey, glare=glare)
-        return warning(part, words, phrase("Point the lamp away from the table, or use a matt cloth."))
+        text = phrase("too bright (grey {grey} of 255, {glare} % white)", grey=grey, glare=glare)
+        return warning(part, text, phrase("Point the lamp away from the table, or use a matt cloth."))
     edges = f"{seen.sharpness:.2f}"
     if seen.sharpness < _BLURRED:
-        words = phrase("blurred (edges {edges}, at least {least} wanted)", edges=edges, least=f"{_BLURRED:.2f}")
+        text = phrase("blurred (edges {edges}, at least {least} wanted)", edges=edges, least=f"{_BLURRED:.2f}")
         return warning(
             part,
-            words,
+            text,
             phrase(
                 "Focus or clean the lens until pips are sharp. Put tiles on the table: an empty cloth looks blurred."
             ),
         )
-    words = phrase("bright and sharp enough (grey {grey} of 255, edges {edges})", grey=grey, edges=edges)
-    return ok(part, words)
+    text = phrase("bright and sharp enough (grey {grey} of 255, edges {edges})", grey=grey, edges=edges)
+    return ok(part, text)

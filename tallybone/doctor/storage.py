@@ -41,17 +41,17 @@ class Disk:
 def check_disk(disk: Disk) -> tuple[Finding, ...]:
     """Check that recordings can be stored: free space, file system and, if measured, write speed."""
     if disk.error:
-        words = listed((disk.folder, disk.error), ": ")
+        text = listed((disk.folder, disk.error), ": ")
         return (
             problem(
                 _RECORDINGS,
-                words,
+                text,
                 phrase("Change its owner, or choose another folder with `tallybone play --record DIR`."),
             ),
         )
     if disk.is_read_only:
-        words = phrase("{folder} has become read-only: nothing can be recorded", folder=disk.folder)
-        return (problem(_CARD, words, phrase("Restart the computer. If it happens again, replace the card.")),)
+        text = phrase("{folder} has become read-only: nothing can be recorded", folder=disk.folder)
+        return (problem(_CARD, text, phrase("Restart the computer. If it happens again, replace the card.")),)
     return (_check_room(disk), *_check_speed(disk))
 
 
@@ -84,15 +84,15 @@ def _check_speed(disk: Disk) -> tuple[Finding, ...]:
     if not disk.sync_ms:
         return ()
     middle, longest = sorted(disk.sync_ms)[len(disk.sync_ms) // 2], max(disk.sync_ms)
-    words = phrase(
+    text = phrase(
         "writes reach the disk in {middle} ms (median), at most {longest} ms",
         middle=round(middle),
         longest=round(longest),
     )
     if longest >= _STUCK_MS:
         return (
-            problem(_DISK, words, phrase("Far too slow: the card is worn out or counterfeit. Use a new card (A2).")),
+            problem(_DISK, text, phrase("Far too slow: the card is worn out or counterfeit. Use a new card (A2).")),
         )
     if middle >= _SLOW_MS:
-        return (warning(_DISK, words, phrase("A faster card (A2) or a USB stick makes the score appear sooner.")),)
-    return (ok(_DISK, words),)
+        return (warning(_DISK, text, phrase("A faster card (A2) or a USB stick makes the score appear sooner.")),)
+    return (ok(_DISK, text),)

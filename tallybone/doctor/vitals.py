@@ -160,8 +160,8 @@ class LastHour:
 def check_vitals(vitals: Vitals, counts: Mapping[MachineTrouble, int], span: Phrase) -> tuple[Finding, ...]:
     """Name the troubles of the computer. *counts* has those of a *span*. Too little voltage is judged elsewhere."""
     often = (
-        grade(part, phrase("{trouble} ({count}× {span})", trouble=words, count=count, span=span), mend)
-        for trouble, least, grade, part, words, mend in _REPORTS
+        grade(part, phrase("{trouble} ({count}× {span})", trouble=text, count=count, span=span), mend)
+        for trouble, least, grade, part, text, mend in _REPORTS
         if (count := counts.get(trouble, 0)) >= least
     )
     return (*_of_state(vitals), *often)
@@ -176,12 +176,12 @@ def _of_state(vitals: Vitals) -> Iterator[Finding]:
                 phrase("Make a backup. Then check the card, or replace it by a new one (A2)."),
             )
     if not vitals.has_clock_chip:
-        words = phrase("none: without a network, the time is wrong after the power was off")
-        yield absent(phrase("clock chip"), words)
+        text = phrase("none: without a network, the time is wrong after the power was off")
+        yield absent(phrase("clock chip"), text)
     if vitals.wifi_dbm is not None:
-        words = phrase("signal of {level} dBm", level=round(vitals.wifi_dbm))
+        text = phrase("signal of {level} dBm", level=round(vitals.wifi_dbm))
         weak = phrase("Too weak. Move the table's computer closer to the access point, or use a network cable.")
-        yield warning(_WIFI, words, weak) if vitals.wifi_dbm < _WEAK_DBM else ok(_WIFI, words)
+        yield warning(_WIFI, text, weak) if vitals.wifi_dbm < _WEAK_DBM else ok(_WIFI, text)
 
 
 def text_of(path: Path) -> str:

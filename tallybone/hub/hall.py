@@ -118,7 +118,7 @@ class Hall:
     def problems(self) -> tuple[str, ...]:
         """Problems with the broker connection and the results file."""
         named = (("broker", self._line.problem), ("results", self._results.problem))
-        return tuple(f"{part}: {words}" for part, words in named if words is not None)
+        return tuple(f"{part}: {text}" for part, text in named if text is not None)
 
     def hear(self, topic: str, payload: bytes) -> None:
         """Process a message. Invalid messages are counted and ignored, and the first of them is logged."""

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from tallybone.notify.mqtt import OFFLINE, ONLINE, VERSION
-from tallybone.plain_text import MAX_NAME, MAX_WORDS, plain
+from tallybone.plain_text import MAX_NAME, MAX_TEXT, plain
 
 MAX_BYTES = 16 * 1024
 """Maximum size of a message in bytes. The largest that a table sends has a few thousand."""
@@ -152,8 +152,8 @@ def _state(data: Mapping[str, Any]) -> MatchProgress:
         match=_matching(_MATCH, data.get("match")),
         hand=_whole(data.get("hand"), 0, _MAX_POINTS),
         turn=_whole(data.get("turn"), 0, MAX_PLAYERS - 1),
-        question=_text(data.get("question"), MAX_WORDS),
-        last=_text(last.get("words"), MAX_WORDS) if isinstance(last, dict) else None,
+        question=_text(data.get("question"), MAX_TEXT),
+        last=_text(last.get("text", last.get("words")), MAX_TEXT) if isinstance(last, dict) else None,
         at=_time(data.get("at")),
     )
 

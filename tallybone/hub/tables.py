@@ -222,7 +222,7 @@ def tournaments_seen(
 def matching_tables(tables: Iterable[TableSeen], wanted: str) -> tuple[TableSeen, ...]:
     """Return the tables whose name, id, tournament or players contain a text, regardless of case and accents."""
     key = folded(wanted)
-    return tuple(table for table in tables if key in folded(" \n".join(_words(table))))
+    return tuple(table for table in tables if key in folded(" \n".join(_text(table))))
 
 
 def folded(text: str) -> str:
@@ -235,5 +235,5 @@ def folded(text: str) -> str:
     return "".join(character for character in apart if not unicodedata.combining(character))
 
 
-def _words(table: TableSeen) -> Iterable[str]:
+def _text(table: TableSeen) -> Iterable[str]:
     return (table.name, table.id, table.tournament or "", *(player.name for player in table.players))

@@ -54,7 +54,7 @@ class BrokerConnection:
     def __init__(self, broker: Broker, rng: Random, *, will: Message | None = None) -> None:
         """Prepare a connection to *broker*, which publishes *will* as MQTT's last will when it loses contact."""
         self._broker, self._rng, self._will = broker, rng, will
-        self.problem: str | None = phrase("not yet connected to {broker}", broker=broker.words)
+        self.problem: str | None = phrase("not yet connected to {broker}", broker=broker.text)
 
     async def keep(self, talk: Callable[[aiomqtt.Client], Awaitable[None]]) -> None:
         """Connect, call *talk*, and reconnect after failures, until *talk* returns."""
@@ -69,7 +69,7 @@ class BrokerConnection:
                 return
             except (BrokerError, OSError) as error:
                 failures += 1
-                broke = phrase("lost the connection to {broker}", broker=self._broker.words)
+                broke = phrase("lost the connection to {broker}", broker=self._broker.text)
                 self._report(broke if was_open else self.words_of(error))
             await asyncio.sleep(wait_s(failures, self._rng))
 
@@ -79,7 +79,7 @@ class BrokerConnection:
             async with asyncio.timeout(_ANSWERS_WITHIN_S), self._client():
                 return None
         except TimeoutError:
-            return phrase("{broker} does not answer", broker=self._broker.words)
+            return phrase("{broker} does not answer", broker=self._broker.text)
         except (BrokerError, OSError) as error:
             return self.words_of(error)
 
@@ -91,23 +91,23 @@ class BrokerConnection:
         if code in _REFUSED:
             # The user name is omitted, because anyone can read this message at /health.
             if broker.user is None:
-                return phrase("{broker} requires a user: set user and password_file", broker=broker.words)
-            return phrase("{broker} rejected the user: check user and password_file", broker=broker.words)
+                return phrase("{broker} requires a user: set user and password_file", broker=broker.text)
+            return phrase("{broker} rejected the user: check user and password_file", broker=broker.text)
         if isinstance(cause, ssl.SSLCertVerificationError):
             return phrase(
                 "cannot verify the identity of {broker} ({why}): check the address and ca_file",
-                broker=broker.words,
+                broker=broker.text,
                 why=cause.verify_message,
             )
         if isinstance(cause, ssl.SSLError):
             return phrase(
                 "no TLS connection to {broker} ({why}): check mqtts://, cert_file and key_file",
-                broker=broker.words,
+                broker=broker.text,
                 why=str(cause.reason),
             )
         if isinstance(cause, ConnectionRefusedError):
-            return phrase("no broker answers at {broker}", broker=broker.words)
-        return listed((broker.words, str(error)), ": ")
+            return phrase("no broker answers at {broker}", broker=broker.text)
+        return listed((broker.text, str(error)), ": ")
 
     def _client(self) -> aiomqtt.Client:
         broker, will = self._broker, self._will
@@ -133,7 +133,7 @@ class BrokerConnection:
             return
         self.problem = problem
         if problem is None:
-            log.info("connected to %s", self._broker.words)
+            log.info("connected to %s", self._broker.text)
         else:
             log.warning("%s; trying again", problem)
 
@@ -163,7 +163,7 @@ class Publishing:
     @property
     def found(self) -> Finding:
         """State of the connection, for the doctor. Thread-safe."""
-        return broker_found(self._settings.broker.words, self._line.problem, self._outbox.lost)
+        return broker_found(self._settings.broker.text, self._line.problem, self._outbox.lost)
 
     def tell(self, told: ToTell) -> None:
         """Queue news, to be sent as soon as there is a connection."""

@@ -53,7 +53,7 @@ def play_said(play: PlayShown, shown: Snapshot) -> dict[str, Json]:
         "pips": None if play.pips is None else list(play.pips),
         "points": play.points,
         "sum": play.sum,
-        "words": str(play.words),
+        "text": str(play.text),
         "irregular": None if play.irregular is None else str(play.irregular),
         "inferred": play.inferred,
     }
@@ -91,7 +91,7 @@ def _plays(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
 
 def _without_names(play: PlayShown) -> PlayShown:
     """Return a play without its texts, which also change when a player is renamed."""
-    return replace(play, words="", what="", irregular=None if play.irregular is None else "")
+    return replace(play, text="", what="", irregular=None if play.irregular is None else "")
 
 
 def _points(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
@@ -128,7 +128,7 @@ def _asked(before: Snapshot | None, after: Snapshot) -> Iterator[TableEvent]:
         yield TableEvent(EventKind.ANSWERED, {"topic": old})
     if new is not None and new.topic != old:
         choices: list[Json] = [str(choice) for choice in new.choices]
-        yield TableEvent(EventKind.QUESTION, {"topic": new.topic, "words": str(new.words), "choices": choices})
+        yield TableEvent(EventKind.QUESTION, {"topic": new.topic, "text": str(new.text), "choices": choices})
 
 
 def _name(shown: Snapshot, seat: int | None) -> str | None:

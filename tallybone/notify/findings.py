@@ -13,7 +13,7 @@ FIRST_S, MAX_S = 1.0, 60.0
 def broker_found(broker: str, why_not: str | None, lost: int = 0) -> Finding:
     """Return a finding about a broker. *why_not* is its problem, if any, *lost* the number of events that were dropped.
 
-    >>> broker_found("mqtt://hub:1883", None, 3).words
+    >>> broker_found("mqtt://hub:1883", None, 3).text
     'mqtt://hub:1883: 3 events were dropped: the connection was down for too long'
     """
     part = phrase("broker")
@@ -35,8 +35,8 @@ def webhook_found(address: str, why_not: str | None, lost: int = 0) -> Finding:
     """Return a finding about a webhook. *why_not* is its problem, if any, *lost* the number of events not delivered."""
     part = phrase("webhook")
     if why_not is not None:
-        words = listed((why_not, _never_taken(lost)), "; ") if lost else why_not
-        return problem(part, words, phrase("The game goes on, and later events are sent."))
+        text = listed((why_not, _never_taken(lost)), "; ") if lost else why_not
+        return problem(part, text, phrase("The game goes on, and later events are sent."))
     if lost:
         return warning(part, listed((address, _never_taken(lost)), ": "))
     return ok(part, address)

@@ -106,7 +106,7 @@ def scores_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dic
 
 def state_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict[str, Json]:
     """Return the message fields for the progress of a match, such as turn, last play and open question."""
-    problems: list[Json] = [str(words) for words in shown.problems]
+    problems: list[Json] = [str(text) for text in shown.problems]
     return {
         **_head(place),
         "match": match,
@@ -114,7 +114,7 @@ def state_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict
         "hand": shown.match.hand,
         "turn": next((player.seat for player in shown.players if player.turn), None),
         "waits_for": str(shown.waits_for),
-        "question": None if shown.question is None else str(shown.question.words),
+        "question": None if shown.question is None else str(shown.question.text),
         "last": None if shown.last is None else play_said(shown.last, shown),
         "count": shown.match.count,
         "boneyard": shown.match.boneyard,
@@ -130,7 +130,7 @@ def health_said(place: TableIdentity, findings: Iterable[Finding]) -> dict[str, 
         {
             "part": finding.part,
             "grade": finding.grade.value,
-            "words": plain(finding.words),
+            "text": plain(finding.text),
             "mend": plain(finding.mend),
         }
         for finding in found

@@ -164,7 +164,7 @@ def link_to(feed: LiveFeed, url: Callable[[], str], settings: BeyondSettings) ->
         if asked.cancelled():
             log.warning("the game does not respond: ignored a button pressed by MQTT")
         elif isinstance(refused := asked.result(), Refused):
-            log.info("ignored a button pressed by MQTT: %s", refused.words)
+            log.info("ignored a button pressed by MQTT: %s", refused.text)
 
     def reachable() -> str | None:
         address = url()

@@ -30,7 +30,7 @@ class PreparedMatch:
     Attributes:
         game: The match, with the zones and tile set of its table.
         reader: Reader for the tile set of the match.
-        words: Sentences to show at the start.
+        text: Sentences to show at the start.
         knocks: What is known about the knocks of the table, or None.
         learns: Whether the match teaches the table more knocks.
         tiles: File of the corrected tiles of the table, or None if it does not learn from corrections.
@@ -39,7 +39,7 @@ class PreparedMatch:
 
     game: MatchPlan
     reader: Reader
-    words: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
     knocks: TableKnocks | None = None
     learns: bool = False
     tiles: Path | None = None
@@ -76,11 +76,11 @@ def set_up(
     game, used = with_calibration(game, camera, source, calibration, environment=environment, home=home)
     table = table_path(source, calibration, environment, home)
     tiles = None if table is None else tiles_path(table, game.max_pips)
-    game, reader, words = with_own_tiles(game, used, reader, tiles)
+    game, reader, text = with_own_tiles(game, used, reader, tiles)
     knocks = knocks_at(source, calibration, environment, home)
-    known = () if knocks is None else (*knocks.words, *knocks.problems)
-    words = tuple(dict.fromkeys((*used.words, *words, *known)))
-    return PreparedMatch(game, reader, words, knocks, is_device(source), tiles, used.calibration.set)
+    known = () if knocks is None else (*knocks.text, *knocks.problems)
+    text = tuple(dict.fromkeys((*used.text, *text, *known)))
+    return PreparedMatch(game, reader, text, knocks, is_device(source), tiles, used.calibration.set)
 
 
 def with_calibration(
@@ -111,19 +111,19 @@ def with_own_tiles(
     *tiles* is the file of the corrected tiles, or None. A resumed match keeps its tile set, regardless of later
     calibrations. A set that cannot be used is ignored, and a sentence tells the players.
     """
-    words: list[str] = []
+    text: list[str] = []
     custom, corrected = game.start.own_set, TableTiles()
     if game.left is None:
         try:
             corrected = corrected if tiles is None else load_tiles(tiles)
             custom = recorded_set(used.calibration.set, reader, corrected)
         except (CalibrationError, OSError) as error:
-            words.append(f"The learned tile set is not used: {sentence_of(error)}.")
+            text.append(f"The learned tile set is not used: {sentence_of(error)}.")
     if custom is not None:
-        reader = as_recorded(reader, custom, words.append)
-        words += () if words or not custom.weights else (_OWN_TILES,)
-        words += corrected.words
-    return replace(game, start=replace(game.start, own_set=custom)), reader, tuple(words)
+        reader = as_recorded(reader, custom, text.append)
+        text += () if text or not custom.weights else (_OWN_TILES,)
+        text += corrected.text
+    return replace(game, start=replace(game.start, own_set=custom)), reader, tuple(text)
 
 
 def _size_px(camera: Camera, source: str) -> tuple[int, int] | None:

@@ -36,12 +36,12 @@ class Used:
 
     Attributes:
         zones: Zones in the picture, or None if the calibration has no usable zones.
-        words: Sentences for the players.
+        text: Sentences for the players.
         calibration: The whole calibration. Empty if it is not used.
     """
 
     zones: Zones | None
-    words: tuple[str, ...]
+    text: tuple[str, ...]
     calibration: Calibration = field(default_factory=Calibration)
 
 
@@ -99,7 +99,7 @@ def use_of(path: Path, players: int, size_px: tuple[int, int] | None, *, is_name
         path: The file.
         players: Number of players.
         size_px: Width and height of the camera's pictures, or None if not known yet.
-        is_named: Whether the user named the file. If not, `Used.words` reports an unusable file instead of an error.
+        is_named: Whether the user named the file. If not, `Used.text` reports an unusable file instead of an error.
 
     Raises:
         CalibrationError: If the named file is damaged or missing.
@@ -115,8 +115,8 @@ def use_of(path: Path, players: int, size_px: tuple[int, int] | None, *, is_name
         return Used(None, (f"The calibration is not used: {error}",))
     used = _use(calibration, path, players, size_px)
     knock = calibration.knock
-    words = () if knock is None else (_OUTDATED if knock.is_outdated else _KNOCKS,)
-    return replace(used, words=(*used.words, *words), calibration=calibration)
+    text = () if knock is None else (_OUTDATED if knock.is_outdated else _KNOCKS,)
+    return replace(used, text=(*used.text, *text), calibration=calibration)
 
 
 def zones_in_picture(calibration: Calibration, players: int) -> tuple[Zones, tuple[str, ...]] | None:
@@ -135,8 +135,8 @@ def zones_in_picture(calibration: Calibration, players: int) -> tuple[Zones, tup
     yard = None if zones.boneyard is None else show_zone(zones.boneyard, table, lens)
     hidden = [f"seat {at + 1}" for at, zone in enumerate(shown) if zone.visible < _ENOUGH]
     hidden += ["the boneyard"] if yard is not None and yard.visible < _ENOUGH else []
-    words = () if not hidden else (f"The picture shows only part of the zone of {', '.join(hidden)}.",)
-    return Zones(seats, (yard.shares or None) if yard is not None else None), words
+    text = () if not hidden else (f"The picture shows only part of the zone of {', '.join(hidden)}.",)
+    return Zones(seats, (yard.shares or None) if yard is not None else None), text
 
 
 def _use(calibration: Calibration, path: Path, players: int, size_px: tuple[int, int] | None) -> Used:
@@ -153,12 +153,12 @@ def _use(calibration: Calibration, path: Path, players: int, size_px: tuple[int,
     zones, hidden = projected
     parts = [f"the zones of {len(zones.seats)} seats"] if zones.seats else []
     parts += ["the boneyard"] if zones.boneyard is not None else []
-    words = [f"Using the calibration {path}: {' and '.join(parts) or 'no zone is in the picture'}."]
+    text = [f"Using the calibration {path}: {' and '.join(parts) or 'no zone is in the picture'}."]
     if calibration.zones is not None and calibration.zones.seats and not zones.seats:
-        words.append(
+        text.append(
             f"It has {len(calibration.zones.seats)} seats for {players} players: the zones of seats are not used."
         )
-    return Used(zones, (*words, *hidden))
+    return Used(zones, (*text, *hidden))
 
 
 def _seat(shown: ZoneInView, middle: tuple[float, ...], center: tuple[float, ...]) -> SeatZone:

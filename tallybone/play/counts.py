@@ -74,7 +74,7 @@ class MeanPace:
     is_too_slow: bool
 
     @property
-    def words(self) -> Phrase:
+    def text(self) -> Phrase:
         """The pace as text."""
         read, wanted = f"{self.read_per_s:.1f}", f"{self.wanted_per_s:.0f}"
         if not self.is_too_slow:

@@ -95,12 +95,12 @@ class JsonDisplay(Listener):
     def goes_on(self, session: Session) -> None:
         """Print the score of a resumed match."""
         totals = [] if session.state.game is None else list(session.state.game.totals)
-        line = {"t_ns": session.t_ns, "event": "resumed", "words": _GOES_ON, "totals": totals}
+        line = {"t_ns": session.t_ns, "event": "resumed", "text": _GOES_ON, "totals": totals}
         self.output.write(json.dumps({**line, "provisional": session.is_provisional}))
 
-    def note(self, words: str) -> None:
+    def note(self, text: str) -> None:
         """Print a note to the error stream."""
-        self.output.complain(words)
+        self.output.complain(text)
 
 
 @dataclass(slots=True)
@@ -136,9 +136,9 @@ class PlainDisplay(Listener):
         for line in HELP if wants_help else (prompt,) if prompt else ():
             _print(self.console, f"     {line}")
 
-    def note(self, words: str) -> None:
+    def note(self, text: str) -> None:
         """Print a note."""
-        _print(self.console, f"     {words}")
+        _print(self.console, f"     {text}")
 
     def finish(self) -> None:
         """Print the final board, unless no match was shown."""
@@ -168,18 +168,18 @@ class BoardDisplay(Listener):
     def happened(self, step: Step) -> None:
         """Add the announcements to the board."""
         game = step.session.state.game
-        words = "" if game is None else summarize(step.announcements, game.players)
-        if words:
-            self.announced.appendleft(words)
+        text = "" if game is None else summarize(step.announcements, game.players)
+        if text:
+            self.announced.appendleft(text)
         self.noted, self.is_stale = "", True
 
     def goes_on(self, session: Session) -> None:
         """Add to the board that the match was resumed."""
         self.announced.appendleft(_GOES_ON)
 
-    def note(self, words: str) -> None:
+    def note(self, text: str) -> None:
         """Show a note until the next step."""
-        self.noted, self.is_stale = words, True
+        self.noted, self.is_stale = text, True
 
     def typed(self, prompt: str, *, wants_help: bool) -> None:
         """Show the prompt if any, or the help if *wants_help*, in place of the key hints."""
@@ -223,14 +223,14 @@ class BoardDisplay(Listener):
     def _notes(self, now: LiveState) -> tuple[Text, ...]:
         """Return the bottom lines: a note or the recording and page, up to _MAX_PARTS failing parts, and the keys."""
         noted = "" if self.noted in now.parts else self.noted
-        words = noted or "    ".join(filter(None, (now.recording, now.page)))
+        text = noted or "    ".join(filter(None, (now.recording, now.page)))
         style = "bold red" if noted or not now.is_healthy else "dim"
         keys = (self.prompt,) if self.prompt else HELP if self.wants_help else (footer(now.session),)
         key_style = "bold" if self.wants_help or self.prompt else "dim"
         more = len(now.parts) - _MAX_PARTS
         parts = (*now.parts[:_MAX_PARTS], *([f"and {more} more parts do not work"] if more > 0 else []))
         failing = (_line(part, "bold red") for part in parts)
-        return (_line(words, style), *failing, *(_line(line, key_style) for line in keys))
+        return (_line(text, style), *failing, *(_line(line, key_style) for line in keys))
 
 
 def _choices(now: LiveState) -> int:
@@ -248,7 +248,7 @@ def _board(
         now.session.places.laid,
         now.picture_px,
         last,
-        None if asked is None else asked.words,
+        None if asked is None else asked.text,
         f"{now.eye} ",
         earlier,
         () if asked is None else asked.choices,
@@ -258,12 +258,12 @@ def _board(
     )
 
 
-def _line(words: str, style: str) -> Text:
-    return Text(f" {printable(words)}", style=style, no_wrap=True, overflow="ellipsis")
+def _line(text: str, style: str) -> Text:
+    return Text(f" {printable(text)}", style=style, no_wrap=True, overflow="ellipsis")
 
 
-def _print(console: Console, words: str) -> None:
-    console.print(printable(words), markup=False, highlight=False, soft_wrap=True)
+def _print(console: Console, text: str) -> None:
+    console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def draw_panel(look: PanelLook, players: Sequence[str], *, in_color: bool = True) -> tuple[Text, ...]:
@@ -335,8 +335,8 @@ def _buttons(look: PanelLook, seats: int) -> Iterator[Text]:
     for begin in range(0, len(shared), _ROW_OF_BUTTONS):
         line = Text()
         for key, button in shared[begin : begin + _ROW_OF_BUTTONS]:
-            words = f"{_KEY_NAMES.get(key, key)} {button.value.replace('_', ' ')}"
-            line.append(words, style=_style(configured_name(Press(button)), look)).append("  ")
+            text = f"{_KEY_NAMES.get(key, key)} {button.value.replace('_', ' ')}"
+            line.append(text, style=_style(configured_name(Press(button)), look)).append("  ")
         yield line
     yield _own(look, seats)
     if look.hears:

@@ -87,7 +87,7 @@ class Listener:
     def show(self, now: LiveState) -> None:
         """Show the state of the game. Called after every input, and up to 100 times a second without any."""
 
-    def note(self, words: str) -> None:
+    def note(self, text: str) -> None:
         """Show a note to the players."""
 
     def typed(self, prompt: str, *, wants_help: bool) -> None:
@@ -125,10 +125,10 @@ class Listeners(Listener):
         for listener in self.each:
             listener.show(now)
 
-    def note(self, words: str) -> None:
+    def note(self, text: str) -> None:
         """Forward a note."""
         for listener in self.each:
-            listener.note(words)
+            listener.note(text)
 
     def typed(self, prompt: str, *, wants_help: bool) -> None:
         """Forward a prompt or the request for help."""
@@ -240,10 +240,10 @@ class LiveGame:
             if has_more or self._parts.is_pressed or not self._camera.is_over:
                 continue
             question = self.session.open_question
-            words = self._ended(is_answerable=is_answerable or self._is_endless)
-            if words != last_words:
-                self._listener.note(words)
-                last_words = words
+            text = self._ended(is_answerable=is_answerable or self._is_endless)
+            if text != last_words:
+                self._listener.note(text)
+                last_words = text
             if not (self._is_endless or (question is not None and is_answerable)):
                 return
 
@@ -253,7 +253,7 @@ class LiveGame:
         if question is not None and is_answerable:
             return phrase("the video has ended: answer the question to get the result")
         if question is not None:
-            return phrase("the video has ended with an open question: {words}", words=question.words)
+            return phrase("the video has ended with an open question: {words}", words=question.text)
         if any(isinstance(event, NewHand) for event in self.session.state.log):
             return phrase("the video has ended")
         return phrase("the video has ended, but no hand was dealt: try `tallybone replay`, which detects deals")
@@ -284,9 +284,9 @@ class LiveGame:
     def show(self) -> None:
         """Show the state of the game. When a part fails or works again, add a note once."""
         problems = self._parts.problems
-        for part, words in problems.items():
+        for part, text in problems.items():
             if part not in self._failing:
-                self._listener.note(f"{part}: {words}")
+                self._listener.note(f"{part}: {text}")
         for part in sorted(self._failing - problems.keys()):
             self._listener.note(f"{part} works again")
         self._failing = frozenset(problems)
@@ -346,7 +346,7 @@ class LiveGame:
             self.session,
             self._picture_px,
             self._eye,
-            self._recorder.words,
+            self._recorder.text,
             is_healthy=self._camera.problem is None and self._recorder.is_whole and not is_lost,
             parts=(*map(": ".join, self._parts.problems.items()), *filter(None, (self._slow_words,))),
             view=self._view,
@@ -386,7 +386,7 @@ class LiveGame:
         self._view = step.view
         self._pace.count(max(0, self._camera.now_ns() - shot.t_ns))
         for note in self._news.of(step.view, step.session.zones):
-            self._listener.note(note.words)
+            self._listener.note(note.text)
         self._publish(step, image)
 
     def _publish(self, step: Step, image: Image | None = None) -> None:
@@ -401,8 +401,8 @@ class LiveGame:
             self._listener.evidence(evidence)
         if self._teaching is not None:
             taught = self._teaching.after(step, image)
-            for words in taught.notes:
-                self._listener.note(words)
+            for text in taught.notes:
+                self._listener.note(text)
             if taught.own_set is not None:
                 self.feed(taught.own_set)
 
@@ -422,9 +422,9 @@ class LiveGame:
         if pace is None:
             return
         if pace.is_too_slow:
-            self._slow_words = pace.words
+            self._slow_words = pace.text
             if not was_slow:
-                self._listener.note(pace.words)
+                self._listener.note(pace.text)
         elif was_slow:
             self._listener.note(phrase("this computer is fast enough again"))
 

@@ -36,12 +36,12 @@ class CameraNote:
 
     Attributes:
         event: "lost", "found", "shifted" or "turned".
-        words: Text for the players.
+        text: Text for the players.
         aim: Alignment of the camera.
     """
 
     event: str
-    words: str
+    text: str
     aim: Alignment
 
 
@@ -82,10 +82,10 @@ def words_of(aim: Alignment, size_px: tuple[int, int]) -> str:
     if abs(aim.degrees) >= 0.05:
         degrees = f"{abs(aim.degrees):.1f}"
         moved = phrase("{moved} and rotated by {degrees} degrees", moved=moved, degrees=degrees)
-    words = phrase("{moved}; positions were corrected, the game goes on", moved=moved)
+    text = phrase("{moved}; positions were corrected, the game goes on", moved=moved)
     if aim.unseen(_GRID, size_px[0] / _GRID[1]).mean() <= _MUCH_UNSEEN:
-        return words
-    return phrase("{words}; part of the table is out of view: put the camera back when you can", words=words)
+        return text
+    return phrase("{words}; part of the table is out of view: put the camera back when you can", words=text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class UnsureNote:
     tile: SeenTile
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Text for the players."""
         return WHAT_IS_THIS
 

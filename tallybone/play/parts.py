@@ -277,7 +277,7 @@ def _message(session: Session, game: Game, last: str, chosen: int | None) -> str
     """
     asked = session.open_question
     if asked is not None:
-        return capitalized(asked.words) if chosen is None else choice_words(asked, chosen)
+        return capitalized(asked.text) if chosen is None else choice_words(asked, chosen)
     is_played = game.phase in (Phase.LEAD, Phase.PLAY)
     return last if last and is_played else describe_pending(game)
 

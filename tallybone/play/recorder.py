@@ -59,7 +59,7 @@ class Recorder:
         """Record the crop of the picture that led to a play or question."""
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Status of the recording, as text."""
         return phrase("not recorded")
 
@@ -119,7 +119,7 @@ class FileRecorder(Recorder):
         return self._path.name
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Status of the recording, as text."""
         return phrase("recorded in {file}", file=self._path.name) if self._is_open else NOT_RECORDED
 
@@ -297,9 +297,9 @@ class LastingRecorder(Recorder):
             self._complain(f"{error}; the game goes on WITHOUT a recording")
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Status of the recording, as text."""
-        return NOT_RECORDED if self._file is None else self._file.words
+        return NOT_RECORDED if self._file is None else self._file.text
 
     @property
     def is_whole(self) -> bool:

@@ -158,7 +158,7 @@ def sitting_of(
     else:
         session, announcements = session_of(game.left, t_ns=t_ns), ()
     perception = perception_of(game.left or Left(game.start), reader)
-    use = set_changer(perception, lambda words: log.warning("%s", words))
+    use = set_changer(perception, lambda text: log.warning("%s", text))
     return MeasuredSitting(perception, session, counts or Counts(), use), announcements
 
 

@@ -26,7 +26,7 @@ class Page(Protocol):
     """Interface of the page of a live game."""
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Address and PIN, as text. "" if there is no page."""
 
     @property
@@ -44,7 +44,7 @@ class Page(Protocol):
 class NoPage:
     """Implementation of `Page` for a game without a page."""
 
-    words = pin_words = ""
+    text = pin_words = ""
     listener = Listener()
 
     def see_to(self, live: LiveGame) -> bool:
@@ -117,12 +117,12 @@ class LiveTable:
             has_terminal: Whether questions can be answered in the terminal.
         """
         around, game = self._around, self._match.game
-        page = around.page.words
+        page = around.page.text
         if page:
             shown.note(page)
         listener = Listeners((around.parts.listener(around.page.pin_words), around.page.listener, shown))
-        for words in self._match.words:
-            listener.note(words)
+        for text in self._match.text:
+            listener.note(text)
         for damage in () if game.left is None else game.left.damage:
             listener.note(f"the resumed recording is damaged: {damage}; check the score")
         for why in () if game.left is None else game.left.passed_over:

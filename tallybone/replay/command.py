@@ -85,7 +85,7 @@ def replay(
             steps = passing(run.steps, written.add)
             tally = _print(steps, output, has_game=run.match is not None, as_json=as_json, from_ns=pace.from_ns)
             written.write_texts(run.source.start, tally.result)
-        output.write(json.dumps({"result": tally.result}) if as_json else tally.words)
+        output.write(json.dumps({"result": tally.result}) if as_json else tally.text)
         return 0
 
     return run_command(work, out, err)
@@ -121,7 +121,7 @@ def replay_log(
             steps = passing(logged_steps(path, (settings or ReplaySettings()).game, output.complain), written.add)
             score = _print(steps, output, has_game=True, as_json=as_json, from_ns=from_ns).score
             written.write_texts(read_recording(path).start, score.figures)
-        output.write(json.dumps({"result": score.figures}) if as_json else score.words)
+        output.write(json.dumps({"result": score.figures}) if as_json else score.text)
         return 0
 
     return run_command(work, out, err)

@@ -238,12 +238,12 @@ class WrongPlay:
 
     Attributes:
         t_ns: Time at which the score was final.
-        words: Description of the mistake.
+        text: Description of the mistake.
         is_flagged: True if the hand had an open question or an irregular or inferred action at *t_ns*.
     """
 
     t_ns: int
-    words: str
+    text: str
     is_flagged: bool
 
 

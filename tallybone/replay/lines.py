@@ -85,15 +85,15 @@ def format_note(note: Note, step: ReplayStep) -> str:
         case UnsureNote():
             fields = {"corners_px": [rounded(point_px) for point_px in note.tile.corners_px]}
             event = "unsure"
-    return json.dumps({"t_ns": step.t_ns, "event": event, "frame": step.frame, "words": note.words, **fields})
+    return json.dumps({"t_ns": step.t_ns, "event": event, "frame": step.frame, "text": note.text, **fields})
 
 
 def _sentence(note: Note) -> str:
     """Return a note as a sentence. A note about a tile ends with its position in pixels."""
     if isinstance(note, CameraNote):
-        return note.words
+        return note.text
     x, y = note.tile.center_px
-    return f"{note.words} (at {x:.0f}, {y:.0f})"
+    return f"{note.text} (at {x:.0f}, {y:.0f})"
 
 
 def format_change(change: Change, step: ReplayStep) -> str:
@@ -145,14 +145,14 @@ def sentences_of(effects: Step) -> Iterator[str]:
                 yield f"{engine.describe(laid, players)}{count}{points}"
             laid, count, points = (item if isinstance(item, engine.Placed | engine.Stacked) else None), "", ""
             if laid is None and not isinstance(item, engine.Turn):
-                yield _words(item, players)
+                yield _text(item, players)
     if laid is not None:
         yield f"{engine.describe(laid, players)}{count}{points}"
 
 
-def _words(announcement: Announcement, players: tuple[str, ...]) -> str:
+def _text(announcement: Announcement, players: tuple[str, ...]) -> str:
     if isinstance(announcement, Ambiguity):
-        return announcement.words + (f" ({' / '.join(announcement.choices)})" if announcement.choices else "")
+        return announcement.text + (f" ({' / '.join(announcement.choices)})" if announcement.choices else "")
     return engine.describe(announcement, players)
 
 
@@ -199,7 +199,7 @@ class Score:
         return {**asdict(self), "totals": dict(self.totals)}
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The score for people."""
         scores = ((printable(name), points) for name, points in self.totals)
         totals = format_totals(scores, is_provisional=self.provisional) or "no game"
@@ -251,10 +251,10 @@ class Tally:
         return {**table, **self.score.figures, "asked": self._asked, "open": len(self.session.questions)}
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The result as text: the score or, without a game, the numbers of pictures, changes and tiles."""
         if self.session is not None:
-            return self.score.words
+            return self.score.text
         placed, moved, removed = (self._changes[kind] for kind in ("placed", "moved", "removed"))
         unsure = f", {self._unsure} that cannot be read" if self._unsure else ""
         return (
@@ -275,13 +275,13 @@ class Fact:
     Attributes:
         t_ns: Time in nanoseconds of a monotonic clock.
         key: Canonical text of the fact.
-        words: Text for people.
+        text: Text for people.
         fields: All fields, for JSON.
     """
 
     t_ns: int
     key: str
-    words: str = field(compare=False)
+    text: str = field(compare=False)
     fields: Mapping[str, Any] = field(compare=False)
 
 
@@ -301,7 +301,7 @@ class Difference:
 
     def sentence(self, start_ns: int) -> str:
         """Return the difference as a sentence, with its time since *start_ns*."""
-        sides = ("nothing" if fact is None else printable(fact.words) for fact in (self.recorded, self.now))
+        sides = ("nothing" if fact is None else printable(fact.text) for fact in (self.recorded, self.now))
         return f"{clock_time(self.t_ns - start_ns)} recorded: {next(sides)}; now: {next(sides)}"
 
     def line(self) -> str:
@@ -358,7 +358,7 @@ def by_play(facts: Iterable[Fact]) -> list[Fact]:
     for fact in facts:
         fields = fact.fields
         if fields.get("event") in ("played", "stacked"):
-            plays.append(_play(fact.t_ns, str(fields.get("words")), 0))
+            plays.append(_play(fact.t_ns, str(fields.get("text", fields.get("words"))), 0))
         elif plays and fields.get("event") == "scored" and fields.get("reason") in ("play", "steal"):
             last = plays[-1]
             points = last.fields["points"] + max(0, fields.get("points", 0))
@@ -393,7 +393,7 @@ def _event_fact(t_ns: int, event: engine.Event) -> Fact:
 def _outcome_fact(line: Mapping[str, Any]) -> Fact:
     # Recordings of earlier versions have no field "provisional".
     key = json.dumps({"provisional": False, **line}, sort_keys=True)
-    return Fact(line["t_ns"], key, str(line.get("words", line)), line)
+    return Fact(line["t_ns"], key, str(line.get("text", line.get("words", line))), line)
 
 
 def _is_start(fact: Fact) -> bool:
@@ -401,6 +401,6 @@ def _is_start(fact: Fact) -> bool:
     return fact.fields.get("is") == tag_of(engine.MatchStart) or fact.fields.get("event") == tag_of(engine.MatchStarted)
 
 
-def _play(t_ns: int, words: str, points: int) -> Fact:
-    fields = {"play": words, "points": points}
-    return Fact(t_ns, json.dumps(fields), f"{words}, {points} points", fields)
+def _play(t_ns: int, text: str, points: int) -> Fact:
+    fields = {"play": text, "points": points}
+    return Fact(t_ns, json.dumps(fields), f"{text}, {points} points", fields)

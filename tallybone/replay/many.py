@@ -28,12 +28,12 @@ class ReplayedRecording:
 
     Attributes:
         result: Figures for JSON, or None if the recording could not be replayed.
-        words: Result for people.
+        text: Result for people.
         problems: Problems of the recording and its replay.
     """
 
     result: dict[str, Any] | None
-    words: str
+    text: str
     problems: tuple[str, ...]
 
 
@@ -90,7 +90,7 @@ def replay_many(
             for problem in replayed.problems:
                 output.complain(problem)
             line = {"file": path.name, "result": replayed.result, "problems": list(replayed.problems)}
-            output.write(json.dumps(line) if as_json else f"{printable(path.name)}: {replayed.words}")
+            output.write(json.dumps(line) if as_json else f"{printable(path.name)}: {replayed.text}")
         output.write(json.dumps({"result": _sum(results)}) if as_json else _SUMMED.format(**_sum(results)))
         return 0
 
@@ -105,11 +105,11 @@ def replay_quietly(path: Path, *, settings: ReplaySettings, is_log_only: bool) -
         if is_log_only:
             for step in logged_steps(path, settings.game, problems.append):
                 tally.add(step)
-            return ReplayedRecording(tally.score.figures, tally.score.words, tuple(problems))
+            return ReplayedRecording(tally.score.figures, tally.score.text, tuple(problems))
         with opened_replay(path, settings, problems.append) as run:
             for step in run.steps:
                 tally.add(step)
-        return ReplayedRecording(tally.result, tally.words, tuple(problems))
+        return ReplayedRecording(tally.result, tally.text, tuple(problems))
     except (EngineError, VisionError, OSError, ValueError) as error:
         return _failed(path, error, problems)
 

@@ -411,5 +411,5 @@ def _facts(transcript: Transcript) -> Iterator[Fact]:
     players = () if transcript.state.game is None else transcript.state.game.players
     for play in transcript.plays:
         name = players[play.seat] if play.seat < len(players) else f"seat {play.seat + 1}"
-        words = f"{name} plays {play.tile}, {counted(play.points, 'point')}"
-        yield Fact(play.since_ns, words, words, {})
+        text = f"{name} plays {play.tile}, {counted(play.points, 'point')}"
+        yield Fact(play.since_ns, text, text, {})

@@ -271,7 +271,7 @@ def _as_json(shadow: Shadow) -> dict[str, Any]:
         "answers": shadow.answered,
         "corrections": shadow.corrections,
         "wrong": [
-            {"t_ns": wrong.t_ns, "what": wrong.words, "flagged": wrong.is_flagged} for wrong in wrong_in(shadow.hands)
+            {"t_ns": wrong.t_ns, "what": wrong.text, "flagged": wrong.is_flagged} for wrong in wrong_in(shadow.hands)
         ],
     }
 
@@ -290,4 +290,4 @@ def _print(output: Output, shadow: Shadow) -> None:
     output.write(f"Questions: {shadow.asked}, answers: {shadow.answered}, corrections: {shadow.corrections}")
     for wrong in wrong_in(shadow.hands):
         flag = "provisional" if wrong.is_flagged else "SILENT"
-        output.console.print(Text(f"{printable(wrong.words)} ({flag})"), soft_wrap=True)
+        output.console.print(Text(f"{printable(wrong.text)} ({flag})"), soft_wrap=True)

@@ -115,7 +115,7 @@ class Video:
         self._drawn: _Drawn | None = None
         self._since_ns: int | None = None
         self._shown_ns = 0
-        self._words = self._score = ""
+        self._text = self._score = ""
 
     def through(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items, and keep the picture of the current one when it is loaded."""
@@ -130,7 +130,7 @@ class Video:
             ExportError: If it cannot be written.
         """
         if step.effects is not None:
-            self._words = next(reversed([*sentences_of(step.effects)]), self._words)
+            self._text = next(reversed([*sentences_of(step.effects)]), self._text)
             self._score = _score(step.effects.session.state.game)
         if self._image is None or step.view is None:
             return
@@ -162,7 +162,7 @@ class Video:
 
     def _bar(self, width_px: int) -> Image:
         bar = np.full((2 * _LINE_PX, width_px, 3), _BAR_BGR, np.uint8)
-        for line, text in enumerate((self._words, self._score)):
+        for line, text in enumerate((self._text, self._score)):
             place = (8, (line + 1) * _LINE_PX - 8)
             cv2.putText(bar, _ascii(text), place, cv2.FONT_HERSHEY_SIMPLEX, 0.7, _TEXT_BGR, 1, cv2.LINE_AA)
         return bar

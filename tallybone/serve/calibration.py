@@ -145,11 +145,11 @@ def sight_findings(jpeg: bytes | None, path: Path) -> tuple[Finding, ...]:
     if table is None:
         return (*light, absent(part, phrase("not measured: calibrate the table to know it")))
     degrees = math.degrees(table.tilt_rad)
-    words = phrase("the camera is tilted by {tilt} degrees", tilt=f"{degrees:.0f}")
+    text = phrase("the camera is tilted by {tilt} degrees", tilt=f"{degrees:.0f}")
     if degrees <= _MAX_TILT_DEG:
-        return (*light, ok(part, words))
+        return (*light, ok(part, text))
     mend = phrase("Mount it above the centre of the table, tilted by at most {most} degrees.", most=_MAX_TILT_DEG)
-    return (*light, warning(part, words, mend))
+    return (*light, warning(part, text, mend))
 
 
 class _Shared:

@@ -51,7 +51,7 @@ class TableCamera:
         return not hangs and (self.problem is not None or not will_come)
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """State of the camera as text."""
         if not is_device(self.source):
             return phrase("{source}: starts with the match", source=self.source)

@@ -130,9 +130,9 @@ class HealthMonitor:
         table, feed = self._table, self._feed
         camera, game, age_s = table.camera(), feed.now, feed.picture_age_s
         if camera.grade is Grade.OK and age_s is not None and age_s > _OLD_S and not table.is_silent():
-            camera = _stalled(camera.words, int(age_s))
+            camera = _stalled(camera.text, int(age_s))
         elif game is not None and camera.grade is Grade.OK:
-            camera = replace(camera, words=listed((table.source, game.eye), ": "))
+            camera = replace(camera, text=listed((table.source, game.eye), ": "))
         (machine, disk), troubles = self.computer(), self.troubles()
         findings = (
             camera,
@@ -159,11 +159,11 @@ class HealthMonitor:
             return self._computer
 
 
-def _stalled(words: str, age_s: int) -> Finding:
+def _stalled(text: str, age_s: int) -> Finding:
     """Return a finding about a camera without a known problem whose last image is old."""
     return warning(
         phrase("camera"),
-        phrase("{camera}: not sure if it works, no new picture for {seconds} s", camera=words, seconds=age_s),
+        phrase("{camera}: not sure if it works, no new picture for {seconds} s", camera=text, seconds=age_s),
         phrase("A test of the parts pauses the camera. Otherwise, unplug the camera and plug it in again."),
     )
 
@@ -173,22 +173,22 @@ def end_of_last_run(marked: str, boot: str) -> Finding | None:
     if not marked:
         return None
     if marked != boot:
-        words = phrase("the power failed, or the computer stopped, during the last run")
-        return warning(phrase("last stop"), words, phrase("Shut the computer down before you switch it off."))
-    words = phrase("Tallybone was ended or failed during the last run")
-    return warning(phrase("last stop"), words, phrase("Run `tallybone doctor --bundle FILE` and ask for help."))
+        text = phrase("the power failed, or the computer stopped, during the last run")
+        return warning(phrase("last stop"), text, phrase("Shut the computer down before you switch it off."))
+    text = phrase("Tallybone was ended or failed during the last run")
+    return warning(phrase("last stop"), text, phrase("Run `tallybone doctor --bundle FILE` and ask for help."))
 
 
-def _of_recording(words: str) -> tuple[Finding, ...]:
-    if words == NOT_RECORDED:
+def _of_recording(text: str) -> tuple[Finding, ...]:
+    if text == NOT_RECORDED:
         return (
             problem(
                 phrase("recording"),
-                words,
+                text,
                 phrase("The game goes on. Recording resumes, with all scores, when possible."),
             ),
         )
-    return (ok(phrase("recording"), words),) if words else ()
+    return (ok(phrase("recording"), text),) if text else ()
 
 
 def parts_found(hardware: HardwareSettings, problems: Mapping[str, str]) -> tuple[Finding, ...]:
@@ -214,8 +214,8 @@ def pace_found(pace: MeanPace | None) -> Finding:
     if pace is None:
         return absent(part, phrase("measured during a match"))
     if pace.is_too_slow:
-        return warning(part, pace.words, phrase("Stop other programs, or use a faster computer."))
-    return ok(part, pace.words)
+        return warning(part, pace.text, phrase("Stop other programs, or use a faster computer."))
+    return ok(part, pace.text)
 
 
 def configuration_found(faults: tuple[str, ...]) -> tuple[Finding, ...]:
@@ -224,8 +224,8 @@ def configuration_found(faults: tuple[str, ...]) -> tuple[Finding, ...]:
     return tuple(problem(phrase("settings"), fault, mend) for fault in faults)
 
 
-def camera_found(words: str, why_not: str | None) -> Finding:
-    """Return a finding about a camera: its state in *words*, or the reason (*why_not*) why it gives no images."""
+def camera_found(text: str, why_not: str | None) -> Finding:
+    """Return a finding about a camera: its state in *text*, or the reason (*why_not*) why it gives no images."""
     if why_not is not None:
         return problem(phrase("camera"), why_not, phrase("Run `tallybone doctor` for details."))
-    return ok(phrase("camera"), words)
+    return ok(phrase("camera"), text)

@@ -107,12 +107,12 @@ def verdict_routes(verdict: Callable[[], Verdict]) -> AtRoot:
 def verdict_of(health: Health) -> Verdict:
     """Return the verdict for a table. It works if no finding is a problem."""
     problems = (finding for finding in health.findings if finding.grade is Grade.PROBLEM)
-    return verdict_on(f"{finding.part}: {finding.words}" for finding in problems)
+    return verdict_on(f"{finding.part}: {finding.text}" for finding in problems)
 
 
 def verdict_on(problems: Iterable[str]) -> Verdict:
     """Return the verdict for a list of problems: the table works if there are none."""
-    reasons = tuple(plain(words) for words in problems)
+    reasons = tuple(plain(text) for text in problems)
     return Verdict(not reasons, version("tallybone"), reasons)
 
 
@@ -125,7 +125,7 @@ def health_routes(now: Callable[[], Health]) -> APIRouter:
         """State of camera, parts, recordings and computer, as reported by `tallybone doctor`."""
         found = await asyncio.to_thread(now)
         findings = tuple(
-            replace(finding, part=plain(finding.part), words=plain(finding.words), mend=plain(finding.mend))
+            replace(finding, part=plain(finding.part), text=plain(finding.text), mend=plain(finding.mend))
             for finding in found.findings
         )
         return Response(as_json(replace(found, findings=findings), lang), media_type="application/json")

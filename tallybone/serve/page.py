@@ -104,10 +104,10 @@ class TablePage(LivePage):
             return players
         return state.game.players if start.players == players else players
 
-    def refuse(self, words: str) -> None:
-        """Refuse all pending requests, with *words* as the reason for those that need no game."""
+    def refuse(self, text: str) -> None:
+        """Refuse all pending requests, with *text* as the reason for those that need no game."""
         for wanted in self.came():
-            wanted.answer(Refused(Refusal.CHANGED, words))
+            wanted.answer(Refused(Refusal.CHANGED, text))
 
     def begin(self, wanted: PendingRequest) -> None:
         """Prepare for a match. The request for it is answered when the match runs."""

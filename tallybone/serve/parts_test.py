@@ -53,13 +53,13 @@ class WalkProgress:
 
     Attributes:
         is_running: Whether a test is running.
-        words: Text shown so far, limited to the last 20,000 characters.
+        text: Text shown so far, limited to the last 20,000 characters.
         keys: Keys that the test accepts now, without the one that ends it.
         results: Results of the parts tested so far.
     """
 
     is_running: bool = False
-    words: str = ""
+    text: str = ""
     keys: str = ""
     results: tuple[PartResult, ...] = ()
 
@@ -107,10 +107,10 @@ class PartsTest:
                 results.append(result)
                 self._change(replace(self._state, keys="", results=tuple(results)))
         finally:
-            self._change(WalkProgress(words=self._state.words, results=tuple(results)))
+            self._change(WalkProgress(text=self._state.text, results=tuple(results)))
 
-    def _say(self, words: str) -> None:
-        self._change(replace(self._state, words=(self._state.words + words)[-_MAX_CHARACTERS:]))
+    def _say(self, text: str) -> None:
+        self._change(replace(self._state, text=(self._state.text + text)[-_MAX_CHARACTERS:]))
 
     def _ask(self, keys: str) -> None:
         self._change(replace(self._state, keys=keys))
@@ -171,11 +171,11 @@ class PartVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """Result of testing a part. *words* describes what was seen, pressed or heard."""
+    """Result of testing a part. *text* describes what was seen, pressed or heard."""
 
     part: str
     outcome: PartVerdict
-    words: str
+    text: str
 
 
 class Leaves(Exception):  # noqa: N818 - a request of the user, not an error
@@ -213,8 +213,8 @@ class Walk:
         if lamps.state.problem is not None:
             return PartResult(part, PartVerdict.FAILED, lamps.state.problem)
         if unseen:
-            words = f"not seen: {', '.join(map(str, unseen))}; check for swapped legs or a loose wire"
-            return PartResult(part, PartVerdict.FAILED, words)
+            text = f"not seen: {', '.join(map(str, unseen))}; check for swapped legs or a loose wire"
+            return PartResult(part, PartVerdict.FAILED, text)
         return PartResult(part, PartVerdict.WELL, f"{lamps.count} seen")
 
     def buttons(self, part: str, buttons: Buttons, pins: Mapping[str, int]) -> PartResult:
@@ -267,13 +267,13 @@ class Walk:
         answer = self._answer("ns", heard, _TICK_S)
         if answer == "s":
             return PartResult(part, PartVerdict.SKIPPED, "skipped")
-        words = f"{len(strengths)} of {_KNOCKS} heard"
+        text = f"{len(strengths)} of {_KNOCKS} heard"
         if strengths:
-            words += f", strength {min(strengths):.2f} to {max(strengths):.2f}"
+            text += f", strength {min(strengths):.2f} to {max(strengths):.2f}"
         if answer == "n":
             trouble = sensor.state.trouble
-            return PartResult(part, PartVerdict.FAILED, words if trouble is None else f"{words}; {trouble}")
-        return PartResult(part, PartVerdict.WELL, words)
+            return PartResult(part, PartVerdict.FAILED, text if trouble is None else f"{text}; {trouble}")
+        return PartResult(part, PartVerdict.WELL, text)
 
     def display(self, part: str, display: ScoreDisplay) -> PartResult:
         """Show a test page, and ask whether it is readable."""
@@ -285,12 +285,12 @@ class Walk:
         if answer == "s":
             return PartResult(part, PartVerdict.SKIPPED, "skipped")
         if answer == "n":
-            words = display.state.problem or "not seen: check its speed (baud), and RX and TX"
-            return PartResult(part, PartVerdict.FAILED, words)
+            text = display.state.problem or "not seen: check its speed (baud), and RX and TX"
+            return PartResult(part, PartVerdict.FAILED, text)
         return PartResult(part, PartVerdict.WELL, "seen")
 
-    def _begin(self, part: str, words: str) -> None:
-        self._write(f"{part}: {words}\n")
+    def _begin(self, part: str, text: str) -> None:
+        self._write(f"{part}: {text}\n")
 
     def _answer(self, keys: str, step: Callable[[], bool | None], every_s: float) -> str:
         """Repeat *step* until it returns True or a key is typed.

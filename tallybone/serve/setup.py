@@ -163,7 +163,7 @@ def _sources_of(setup: Setup) -> TableSources:
     camera, parts = setup.camera, setup.parts
     return TableSources(
         source=without_user(camera.source),
-        camera=lambda: camera_found(camera.words, camera.problem),
+        camera=lambda: camera_found(camera.text, camera.problem),
         hardware=parts.hardware,
         problems=lambda: parts.now.problems,
         folder=setup.folder,

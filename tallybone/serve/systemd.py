@@ -87,13 +87,13 @@ class Life:
         return self.fed_ns is None or t_ns - self.fed_ns >= watchdog_ns // 4
 
 
-def plain_status(words: str) -> str:
+def plain_status(text: str) -> str:
     r"""Return a text as one line of at most 200 printable characters, so players' names cannot inject other messages.
 
     >>> plain_status("Ann\nREADY=1 leads")
     'Ann READY=1 leads'
     """
-    printable = "".join(character if character.isprintable() else " " for character in words)
+    printable = "".join(character if character.isprintable() else " " for character in text)
     return " ".join(printable.split())[:_MAX_STATUS]
 
 
@@ -130,10 +130,10 @@ class Notifier:
         with self._lock:
             self._life = self._life.after(sign, self._clock())
 
-    def say(self, words: str) -> None:
+    def say(self, text: str) -> None:
         """Set the status shown by `systemctl status`."""
         with self._lock:
-            self._life = replace(self._life, status=plain_status(words))
+            self._life = replace(self._life, status=plain_status(text))
 
     def turn(self) -> None:
         """Send due messages. Called in each iteration of the main loop."""

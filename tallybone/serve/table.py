@@ -107,9 +107,9 @@ class ServedTable:
         self._waits = threading.Event()
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Address of the page, and the PIN."""
-        return self._page.words
+        return self._page.text
 
     def life(self, notifier: Notifier) -> ServedLife:
         """Return the watchdog of this table, which notifies systemd."""
@@ -117,7 +117,7 @@ class ServedTable:
         look = LifeSigns(
             seen_ns=lambda: self._page.feed.seen_ns,
             is_silent=lambda: setup.camera.is_silent,
-            words=lambda: f"page {self._page.url}, camera {setup.camera.words}",
+            text=lambda: f"page {self._page.url}, camera {setup.camera.text}",
         )
         return ServedLife(notifier, look, self._page.feed.answer, setup.world.clock, setup.counts)
 
@@ -148,8 +148,8 @@ class ServedTable:
         parts.read()  # Discard button presses.
         parts.rest(f"no match  {self._page.pin_words}")
         own = (self._problem(), setup.camera.problem)
-        problems = (*(words for words in own if words is not None), *map(": ".join, parts.problems.items()))
-        self._page.rest(setup.camera.words, problems)
+        problems = (*(text for text in own if text is not None), *map(": ".join, parts.problems.items()))
+        self._page.rest(setup.camera.text, problems)
 
     def _look(self) -> None:
         """Show the camera image, if there is one."""
@@ -212,9 +212,9 @@ class ServedTable:
                     restore_calibration(calibration.path(), number)
             wanted.answer(None)
         except _CANNOT as error:
-            words = error.words if isinstance(error, CalibrationError) else str(error)
-            wanted.answer(Refused(Refusal.SENSELESS, words))
-            page.feed.say(words)
+            text = error.text if isinstance(error, CalibrationError) else str(error)
+            wanted.answer(Refused(Refusal.SENSELESS, text))
+            page.feed.say(text)
 
     def _game(self, wanted: PendingRequest) -> MatchPlan:
         wish = wanted.wish
@@ -283,12 +283,12 @@ class LifeSigns:
     Attributes:
         seen_ns: Returns the time of the last image, or None.
         is_silent: Returns True if missing images have a known reason.
-        words: Returns the activity of the table, for `systemctl status`.
+        text: Returns the activity of the table, for `systemctl status`.
     """
 
     seen_ns: Callable[[], int | None]
     is_silent: Callable[[], bool]
-    words: Callable[[], str]
+    text: Callable[[], str]
 
 
 class ServedLife:
@@ -316,4 +316,4 @@ class ServedLife:
             self._seen_ns = seen_ns
             self._notifier.seen(Sign.CAMERA)
         self._answer(lambda: self._notifier.seen(Sign.PAGE))
-        self._notifier.say(self._look.words())
+        self._notifier.say(self._look.text())

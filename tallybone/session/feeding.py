@@ -341,9 +341,9 @@ def _questions(session: Session) -> Iterable[Question]:
 def _ask_about_undone(session: Session, tiles: Sequence[SeenTile]) -> Question:
     """Return the question whether tiles whose plays were undone, and that are still on the table, count again."""
     names = listed([the_tile(seen_name(tile)) for tile in tiles])
-    words = phrase("still on the table: {tiles}. Count it again, or take it off the table?", tiles=names)
+    text = phrase("still on the table: {tiles}. Count it again, or take it off the table?", tiles=names)
     choices = (phrase("count it again"), phrase("take it off the table"))
-    return Question(Ambiguity(tiles[0], words, choices), (Meaning(counts=True), Meaning(counts=False)))
+    return Question(Ambiguity(tiles[0], text, choices), (Meaning(counts=True), Meaning(counts=False)))
 
 
 # ---- answers and corrections ----

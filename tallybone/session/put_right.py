@@ -52,8 +52,8 @@ def ask_about_hand(state: State, adoption: Adoption) -> Question:
     for hand in going:
         adopted = Adoption.SAME_HAND if hand == number else Adoption.HAND_BEFORE
         for at, name in enumerate(game.players):
-            words = phrase("hand {number} goes on: it is {name}'s turn", number=hand, name=name)
-            choices[words] = Meaning(adoption=adopted, turn=Seat(at))
+            text = phrase("hand {number} goes on: it is {name}'s turn", number=hand, name=name)
+            choices[text] = Meaning(adoption=adopted, turn=Seat(at))
     if game.phase is Phase.PLAY:
         choices[phrase("hand {number} is over", number=number)] = Meaning(adoption=Adoption.HAND_OVER)
     if game.phase is Phase.LEAD and number > 1:

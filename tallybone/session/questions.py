@@ -48,20 +48,20 @@ class Ambiguity:
 
     Attributes:
         tile: Tile in question, as read. None if the question is not about one tile.
-        words: Text of the question.
+        text: Text of the question.
         choices: Texts of the answers.
         about: Subject of the question if it stays the same while its choices change. "" otherwise.
     """
 
     tile: SeenTile | None
-    words: str
+    text: str
     choices: tuple[str, ...] = ()
     about: str = ""
 
     @property
     def topic(self) -> str:
         """Subject of the question, to recognise it: its choices, sorted, or its text if it has none."""
-        return self.about or (" / ".join(sorted(self.choices)) if self.choices else self.words)
+        return self.about or (" / ".join(sorted(self.choices)) if self.choices else self.text)
 
 
 class Adoption(StrEnum):

@@ -111,10 +111,10 @@ def announcement_line(announcement: Announcement, t_ns: int, session: Session) -
     players = () if game is None else game.players
     totals = [] if game is None else list(game.totals)
     if isinstance(announcement, Outcome):
-        fields = {"words": describe(announcement, players), **to_json(announcement, type(announcement))}
+        fields = {"text": describe(announcement, players), **to_json(announcement, type(announcement))}
     else:
         choices = list(announcement.choices)
-        fields = {"words": announcement.words, "choices": choices}
+        fields = {"text": announcement.text, "choices": choices}
     kind = kind_of(announcement)
     line = {"t_ns": t_ns, "event": kind, **fields, "totals": totals, "provisional": session.is_provisional}
     start = state.log[0] if state.log else None

@@ -84,8 +84,8 @@ def draw_legend(*, in_color: bool) -> Text:
         return text.append("(5|3] the 5 is open   {5} spinner")
     open_end = _Half(5, is_open=True, is_fresh=False, is_spinner=False)
     spinner = _Half(5, is_open=False, is_fresh=False, is_spinner=True)
-    for half, words in ((open_end, " open end   "), (spinner, " spinner")):
-        text.append("▐", half.edge_style()).append("5", half.style()).append("▌", half.edge_style()).append(words)
+    for half, labels in ((open_end, " open end   "), (spinner, " spinner")):
+        text.append("▐", half.edge_style()).append("5", half.style()).append("▌", half.edge_style()).append(labels)
     return text
 
 
@@ -297,7 +297,7 @@ def layout_svg(layout: Layout) -> str:
     for at, row in enumerate(rows):
         x, y = left, 1.2 + 2.4 * at
         drawn.append(_svg_text(0.5 * row.depth, y, row.label, "start"))
-        for word in row.words:
+        for word in row.labels:
             tile = _TILE.fullmatch(word)
             if tile is None:  # an open end
                 x += 0.9
@@ -357,13 +357,13 @@ class _BranchLine:
     """A labelled line of tiles. *depth* is the number of branchings between it and the main line."""
 
     label: str
-    words: tuple[str, ...]
+    labels: tuple[str, ...]
     depth: int = 0
 
     def lines(self, margin: int, width: int) -> Iterator[str]:
         """Yield the row after a margin, wrapped between tiles at *width*."""
         line = (" " * (self.depth * _INDENT) + self.label).ljust(margin - 1)
-        for at, word in enumerate(self.words):
+        for at, word in enumerate(self.labels):
             if at and len(line) + 1 + len(word) > width:
                 yield line
                 line = " " * (margin + 1) + word  # continuation lines are indented by another column
@@ -393,15 +393,15 @@ class _Graph:
     def _line(self, label: str, first: Node) -> Iterator[_BranchLine]:
         """Yield the line through a tile that joins no other, then its branches depth first."""
         west, east = self._chain(first, Port.W), self._chain(first, Port.E)
-        words = (
+        labels = (
             *reversed([self._word(node, is_turned=True) for node in west]),
             self._word(first),
             *(self._word(node) for node in east),
         )
         left, right = self._end((west or [first])[-1], Port.E if west else Port.W), self._end((east or [first])[-1])
         if left is not None:
-            words = (f"{left}<", *words)
-        yield _BranchLine(label, (*words, *_arrow(right)))
+            labels = (f"{left}<", *labels)
+        yield _BranchLine(label, (*labels, *_arrow(right)))
         yield from self._branches([*reversed(west), first, *east], 1)
 
     def starter_rows(self) -> Iterator[_BranchLine]:
@@ -422,8 +422,8 @@ class _Graph:
             for port in TIPS if node.tile.is_double else ():
                 arm = self._chain(node, port)
                 if arm:
-                    words = (*(self._word(each) for each in arm), *_arrow(self._end(arm[-1])))
-                    yield _BranchLine(f"{node.tile} {port}", words, depth)
+                    labels = (*(self._word(each) for each in arm), *_arrow(self._end(arm[-1])))
+                    yield _BranchLine(f"{node.tile} {port}", labels, depth)
                     yield from self._branches(arm, depth + 1)
                     continue
                 end = self._layout.end_at(Spot(node.id, port))

@@ -23,7 +23,7 @@ from engine.rules.options import (
     value_text,
     with_options,
 )
-from engine.rules.profiles import PROFILES, WORDS, profile
+from engine.rules.profiles import PROFILES, TEXTS, profile
 from engine.rules.rules import OPTIONS, Rules, deal_problems, seats_that_can_play
 from engine.tiles import set_name
 from tallybone.terminal import Output
@@ -93,8 +93,8 @@ def _print_all(console: Console) -> None:
         table.add_column(heading, no_wrap=True)
     table.add_column("what it is")
     for rules in PROFILES:
-        words = WORDS[rules.name]
-        table.add_row(_INDENT + rules.name, *_facts(rules), f"{words.elsewhere}. {words.what}")
+        text = TEXTS[rules.name]
+        table.add_row(_INDENT + rules.name, *_facts(rules), f"{text.elsewhere}. {text.what}")
     console.print(table)
     console.print("Run tallybone rules GAME for the options of one game.")
     for group in Group:
@@ -149,9 +149,9 @@ def _usual(option: Option) -> tuple[str, list[tuple[str, list[str]]]]:
 def _print_game(console: Console, rules: Rules) -> None:
     known = profile(rules.name)
     changed = changed_options(rules)
-    words = WORDS[rules.name]
-    console.print(f"{rules.name} ({words.elsewhere})", style="bold")
-    console.print(words.what)
+    text = TEXTS[rules.name]
+    console.print(f"{rules.name} ({text.elsewhere})", style="bold")
+    console.print(text.what)
     console.print()
     shown = [option for option in OPTIONS if matters(rules, option) or option.key in changed]
     for group in Group:
@@ -207,8 +207,8 @@ def _all_as_json() -> dict[str, object]:
     games = [
         {
             "game": rules.name,
-            "elsewhere": WORDS[rules.name].elsewhere,
-            "what": WORDS[rules.name].what,
+            "elsewhere": TEXTS[rules.name].elsewhere,
+            "what": TEXTS[rules.name].what,
             "options": _values(rules),
         }
         for rules in PROFILES

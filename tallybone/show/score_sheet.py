@@ -14,8 +14,8 @@ from rich.text import Text
 from engine.record.play import Line, PlayedRecord
 from engine.rules.options import changed_options
 from engine.state import outcomes
+from engine.state.descriptions import describe
 from engine.state.outcomes import Outcome
-from engine.state.words import describe
 from tallybone.show.layout import draw_text
 from tallybone.terminal import printable
 

@@ -66,7 +66,7 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
         _line(_title(board), board.eye, columns, style="bold"),
         _scores(board, columns),
         _cut(board.last),
-        *(_cut(words, "dim") for words in board.earlier),
+        *(_cut(label, "dim") for label in board.earlier),
         draw_layout(board.game.layout, board.laid, canvas),
         _pending(board),
         *_choices(board),
@@ -88,8 +88,8 @@ def summarize(announcements: Sequence[Announcement], players: Sequence[str]) -> 
                 pass  # the pending action has its own line, unless there is nothing else to report
             case engine.Revised() if announcement is not revised[-1] or announcement.after == revised[0].before:
                 pass
-            case Ambiguity(words=words):
-                parts.append(phrase("? {words}", words=words))
+            case Ambiguity(text=text):
+                parts.append(phrase("? {words}", words=text))
             case engine.Counted(count=count):
                 parts[-1] = phrase("{what}: {sum}", what=parts[-1], sum=count)
             case engine.Scored(points=points, reason=engine.Reason.PLAY) if parts:
@@ -137,9 +137,9 @@ def _title(board: Board) -> str:
     return f" {game.rules.name}{target}{hand}{reason}"
 
 
-def _cut(words: str, style: str = "") -> Text:
+def _cut(label: str, style: str = "") -> Text:
     """Return a line that ends in an ellipsis if it is too long for the terminal."""
-    return Text(f" {words}", style=style, no_wrap=True, overflow="ellipsis")
+    return Text(f" {label}", style=style, no_wrap=True, overflow="ellipsis")
 
 
 def _line(left: str, right: str, columns: int, style: str) -> Text:
@@ -180,12 +180,12 @@ def _score(board: Board, seat: engine.Seat, width: int, *, has_turn: bool) -> Te
     left = [(f"{'>' if has_turn else ' '} {name}"[:room], "bold reverse" if has_turn else "bold")]
     left += [(f"  {total}", "bold"), (f"  {tiles}", "")]
     text = Text(no_wrap=True)
-    for row, (words, style) in enumerate(left):
+    for row, (label, style) in enumerate(left):
         if row:
             text.append("\n")
-        text.append(words, style=style)
+        text.append(label, style=style)
         if marks:
-            text.append(" " * (room - len(words)) + marks[row])
+            text.append(" " * (room - len(label)) + marks[row])
     return text
 
 
@@ -203,9 +203,9 @@ def _marks(tally: engine.HouseTally | engine.RowsTally | None) -> list[str]:
 
 def _choices(board: Board) -> Iterator[Text]:
     """Yield a line for each answer. The selected answer is highlighted."""
-    for place, words in enumerate(board.choices):
+    for place, label in enumerate(board.choices):
         mark, style = (">", "bold reverse") if place == board.chosen else (" ", "bold")
-        yield _cut(f" {mark} {place + 1}  {capitalized(words)}", style)
+        yield _cut(f" {mark} {place + 1}  {capitalized(label)}", style)
 
 
 def _pending(board: Board) -> Text:

@@ -212,7 +212,7 @@ def _share_bar(share: float) -> str:
 def _warnings(warnings: Sequence[str], columns: int) -> list[Text]:
     if not warnings:
         return [_cut("No fault: no lost sound, clipping, noise gate or silence.", columns, "dim")]
-    lines = [line for words in warnings for line in wrap(f"! {words}", columns, subsequent_indent="  ")]
+    lines = [line for text in warnings for line in wrap(f"! {text}", columns, subsequent_indent="  ")]
     return [Text(line, "bold red") for line in lines]
 
 
@@ -220,5 +220,5 @@ def _hints(columns: int) -> list[Text]:
     return [Text(line, "dim") for hint in _HINTS for line in wrap(hint, columns)]
 
 
-def _cut(words: str, columns: int, style: str) -> Text:
-    return Text(words[:columns], style)
+def _cut(text: str, columns: int, style: str) -> Text:
+    return Text(text[:columns], style)

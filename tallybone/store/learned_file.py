@@ -57,7 +57,7 @@ class TableKnocks:
         return replace(self, learned=TableExamples(self.learned.model))
 
     @property
-    def words(self) -> tuple[Phrase, ...]:
+    def text(self) -> tuple[Phrase, ...]:
         """A sentence on what was learned in matches. Empty if nothing was."""
         counts = {"knocks": len(self.learned.knocks), "tiles": len(self.learned.others)}
         return (
@@ -144,7 +144,7 @@ class TableTiles:
     exemplars: str = ""
 
     @property
-    def words(self) -> tuple[Phrase, ...]:
+    def text(self) -> tuple[Phrase, ...]:
         """A sentence on what was learned. Empty if nothing was."""
         count = sum(tile.is_corrected for tile in self.tiles)
         return (phrase("Learned from corrections of tiles: {count}.", count=count),) if count else ()

@@ -161,7 +161,7 @@ class Broker:
     key_file: Path | None = None
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """URL of the broker, for messages."""
         return f"{'mqtts' if self.is_tls else 'mqtt'}://{self.host}:{self.port}"
 

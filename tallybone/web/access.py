@@ -281,8 +281,8 @@ class Guard:
                 if is_begun:
                     return
                 refused = 503, "the page ends"
-        status, words = refused
-        answer = Response(json.dumps({"error": words}), status, media_type="application/json")
+        status, text = refused
+        answer = Response(json.dumps({"error": text}), status, media_type="application/json")
         await answer(scope, receive, guarded)
 
     def _problem_with(self, scope: Scope) -> tuple[int, str] | None:

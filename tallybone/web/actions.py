@@ -206,4 +206,4 @@ class Refused:
     """A refused action, with the reason as text."""
 
     kind: Refusal
-    words: str
+    text: str

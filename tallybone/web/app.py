@@ -140,8 +140,8 @@ async def _say_status(request: Request, error: Exception) -> Response:
     language = request.query_params.get("lang", "en")
     detail: str = error.detail
     language = language if language in LANGUAGES else "en"
-    words = in_language(detail, language) if isinstance(detail, Phrase) else detail.lower()
-    return JSONResponse({"error": words}, error.status_code, error.headers)
+    text = in_language(detail, language) if isinstance(detail, Phrase) else detail.lower()
+    return JSONResponse({"error": text}, error.status_code, error.headers)
 
 
 async def _say_invalid(request: Request, error: Exception) -> Response:
@@ -373,5 +373,5 @@ async def answer_to(wish: W, desk: Desk[W, R], within_s: float, silence: Phrase)
     except TimeoutError:
         raise HTTPException(503, silence, {"Retry-After": "5"}) from None
     if isinstance(outcome, Refused):
-        raise HTTPException(_STATUS[outcome.kind], plain(outcome.words))
+        raise HTTPException(_STATUS[outcome.kind], plain(outcome.text))
     return outcome

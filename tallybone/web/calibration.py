@@ -163,7 +163,7 @@ class CalibratingPage:
         )
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Address and PIN of the page."""
         return f"page {self._page.url}{_VIEW}  {self._page.pin_words}"
 

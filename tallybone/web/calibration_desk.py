@@ -173,7 +173,7 @@ def _done(wish: CalibrationWish, course: GuideCourse) -> Refused | None:
             case EndCalibration():
                 pass
     except RefusedError as error:
-        return Refused(Refusal.SENSELESS, plain(error.words))
+        return Refused(Refusal.SENSELESS, plain(error.text))
     return None
 
 
@@ -191,7 +191,7 @@ class ChoiceShown:
     """A possible choice, and its effect."""
 
     press: str
-    words: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,16 +281,16 @@ def shown_of(course: GuideCourse, camera: str, number: int, *, version: int) -> 
             StepShown(step.name.value, None if step.outcome is None else plain(step.outcome), step.is_skipped)
             for step in view.steps
         ),
-        todo=tuple(plain(words) for words in view.todo),
-        seen=tuple(plain(words) for words in view.seen),
+        todo=tuple(plain(text) for text in view.todo),
+        seen=tuple(plain(text) for text in view.seen),
         refused=plain(view.refused),
         problem=None if view.problem is None else plain(view.problem),
-        choices=tuple(ChoiceShown(choice.press, choice.words) for choice in view.choices),
+        choices=tuple(ChoiceShown(choice.press, choice.text) for choice in view.choices),
         picture=None if course.image is None else _picture(course.image, number),
         drawn=tuple(ShapeShown(each.kind.value, each.points_px, each.label, each.is_good) for each in course.drawn),
         zones=tuple(ZoneDrawn(zone.name, zone.corners_px) for zone in course.zones),
         tiles=tuple(TileTaken(tile.number, tile.pips, tile.is_doubtful) for tile in course.tiles),
-        known=tuple(plain(words) for words in known_words(course.calibration)) if course.is_over else (),
+        known=tuple(plain(text) for text in known_words(course.calibration)) if course.is_over else (),
     )
 
 

@@ -292,7 +292,7 @@ class LiveFeed:
 
     def told_after(self, number: int) -> tuple[ToldShown, ...]:
         """Return the messages after the one with the id *number*, oldest first. Only the last 500 are kept."""
-        return tuple(words for words in reversed(self._told) if words.id > number)
+        return tuple(text for text in reversed(self._told) if text.id > number)
 
     def plays_of(self, hand: int) -> tuple[PlayShown, ...]:
         """Return the actions of a hand, numbered from 1. Empty if there is no such hand."""
@@ -315,9 +315,9 @@ class LiveFeed:
                 self._seen_logs.clear()
                 self._match += 1
                 continue
-            for words in told_of(news, players, self._ids + 1):
-                self._ids = words.id
-                self._told.appendleft(words)
+            for text in told_of(news, players, self._ids + 1):
+                self._ids = text.id
+                self._told.appendleft(text)
 
     def _tell(self, snapshot: Snapshot | None) -> None:
         follower = self._follower
@@ -332,10 +332,10 @@ def _matters(before: LiveState, now: LiveState) -> bool:
     """Return True if more than the camera's status text has changed. Most values are compared by identity."""
     old, new = before.session, now.session
     is_same = old.state is new.state and old.places is new.places and old.questions is new.questions
-    return not is_same or _words(before) != _words(now)
+    return not is_same or _text(before) != _text(now)
 
 
-def _words(now: LiveState) -> tuple[Any, ...]:
+def _text(now: LiveState) -> tuple[Any, ...]:
     seen = None if now.view is None else (now.view.lost, now.view.unsure)
     return (now.recording, now.parts, now.picture_px, seen, now.eye == "no camera", now.chosen, now.own_set)
 

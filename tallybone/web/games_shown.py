@@ -10,7 +10,7 @@ from engine.errors import EngineError, OptionsError
 from engine.phrases import Phrase, listed
 from engine.rules.option_values import Choice, Number, Option
 from engine.rules.options import PRESETS, allowed_text, changed_options, matters, option_named, value_text, with_options
-from engine.rules.profiles import PROFILES, WORDS, profile
+from engine.rules.profiles import PROFILES, TEXTS, profile
 from engine.rules.rules import OPTIONS, Rules, deal_problems, seats_that_can_play
 
 PLAYERS = "players"
@@ -89,7 +89,7 @@ class FaultShown:
     """A problem with a field: the key of an option, "players", or "" for the whole request."""
 
     field: str
-    words: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +118,10 @@ def rule_of_play(rules: Rules, *, is_stack: bool) -> Phrase:
     'a play scores if its count is a multiple of this number: 5'
     """
     values = [option_named("unit"), *([option_named("play_divisor")] if rules.play_divisor != 1 else [])]
-    words = [listed((Phrase(option.meaning), value_text(rules, option)), ": ") for option in values]
+    text = [listed((Phrase(option.meaning), value_text(rules, option)), ": ") for option in values]
     others = {"call_required": rules.call_required, "cutthroat": is_stack}
-    words += [Phrase(option_named(key).meaning) for key, matters_here in others.items() if matters_here]
-    return listed(words, "; ")
+    text += [Phrase(option_named(key).meaning) for key, matters_here in others.items() if matters_here]
+    return listed(text, "; ")
 
 
 def checked(game: str, options: Mapping[str, str], players: int | None = None) -> CheckedShown:
@@ -138,14 +138,14 @@ def checked(game: str, options: Mapping[str, str], players: int | None = None) -
         return CheckedShown((), (), (), None, faults_of(error))
     seats = seats_that_can_play(rules)
     numbers = (*(() if players is None else (players,)), *(() if seats else (rules.seats_min,)))
-    faults = tuple(FaultShown(PLAYERS, words) for number in numbers for words in deal_problems(rules, number))
+    faults = tuple(FaultShown(PLAYERS, text) for number in numbers for text in deal_problems(rules, number))
     return CheckedShown(_values(rules), tuple(changed_options(rules).items()), seats, rules.target, faults)
 
 
 def faults_of(error: EngineError) -> tuple[FaultShown, ...]:
     """Return the problems in an error, each with the option that it concerns, or "" for no option."""
     faults: Sequence[str] = error.faults if isinstance(error, OptionsError) else (str(error),)
-    return tuple(_fault(words) for words in faults)
+    return tuple(_fault(text) for text in faults)
 
 
 def _refereed(game: str) -> Rules:
@@ -155,17 +155,17 @@ def _refereed(game: str) -> Rules:
     return rules
 
 
-def _fault(words: str) -> FaultShown:
+def _fault(text: str) -> FaultShown:
     keys = {option.key for option in OPTIONS}
-    match words:
+    match text:
         case Phrase(values={"part0": str(key), "part1": str(fault)}) if key in keys:  # of `fault_of`
             return FaultShown(key, fault)
         case _:
-            return FaultShown("", words)
+            return FaultShown("", text)
 
 
 def _game(rules: Rules) -> GameShown:
-    words = WORDS[rules.name]
+    text = TEXTS[rules.name]
     variations = tuple(
         VariationShown(preset.key, preset.value, preset.meaning)
         for preset in PRESETS
@@ -175,7 +175,7 @@ def _game(rules: Rules) -> GameShown:
     )
     seats = seats_that_can_play(rules)
     return GameShown(
-        rules.name, words.elsewhere, words.what, rules.max_pips, rules.target, seats, _values(rules), variations
+        rules.name, text.elsewhere, text.what, rules.max_pips, rules.target, seats, _values(rules), variations
     )
 
 

@@ -70,11 +70,11 @@ def doubts_about(game: Game, seat: Seat, tiles: tuple[Tile, ...]) -> tuple[str, 
     """Return reasons why a counted hand may be wrong, as text: another number of tiles, or tiles seen elsewhere."""
     copies = game.rules.copies
     repeated = {tile: times for tile, times in Counter(tiles).items() if times > copies}
-    words = [phrase("the {tile} is counted {times} times", tile=tile, times=times) for tile, times in repeated.items()]
+    text = [phrase("the {tile} is counted {times} times", tile=tile, times=times) for tile, times in repeated.items()]
     once = tuple(tile for tile in tiles if tile not in repeated)
     problems = [one for one in problems_with(game, Reveal(seat, tiles)) if one.kind is not ProblemKind.ALREADY_USED]
     problems += [one for one in problems_with(game, Reveal(seat, once)) if one.kind is ProblemKind.ALREADY_USED]
-    return tuple(plain(one) for one in (*words, *(problem.words for problem in problems)))
+    return tuple(plain(one) for one in (*text, *(problem.text for problem in problems)))
 
 
 def _counted(tile: SeenTile, read: HandTile | None, image: Image) -> CountedTile:

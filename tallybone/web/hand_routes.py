@@ -59,7 +59,7 @@ class PhotoReader:
             async with self._turn:
                 tiles, image = await asyncio.to_thread(read_photo, photo, game.rules.max_pips, own_set)
         except PhotoError as error:
-            raise HTTPException(422, error.words) from None
+            raise HTTPException(422, error.text) from None
         finally:
             self._waiting -= 1
         return counted_tiles(game, seat, tiles[:MAX_COUNTED], image)
@@ -135,5 +135,5 @@ def _ended(feed: LiveFeed, seat: int) -> tuple[LiveState, Game]:
         raise HTTPException(404, phrase("no match is being played"))
     problem = problem_with(now.session.state, Reveal(Seat(seat), ()))
     if problem is not None and problem.weight is Weight.IMPOSSIBLE:
-        raise HTTPException(409, plain(problem.words))
+        raise HTTPException(409, plain(problem.text))
     return now, game

@@ -53,7 +53,7 @@ class LivePage:
             pin: PIN. None for a new one.
             feed: Source of the game. None for a new one.
             language: Returns the default language of the table.
-            says_pin: Whether `words` contains the PIN. Set to False if `words` is logged.
+            says_pin: Whether `text` contains the PIN. Set to False if `text` is logged.
             hosts: Allowed host names.
             more: Returns additional routes.
 
@@ -82,7 +82,7 @@ class LivePage:
         return self.address.url
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Address, state of the network, and the PIN if allowed, as text."""
         network = ("(no network yet)",) if self.address.is_alone else ()
         pin = (self.pin_words,) if self._says_pin else ()
@@ -149,6 +149,6 @@ class ShownOnPage(Listener):
         """Show the state of the game."""
         self.feed.show(now)
 
-    def note(self, words: str) -> None:
+    def note(self, text: str) -> None:
         """Show a note to players."""
-        self.feed.say(words)
+        self.feed.say(text)

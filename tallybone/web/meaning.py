@@ -139,8 +139,8 @@ def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]
 def _answer(action: AnswerQuestion, session: Session) -> ByHand | Refused:
     asked = next(known for known in reversed(session.questions) if topic_of(known.ambiguity) == action.topic)
     if action.choice >= len(asked.answers):
-        words = phrase("not one of the question's {answers} answers", answers=len(asked.answers))
-        return Refused(Refusal.SENSELESS, words)
+        text = phrase("not one of the question's {answers} answers", answers=len(asked.answers))
+        return Refused(Refusal.SENSELESS, text)
     return Answer(action.choice, asked.ambiguity.topic)
 
 
@@ -166,8 +166,8 @@ def _corrected(
 def _removal(entry: Entry) -> ByHand | Refused:
     if hasattr(entry.action, "seat"):
         return Remove(entry.seq)
-    words = phrase("only a player's action can be removed; use undo for the rest")
-    return Refused(Refusal.SENSELESS, words)
+    text = phrase("only a player's action can be removed; use undo for the rest")
+    return Refused(Refusal.SENSELESS, text)
 
 
 def _points_of_play(points: int, result: ActionResult, story: Story) -> ByHand | Refused:
@@ -239,8 +239,8 @@ def _missed_play(action: InsertAction, state: State) -> Play | Refused:
     if action.at is None and then.game is not None and then.game.layout.nodes:
         spots = {end.spot for end in then.game.layout.ends if end.playable and end.fits & tile.bit}
         if len(spots) != 1:
-            words = phrase("the {tile} fits at {ends} ends: specify which", tile=tile, ends=len(spots))
-            return Refused(Refusal.SENSELESS, words)
+            text = phrase("the {tile} fits at {ends} ends: specify which", tile=tile, ends=len(spots))
+            return Refused(Refusal.SENSELESS, text)
         return Play(seat, tile, spots.pop())
     play = Play(seat, tile, None if action.at is None else _spot(action.at))
     as_event = (lambda way: way) if before is None else (lambda way: engine.Insert(Seq(before), way))
@@ -272,7 +272,7 @@ def _checked(event: Event, state: State) -> Event | Refused:
     """Return an event, or a refusal if it is impossible now."""
     problem = engine.problem_with(state, event)
     if problem is not None and problem.weight is engine.Weight.IMPOSSIBLE:
-        return Refused(Refusal.SENSELESS, plain(problem.words))
+        return Refused(Refusal.SENSELESS, plain(problem.text))
     return event
 
 

@@ -63,12 +63,12 @@ PhotoTiles: TypeAlias = tuple[tuple[SeenTile, ...], Image]
 
 
 class PhotoError(Exception):
-    """A photo cannot be read. *words* are for people."""
+    """A photo cannot be read. *text* are for people."""
 
     def __init__(self, refusal: str) -> None:
         """Set the words for a kind of refusal."""
-        self.words: Phrase = _REFUSALS[refusal]
-        super().__init__(self.words)
+        self.text: Phrase = _REFUSALS[refusal]
+        super().__init__(self.text)
 
 
 def read_photo(photo: bytes, max_pips: int, own_set: RecordedSet | None, *, max_bytes: int = _MAX_BYTES) -> PhotoTiles:
@@ -95,8 +95,8 @@ def read_photo(photo: bytes, max_pips: int, own_set: RecordedSet | None, *, max_
         )
     except subprocess.TimeoutExpired:
         raise PhotoError("time") from None
-    if words := done.stderr.decode(errors="replace").strip():
-        log.warning("photo: %s", words)
+    if text := done.stderr.decode(errors="replace").strip():
+        log.warning("photo: %s", text)
     said, _, jpeg = done.stdout.partition(b"\n")
     found = json.loads(said) if done.returncode == 0 else _TOO_MUCH
     if isinstance(found, str):

@@ -35,11 +35,11 @@ def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[To
     """
     if isinstance(said, str):
         return (ToldShown(number, 0, plain(said), NOTE, None),)
-    words = summarize(said.announcements, names_of(players))
-    if not words:
+    text = summarize(said.announcements, names_of(players))
+    if not text:
         return ()
     first, scene = said.announcements[0], _scene_of(said.announcements)
-    return (ToldShown(number, said.t_ns, plain(words), kind_of(first), _seat_of(first), scene),)
+    return (ToldShown(number, said.t_ns, plain(text), kind_of(first), _seat_of(first), scene),)
 
 
 def _scene_of(announcements: Sequence[Announcement]) -> str | None:

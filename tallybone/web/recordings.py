@@ -449,7 +449,7 @@ def _jpeg(one: OpenRecording, step: RecordedStepShown) -> bytes | None:
         return None
 
 
-def _without_folder(words: str) -> str:
+def _without_folder(text: str) -> str:
     """Remove a leading file path from an error message, so that viewers do not see it."""
-    head, between, rest = words.partition(": ")
-    return rest if between and "/" in head else words
+    head, between, rest = text.partition(": ")
+    return rest if between and "/" in head else text

@@ -87,7 +87,7 @@ class RecordedStepShown:
     pips: tuple[int, int] | None
     points: int
     sum: str | None
-    words: str
+    text: str
     irregular: str | None
     totals: tuple[int, ...]
     frame: int | None
@@ -182,7 +182,7 @@ def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
         (last_ns - game.start_ns) // _NS_PER_MS,
         FramesShown(len(times), every, tuple(_since_ms(game, t_ns) for t_ns in times[::every])),
         tuple(_step(game, number) for number in range(len(game.steps))),
-        tuple(plain(words) for words in game.complaints),
+        tuple(plain(text) for text in game.complaints),
         is_running,
         tuple(rules.name for rules in PROFILES if rules.name != NO_GAME),
     )
@@ -200,7 +200,7 @@ def _step(game: RecordedGame, number: int) -> RecordedStepShown:
         shown.pips,
         shown.points,
         shown.sum,
-        shown.words,
+        shown.text,
         shown.irregular,
         step.totals,
         game.frame_at(step.t_ns),

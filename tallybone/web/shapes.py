@@ -81,7 +81,7 @@ class QuestionShown:
     """
 
     topic: str
-    words: str
+    text: str
     choices: tuple[str, ...]
     seqs: tuple[int, ...]
     chosen: int | None
@@ -94,7 +94,7 @@ class ToldShown:
 
     id: int
     t_ns: int
-    words: str
+    text: str
     kind: str
     seat: int | None
     scene: str | None = None
@@ -114,7 +114,7 @@ class PlayShown:
     pips: tuple[int, int] | None
     points: int
     sum: str | None
-    words: str
+    text: str
     what: str
     irregular: str | None
     inferred: bool
@@ -126,7 +126,7 @@ class IrregularShown:
     """An action of the current hand that breaks a rule; *can_stand* is false if it can never count."""
 
     seq: int
-    words: str
+    text: str
     can_stand: bool
 
 
@@ -205,7 +205,7 @@ class LayoutShown:
 class EyeShown:
     """State of the camera and the reader; *lost* is the reason why the table cannot be tracked."""
 
-    words: str
+    text: str
     lost: str | None
 
 

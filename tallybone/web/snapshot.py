@@ -122,7 +122,7 @@ def buttons_shown(state: State, irregular: Iterable[IrregularShown]) -> tuple[Ca
     can_stand = any(one.can_stand for one in irregular)
     reasons[Button.STANDS] = (can_stand, "" if can_stand else phrase("there is nothing to accept"))
     can = CanShown(**{button.value: is_on for button, (is_on, _) in reasons.items()})
-    return can, WhyShown(**{button.value: plain(words) for button, (_, words) in reasons.items()})
+    return can, WhyShown(**{button.value: plain(text) for button, (_, text) in reasons.items()})
 
 
 def _reason_against(button: Button, state: State) -> tuple[bool, str]:
@@ -132,17 +132,17 @@ def _reason_against(button: Button, state: State) -> tuple[bool, str]:
     if button is Button.TABLE:
         return True, ""
     if button is Button.STACK:
-        words = "" if game.rules.cutthroat else phrase("{game} has no stacking", game=game.rules.name)
-        words = words or ("" if game.phase is Phase.PLAY else not_now(game.phase).words)
-        return not words, words
+        text = "" if game.rules.cutthroat else phrase("{game} has no stacking", game=game.rules.name)
+        text = text or ("" if game.phase is Phase.PLAY else not_now(game.phase).text)
+        return not text, text
     turn_seat = None if game.hand is None else game.hand.turn
     event = event_of(Press(button), state) or event_of(Press(button, turn_seat or Seat(0)), state)
     if event is None:
-        return False, phrase("there is nothing to undo") if button is Button.UNDO else not_now(game.phase).words
+        return False, phrase("there is nothing to undo") if button is Button.UNDO else not_now(game.phase).text
     problem = problem_with(state, event)
     if problem is None:
         return True, ""
-    return problem.weight is not Weight.IMPOSSIBLE and problem.kind is not ProblemKind.NO_DRAWING, problem.words
+    return problem.weight is not Weight.IMPOSSIBLE and problem.kind is not ProblemKind.NO_DRAWING, problem.text
 
 
 def match_shown(game: Game, *, is_provisional: bool) -> MatchShown:
@@ -196,8 +196,8 @@ def _question(asked: Ambiguity, places: Places, chosen: int | None) -> QuestionS
     seqs = () if tile is None else tuple(int(one.node) for one in places.known if is_at(one.place, tile))
     return QuestionShown(
         topic_of(asked),
-        plain(asked.words),
-        tuple(plain(words) for words in asked.choices),
+        plain(asked.text),
+        tuple(plain(text) for text in asked.choices),
         seqs,
         chosen,
     )
@@ -215,8 +215,8 @@ def _lost(now: LiveState) -> str | None:
 def _problems(now: LiveState) -> tuple[str, ...]:
     """Return the problems that need somebody's attention, at most _MAX_PROBLEMS."""
     no_camera = phrase("the camera gives no pictures") if now.eye == "no camera" else None
-    words = (_lost(now), no_camera, *now.parts)
-    return tuple(plain(one) for one in words if one is not None)[:_MAX_PROBLEMS]
+    text = (_lost(now), no_camera, *now.parts)
+    return tuple(plain(one) for one in text if one is not None)[:_MAX_PROBLEMS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ def lobby_snapshot(lobby: Lobby, told: Sequence[ToldShown], story: Story, *, ver
         can=CanShown(),
         why=WhyShown(),
         eye=EyeShown(plain(lobby.camera), None),
-        problems=tuple(plain(words) for words in lobby.problems),
+        problems=tuple(plain(text) for text in lobby.problems),
         unseen_hands=(),
     )
 

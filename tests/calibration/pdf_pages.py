@@ -29,21 +29,21 @@ def picture_of(pdf: bytes, page: int, px_per_mm: float) -> NDArray[np.uint8]:
     matrix, window, grey = np.eye(3), (-1e9, -1e9, 1e9, 1e9), 0.0
     kept, boxes = [(matrix, window)], []
     for line in contents(pdf)[page].splitlines():
-        words = line.split()
-        numbers = [float(word) for word in words if re.fullmatch(r"-?[\d.]+", word)]
-        if words[0] == "q":
+        text = line.split()
+        numbers = [float(word) for word in text if re.fullmatch(r"-?[\d.]+", word)]
+        if text[0] == "q":
             kept.append((matrix, window))
             window = _placed(matrix, numbers)
-        elif words[-1] == "cm":
+        elif text[-1] == "cm":
             a, b, c, d, e, f = numbers
             matrix = matrix @ np.array([[a, c, e], [b, d, f], [0, 0, 1]])
-        elif words[-1] == "Q":
+        elif text[-1] == "Q":
             matrix, window = kept.pop()
-        elif words[-1] == "g" and len(words) == 2:
+        elif text[-1] == "g" and len(text) == 2:
             grey = numbers[0]
-        elif words[-1] == "re":
+        elif text[-1] == "re":
             boxes.append(_placed(matrix, numbers))
-        elif words == ["f"]:
+        elif text == ["f"]:
             for left, low, right, high in boxes:
                 x0, x1 = (round(min(max(x, window[0]), window[2]) * scale) for x in (left, right))
                 y0, y1 = (round(height_mm * px_per_mm - min(max(y, window[1]), window[3]) * scale) for y in (high, low))

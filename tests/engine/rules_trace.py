@@ -146,8 +146,8 @@ def _sentences_of(number: int, text: str) -> Iterator[Row]:
 
 
 def _beginning(sentence: str) -> str:
-    words = sentence.split()
-    return " ".join(words[:MAX_QUOTED_WORDS]) + (" …" if len(words) > MAX_QUOTED_WORDS else "")
+    text = sentence.split()
+    return " ".join(text[:MAX_QUOTED_WORDS]) + (" …" if len(text) > MAX_QUOTED_WORDS else "")
 
 
 def written(page: str, rows: list[Row]) -> str:

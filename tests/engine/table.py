@@ -188,6 +188,6 @@ def kinds(table: Table) -> list[ProblemKind]:
     return [outcome.problem.kind for outcome in table.outcomes if isinstance(outcome, Irregular)]
 
 
-def words(table: Table) -> list[str]:
+def text(table: Table) -> list[str]:
     """Return the descriptions of the reported problems."""
-    return [outcome.problem.words for outcome in table.outcomes if isinstance(outcome, Irregular)]
+    return [outcome.problem.text for outcome in table.outcomes if isinstance(outcome, Irregular)]

@@ -28,7 +28,7 @@ from engine import (
     deal_problems,
 )
 from engine.rules.options import with_options
-from tests.engine.table import Table, kinds, out_of, words
+from tests.engine.table import Table, kinds, out_of, text
 
 A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)
 STRICT = replace(BLOCK, policy=Policy.STRICT)
@@ -64,7 +64,7 @@ def test_the_boneyard_is_not_used() -> None:
     # 3.4 Setup: the tiles in the boneyard are not used; 3.4 Play: players may not draw
     table = Table(STRICT).play("5-5", seat=0)
     assert table.due == Turn(B, Must.PLAY_OR_KNOCK)
-    assert words(table.draw()) == ["this game has no drawing"]
+    assert text(table.draw()) == ["this game has no drawing"]
     assert table.knock().outcomes == (Passed(B, 1), Turn(A, Must.PLAY_OR_KNOCK))
 
 
@@ -86,7 +86,7 @@ def test_a_covered_double_has_one_end_left() -> None:
 def test_a_knock_claims_that_the_player_cannot_play() -> None:
     # 3.4 Play: only a player that cannot make a move passes
     table = Table(BLOCK).play("5-5", seat=0).knock().play("5-1@W", "5-2@E")
-    assert words(table) == ["Tom knocked on 5, but held 5-2"]
+    assert text(table) == ["Tom knocked on 5, but held 5-2"]
 
 
 # ---- the end of a hand ----

@@ -46,7 +46,7 @@ from engine import (
     problem_with,
 )
 from engine.rules.options import with_options
-from tests.engine.table import OPEN_BONES, Table, kinds, out_of, short, tiles, words
+from tests.engine.table import OPEN_BONES, Table, kinds, out_of, short, text, tiles
 
 A, B, C = Seat(0), Seat(1), Seat(2)
 STRICT = replace(BONES, policy=Policy.STRICT)
@@ -91,7 +91,7 @@ def test_a_fourth_dealt_double_is_reported_when_played() -> None:
     # 3.1 Setup: more than three doubles: everybody redraws; A0-8: hidden information, known once the fourth is played
     table = with_four_doubles()
     assert kinds(table) == [ProblemKind.TOO_MANY_DOUBLES]
-    assert words(table) == ["Brian did not declare more than 3 doubles, but held 2-2"]
+    assert text(table) == ["Brian did not declare more than 3 doubles, but held 2-2"]
     assert len(table.game.layout.nodes) == 9
 
 
@@ -112,7 +112,7 @@ def test_a_double_that_may_have_been_drawn_does_not_count() -> None:
 def test_doubles_in_a_revealed_hand_count_as_dealt() -> None:
     # A0-8: also seen when the hand is revealed
     table = Table(short(BONES, hand=5)).play("6-6", "6-1@E", "6-5@W").feed(Domino(B), Reveal(A, tiles("0-0 1-1 2-2")))
-    assert words(table) == ["Brian did not declare more than 3 doubles, but held 0-0, 1-1 and 2-2"]
+    assert text(table) == ["Brian did not declare more than 3 doubles, but held 0-0, 1-1 and 2-2"]
 
 
 def test_without_the_rule_doubles_are_no_reason_for_a_redeal() -> None:
@@ -174,7 +174,7 @@ def test_a_higher_double_in_the_deal_is_reported() -> None:
     table = Table(BONES).play("4-4", "4-5@E", "4-2@W", "5-5@E", seat=0)
     assert ProblemKind.HIGHER_DOUBLE_HELD in kinds(table)
     assert "Brian let the 4-4 lead, but held 5-5" in [
-        outcome.problem.words for outcome in table.outcomes if isinstance(outcome, Irregular)
+        outcome.problem.text for outcome in table.outcomes if isinstance(outcome, Irregular)
     ]
     assert Tile(5, 5) in table.game.layout.tiles
 
@@ -239,7 +239,7 @@ def test_a_tile_must_match_the_end_it_is_played_on() -> None:
 def test_the_matching_half_must_be_inside() -> None:
     table = Table().play("5-5")
     table.feed(replace(table.play_of("5-4@E"), inner=4))
-    assert [outcome.problem.words for outcome in table.outcomes if isinstance(outcome, Irregular)] == [
+    assert [outcome.problem.text for outcome in table.outcomes if isinstance(outcome, Irregular)] == [
         "turn the 5-4 round: the 5 must touch the layout"
     ]
 
@@ -251,7 +251,7 @@ def test_only_the_first_double_played_branches() -> None:
     table.play("2-1@1-1:N")
     (refused,) = (outcome for outcome in table.outcomes if isinstance(outcome, Irregular))
     assert refused.problem.kind is ProblemKind.NO_BRANCH
-    assert refused.problem.words == "only the first double branches: that is the 5-5, not the 1-1"
+    assert refused.problem.text == "only the first double branches: that is the 5-5, not the 1-1"
     assert kinds(table.play("2-5@N")) == []
 
 
@@ -271,7 +271,7 @@ def test_the_spinner_branches_only_when_it_has_a_tile_on_both_sides() -> None:
     table.play("5-2@N")
     (refused,) = (outcome for outcome in table.outcomes if isinstance(outcome, Irregular))
     assert refused.problem.kind is ProblemKind.TIP_CLOSED
-    assert refused.problem.words == "the spinner needs a tile on both sides first"
+    assert refused.problem.text == "the spinner needs a tile on both sides first"
     assert kinds(table.play("5-4@E", "5-2@N")) == []
 
 
@@ -298,8 +298,8 @@ def test_a_tile_that_matches_two_ends_has_two_plays() -> None:
 def test_play_goes_round_clockwise() -> None:
     table = Table(OPEN_BONES, ("A", "B", "C"))
     turns = []
-    for text in ("5-5", "5-1@W", "5-4@E", "1-3@W"):
-        table.play(text)
+    for move in ("5-5", "5-1@W", "5-4@E", "1-3@W"):
+        table.play(move)
         turns.append(table.hand.turn)
     assert turns == [1, 2, 0, 1]
 
@@ -319,7 +319,7 @@ def test_a_knock_with_tiles_to_draw_is_refused() -> None:
     table = Table().play("5-5").feed(Knock(B))
     (refused,) = (outcome for outcome in table.outcomes if isinstance(outcome, Irregular))
     assert refused.problem.kind is ProblemKind.KNOCK_TOO_EARLY
-    assert refused.problem.words == "draw before knocking: 14 tiles left in the boneyard"
+    assert refused.problem.text == "draw before knocking: 14 tiles left in the boneyard"
     assert table.hand.turn == B
 
 
@@ -370,7 +370,7 @@ def test_events_before_a_match_are_refused() -> None:
     for event in (NewHand(), Knock(A), HandEnd(), Redeal(RedealReason.MISDEAL), Lead(A)):
         problem = problem_with(State(), event)
         assert problem is not None
-        assert problem.words == "no match has been started"
+        assert problem.text == "no match has been started"
         assert apply(State(), event)[0].game is None
 
 
@@ -378,14 +378,14 @@ def test_events_before_a_match_are_refused() -> None:
 def test_events_before_the_first_tile_are_refused(event: Event) -> None:
     problem = problem_with(Table(BONES).state, event)
     assert problem is not None
-    assert problem.words == "the first tile has not been played"
+    assert problem.text == "the first tile has not been played"
 
 
 @pytest.mark.parametrize("event", [NewHand(), Lead(A), RevealPips(A, 3)])
 def test_events_of_other_phases_are_refused_during_play(event: Event) -> None:
     problem = problem_with(Table(BONES).play("5-5").state, event)
     assert problem is not None
-    assert problem.words == "the hand is being played"
+    assert problem.text == "the hand is being played"
 
 
 def test_an_unoccupied_seat_is_refused() -> None:

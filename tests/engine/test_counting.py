@@ -23,15 +23,15 @@ BONES_TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("plays", "words", "points"), BONES_TABLE)
+@pytest.mark.parametrize(("plays", "text", "points"), BONES_TABLE)
 @pytest.mark.parametrize("names", [SAME, MIRROR], ids=["as written", "mirrored"])
-def test_bones_counts_as_in_the_rules(plays: str, words: str, points: int, names: dict[Port, Port]) -> None:
+def test_bones_counts_as_in_the_rules(plays: str, text: str, points: int, names: dict[Port, Port]) -> None:
     table = Table(names=names).play(*plays.split())
     assert table.score == points
-    assert table.count.total == int(words.split()[-1])
-    assert sorted(str(table.count).split()) == sorted(words.split())
+    assert table.count.total == int(text.split()[-1])
+    assert sorted(str(table.count).split()) == sorted(text.split())
     if names is SAME:
-        assert str(table.count) == words
+        assert str(table.count) == text
 
 
 def test_a_lone_first_single_counts_both_halves() -> None:

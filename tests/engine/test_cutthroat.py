@@ -32,7 +32,7 @@ from engine import (
     unseen,
 )
 from engine.rules.options import with_options
-from tests.engine.table import Table, kinds, out_of, tiles, words
+from tests.engine.table import Table, kinds, out_of, text, tiles
 
 A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)
 FOUR = ("Ann", "Bob", "Cay", "Dot")
@@ -128,14 +128,14 @@ def test_a_play_without_points_cannot_be_stolen_from() -> None:
     # A3-7: stacking when nothing was scored: not allowed
     table = Table(STRICT, FOUR).play("2-2", "2-4@E")
     assert table.can_stack("2-4") == []
-    assert words(table.stack("2-4")) == ["the last play scored nothing, so there is nothing to steal"]
+    assert text(table.stack("2-4")) == ["the last play scored nothing, so there is nothing to steal"]
 
 
 def test_uncalled_points_cannot_be_stolen() -> None:
     # A3-7: the previous play's points must have been called
     table = Table(STRICT, FOUR).play(*TEXT)
     assert table.can_stack("2-4") == []
-    assert words(table.stack("2-4")) == ["Dot has not called the points, so there is nothing to steal"]
+    assert text(table.stack("2-4")) == ["Dot has not called the points, so there is nothing to steal"]
 
 
 def test_only_the_previous_play_can_be_stolen_from() -> None:
@@ -179,7 +179,7 @@ def test_any_tile_with_an_open_end_can_be_stacked() -> None:
 
 def test_a_tile_without_an_open_end_cannot_be_stacked() -> None:
     # A3-8: 2-0 is covered on both sides
-    assert words(scored(*TEXT).stack("2-0")) == ["the 2-0 has no open end, so nothing can be stacked on it"]
+    assert text(scored(*TEXT).stack("2-0")) == ["the 2-0 has no open end, so nothing can be stacked on it"]
 
 
 def test_only_a_double_with_a_free_side_can_be_stacked() -> None:
@@ -203,7 +203,7 @@ def test_only_the_identical_tile_can_be_stacked() -> None:
     # 3.6 Cutthroat: identical tile
     table = scored(*TEXT)
     table.feed(Stack(A, Tile(1, 4), table.node("2-4")))
-    assert words(table) == ["only a second 4-2 can be stacked on the 4-2"]
+    assert text(table) == ["only a second 4-2 can be stacked on the 4-2"]
     assert kinds(table.feed(Stack(A, Tile(2, 4), NodeId(99)))) == [ProblemKind.CANNOT_LIE_THERE]
 
 
@@ -225,7 +225,7 @@ def test_a_double_stack_is_stolen_from_for_the_count() -> None:
 def test_a_third_copy_is_refused() -> None:
     # A3-9: no third copy
     table = scored(*TEXT).stack("2-4").call()
-    assert words(table.stack("2-4"))[0] == "the 4-2 is already on the table, all 2 of them"
+    assert text(table.stack("2-4"))[0] == "the 4-2 is already on the table, all 2 of them"
 
 
 # ---- totals ----

@@ -30,7 +30,7 @@ from engine import (
     deal_problems,
 )
 from engine.rules.options import with_options
-from tests.engine.table import Table, kinds, out_of, words
+from tests.engine.table import Table, kinds, out_of, text
 
 A, B, C = Seat(0), Seat(1), Seat(2)
 THREE = ("Ann", "Bob", "Cay")
@@ -113,7 +113,7 @@ def test_branches_may_require_both_sides() -> None:
 def test_a_player_without_a_play_draws_until_they_can_play() -> None:
     # 3.2 Play: he must draw until he picks a tile that can be played, and keeps the others; A1-2: draw, do not pass
     table = Table(STRICT).play("6-5")
-    assert words(table.knock()) == ["draw before knocking: 14 tiles left in the boneyard"]
+    assert text(table.knock()) == ["draw before knocking: 14 tiles left in the boneyard"]
     assert table.draw(4).due == Turn(B, Must.PLAY_OR_DRAW)
     assert table.play("5-1@E").hand.sizes == (6, 10)
 
@@ -128,22 +128,22 @@ def test_a_player_passes_with_an_empty_boneyard() -> None:
 def test_a_draw_claims_that_the_player_cannot_play() -> None:
     # 3.2 Play: only a player who cannot match draws
     table = Table(DRAW).play("6-5").draw(1).play("5-1@E", "1-2@E", "6-4@W")
-    assert words(table) == ["Tom drew on 5 and 6, but held 6-4"]
+    assert text(table) == ["Tom drew on 5 and 6, but held 6-4"]
     free = Table(with_options(DRAW, {"voluntary_draw": "yes"})).play("6-5").draw(1)
-    assert words(free.play("5-1@E", "1-2@E", "6-4@W")) == []
+    assert text(free.play("5-1@E", "1-2@E", "6-4@W")) == []
 
 
 def test_a_knock_makes_no_claim_if_playing_is_optional() -> None:
     # 3.2 Play: must_play=no: a player who can play may knock with nothing left to draw
     for must, reported in (("yes", ["Tom knocked on 5 and 6, but held 5-1"]), ("no", [])):
         table = Table(with_options(DRAW, {"must_play": must, "hand": "14"})).play("6-5").knock()
-        assert words(table.play("6-4@W", "5-1@E")) == reported
+        assert text(table.play("6-4@W", "5-1@E")) == reported
 
 
 def test_tiles_can_be_reserved_in_the_boneyard() -> None:
     # 3.2 Play: boneyard_reserve: nobody draws the last two
     table = Table(chosen(boneyard_reserve="2")).play("6-5")
-    assert words(table.draw(13)) == ["only 12 tiles can be drawn from the boneyard, not 13"]
+    assert text(table.draw(13)) == ["only 12 tiles can be drawn from the boneyard, not 13"]
     assert table.draw(12).due == Turn(B, Must.PLAY_OR_KNOCK)
     assert kinds(table.knock()) == []
     assert kinds(table.draw(1)) == [ProblemKind.BONEYARD_TOO_SMALL]

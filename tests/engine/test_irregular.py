@@ -48,8 +48,8 @@ def problems(table: Table) -> list[Problem]:
     return [outcome.problem for outcome in table.outcomes if isinstance(outcome, Irregular)]
 
 
-def words(table: Table) -> list[str]:
-    return [problem.words for problem in problems(table)]
+def messages(table: Table) -> list[str]:
+    return [problem.text for problem in problems(table)]
 
 
 def accepted(table: Table) -> set[bool]:
@@ -71,7 +71,7 @@ def test_an_illegal_play_is_accepted_and_reported(before: str, text: str, seat: 
     table = Table(WARN).play(*before.split())
     tiles_before = len(table.game.layout.nodes)
     table.play(text, seat=seat)
-    assert words(table) == [reported]
+    assert messages(table) == [reported]
     assert accepted(table) == {True}
     assert len(table.game.layout.nodes) == tiles_before + 1
     assert table.hand.turn == Seat(1 - seat)
@@ -83,7 +83,7 @@ def test_the_strict_policy_refuses_an_illegal_play(before: str, text: str, seat:
     table = Table(STRICT).play(*before.split())
     game = table.game
     table.play(text, seat=seat)
-    assert words(table) == [reported]
+    assert messages(table) == [reported]
     assert accepted(table) == {False}
     assert table.game == game
 
@@ -91,20 +91,20 @@ def test_the_strict_policy_refuses_an_illegal_play(before: str, text: str, seat:
 def test_a_wrong_number_is_accepted_if_the_orientation_is_known() -> None:
     table = Table(WARN).play("5-5")
     table.feed(replace(table.play_of("6-4@E"), inner=6))
-    assert words(table) == ["the 6-4 does not fit there: that end needs a 5"]
+    assert messages(table) == ["the 6-4 does not fit there: that end needs a 5"]
     assert table.end("E").number == 4
     assert str(table.count) == "5 + 5 + 4 = 14"
 
 
 def test_a_wrong_number_is_refused_if_the_orientation_is_unknown() -> None:
     table = Table(WARN).play("5-5", "6-4@E")
-    assert words(table)[0] == "6-4: it has no 5, and its outer half was not visible"
+    assert messages(table)[0] == "6-4: it has no 5, and its outer half was not visible"
     assert len(table.game.layout.nodes) == 1
 
 
 def test_a_double_of_the_wrong_number_is_accepted() -> None:
     table = Table(WARN).play("5-5", "4-4@E")
-    assert words(table) == ["the 4-4 does not fit there: that end needs a 5"]
+    assert messages(table) == ["the 4-4 does not fit there: that end needs a 5"]
     assert table.end("E").number == 4
 
 
@@ -129,7 +129,7 @@ def test_a_spot_cannot_be_used_twice() -> None:
     table = Table(WARN).play("5-5", "5-1@W")
     spot = Spot(table.node("5-5"), Port.W)
     table.feed(Play(A, Tile(2, 5), spot))
-    assert words(table) == ["5-2: another tile already touches the 5-5 there"]
+    assert messages(table) == ["5-2: another tile already touches the 5-5 there"]
     assert accepted(table) == {False}
 
 
@@ -149,12 +149,12 @@ def test_a_third_copy_is_reported_with_two_sets() -> None:
     table = Table(replace(STRICT, copies=2)).play("5-5", "5-1@W", "5-1@E")
     assert problems(table) == []
     table.play("5-1@N")
-    assert words(table) == ["the 5-1 is already on the table, all 2 of them"]
+    assert messages(table) == ["the 5-1 is already on the table, all 2 of them"]
 
 
 def test_a_branch_without_spinners_is_reported() -> None:
     table = Table(replace(STRICT, spinner=Spinner.NONE)).play("5-5", "5-1@W", "5-2@E", "5-3@5-5:N")
-    assert words(table) == ["the 5-5 has no end there: doubles do not branch in this game"]
+    assert messages(table) == ["the 5-5 has no end there: doubles do not branch in this game"]
 
 
 def test_impossible_values_raise_an_error() -> None:
@@ -176,7 +176,7 @@ def knocked_on(*, policy: Policy = Policy.WARN) -> Table:
 
 def test_playing_a_denied_number_is_a_revoke() -> None:
     table = knocked_on(policy=Policy.STRICT).play("5-1@W", "5-2@E")
-    assert words(table) == ["Tom knocked on 5, but held 5-2"]
+    assert messages(table) == ["Tom knocked on 5, but held 5-2"]
     assert accepted(table) == {True}
     assert problems(table)[0].weight is Weight.NOTED
 
@@ -189,13 +189,13 @@ def test_a_later_draw_excuses_a_single_tile() -> None:
     table = Table(WARN).play("5-5").feed(Draw(B, 1)).play("5-1@W", "5-2@E")
     assert problems(table) == []
     table.play("5-3@N")
-    assert words(table) == ["Tom drew on 5, but held 5-3"]
+    assert messages(table) == ["Tom drew on 5, but held 5-3"]
 
 
 def test_a_draw_with_known_face_excuses_no_other_tile() -> None:
     # docs/reference/rules.md 2.6: more matching tiles than drawn since, and the drawn one is known not to match
     table = Table(STRICT).play("5-5").feed(Draw(B, 1, faces=tiles("2-2"))).play("5-4@W")
-    assert words(table) == ["Tom drew on 5, but held 5-4"]
+    assert messages(table) == ["Tom drew on 5, but held 5-4"]
     assert accepted(table) == {True}
 
 
@@ -206,20 +206,20 @@ def test_a_tile_drawn_with_known_face_is_no_revoke() -> None:
 
 def test_a_draw_after_a_matching_tile_is_reported() -> None:
     table = Table(STRICT).play("5-5").feed(Draw(B, 1, faces=tiles("5-4")), Draw(B, 1, faces=tiles("2-2")))
-    assert words(table.play("5-4@W")) == ["Tom drew on 5, but held 5-4"]
+    assert messages(table.play("5-4@W")) == ["Tom drew on 5, but held 5-4"]
 
 
 def test_a_broken_claim_does_not_affect_earlier_claims() -> None:
     # Tom draws on 5, then knocks on 1, 2 and 5 holding the 2-1. That does not make it the tile that he drew.
     table = Table(replace(WARN, redeal_if_doubles_over=None)).play("5-5").draw().knock()
     table.play("5-1@W", "5-2@E", seat=0).feed(Knock(B)).play("1-6@W", "2-1@E")
-    assert words(table) == ["Tom knocked on 1, 2 and 5, but held 2-1"]
+    assert messages(table) == ["Tom knocked on 1, 2 and 5, but held 2-1"]
     assert [claim.allowed for claim in table.hand.claims[B]] == [1, 0, 0]
 
 
 def test_a_revealed_hand_can_show_a_revoke() -> None:
     table = knocked_on().feed(HandEnd()).feed(Reveal(B, tiles("5-2 1-1")))
-    assert "Tom knocked on 5, but held 5-2" in words(table)
+    assert "Tom knocked on 5, but held 5-2" in messages(table)
 
 
 # ---- revealed hands ----
@@ -227,24 +227,24 @@ def test_a_revealed_hand_can_show_a_revoke() -> None:
 
 def test_a_hand_of_the_wrong_size_is_noted() -> None:
     table = Table(replace(WARN, hand=2)).play("5-5", "5-1@W", "5-2@E").feed(Reveal(B, tiles("6-6 6-4")))
-    assert words(table) == ["Tom shows 2 tiles, but should hold 1"]
+    assert messages(table) == ["Tom shows 2 tiles, but should hold 1"]
     assert table.totals == (10 + 20, 0)
 
 
 def test_a_hand_with_a_tile_already_played_is_noted() -> None:
     table = Table(replace(WARN, hand=2)).play("5-5", "5-1@W", "5-2@E").feed(Reveal(B, tiles("5-1")))
-    assert words(table) == ["the 5-1 has already been seen elsewhere"]
+    assert messages(table) == ["the 5-1 has already been seen elsewhere"]
 
 
 def test_a_tile_in_two_revealed_hands_is_noted() -> None:
     table = Table(replace(WARN, hand=1), ("A", "B", "C")).play("5-5")
     table.feed(Reveal(B, tiles("6-6")), Reveal(Seat(2), tiles("6-6")))
-    assert words(table) == ["the 6-6 has already been seen elsewhere"]
+    assert messages(table) == ["the 6-6 has already been seen elsewhere"]
 
 
 def test_a_hand_with_a_tile_of_another_set_is_noted() -> None:
     table = Table(replace(WARN, hand=1)).play("5-5").feed(Reveal(B, tiles("7-7")))
-    assert words(table) == ["a double-six set has no 7-7"]
+    assert messages(table) == ["a double-six set has no 7-7"]
 
 
 # ---- draws and knocks ----
@@ -252,24 +252,24 @@ def test_a_hand_with_a_tile_of_another_set_is_noted() -> None:
 
 def test_a_draw_out_of_turn_is_reported_and_counted() -> None:
     table = Table(WARN).play("5-5").feed(Draw(A))
-    assert words(table) == ["it is Tom's turn, not Brian's"]
+    assert messages(table) == ["it is Tom's turn, not Brian's"]
     assert (table.hand.sizes, table.hand.boneyard, table.hand.turn) == ((7, 7), 13, B)
 
 
 def test_a_draw_before_the_first_tile_is_reported() -> None:
-    assert words(Table(WARN).feed(Draw(A))) == ["drawing starts after the first tile"]
+    assert messages(Table(WARN).feed(Draw(A))) == ["drawing starts after the first tile"]
 
 
 def test_a_knock_out_of_turn_needs_confirmation() -> None:
     table = Table(replace(WARN, hand=14)).play("5-5").feed(Knock(A))
-    assert words(table) == ["it is Tom's turn, not Brian's"]
+    assert messages(table) == ["it is Tom's turn, not Brian's"]
     assert accepted(table) == {False}
     assert table.hand.turn == B
 
 
 def test_a_knock_with_tiles_to_draw_is_reported_and_passes() -> None:
     table = Table(WARN).play("5-5").feed(Knock(B))
-    assert words(table) == ["draw before knocking: 14 tiles left in the boneyard"]
+    assert messages(table) == ["draw before knocking: 14 tiles left in the boneyard"]
     assert Passed(B, 1) in table.outcomes
     assert table.hand.turn == A
 
@@ -277,7 +277,7 @@ def test_a_knock_with_tiles_to_draw_is_reported_and_passes() -> None:
 def test_without_drawing_a_knock_is_legal_and_a_draw_is_not() -> None:
     table = Table(replace(STRICT, draw=Drawing.NONE)).play("5-5").feed(Knock(B))
     assert problems(table) == []
-    assert words(table.feed(Draw(A))) == ["this game has no drawing"]
+    assert messages(table.feed(Draw(A))) == ["this game has no drawing"]
 
 
 def test_only_a_play_interrupts_a_round_of_knocks() -> None:
@@ -289,13 +289,13 @@ def test_only_a_play_interrupts_a_round_of_knocks() -> None:
 
 def test_an_end_without_proof_is_accepted_and_reported() -> None:
     table = Table(WARN).play("5-5").feed(HandEnd())
-    assert words(table) == ["somebody may still be able to play"]
+    assert messages(table) == ["somebody may still be able to play"]
     assert table.game.phase is Phase.REVEAL
 
 
 def test_a_match_start_during_a_match_needs_confirmation() -> None:
     table = Table(WARN).play("5-5").feed(MatchStart(WARN, ("C", "D")))
-    assert words(table) == ["the match is not over"]
+    assert messages(table) == ["the match is not over"]
     assert table.totals == (10, 0)
 
 

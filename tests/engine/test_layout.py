@@ -134,7 +134,7 @@ def test_the_inner_number_determines_the_outer_half() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tile", "at", "words"),
+    ("tile", "at", "text"),
     [
         (Tile(1, 5), None, "it must touch the layout"),
         (Tile(1, 5), Spot(NodeId(9), Port.W), "the tile it should touch is not on the table"),
@@ -143,9 +143,9 @@ def test_the_inner_number_determines_the_outer_half() -> None:
         (Tile(1, 2), Spot(NodeId(0), Port.W), "it has no 5, and its outer half was not visible"),
     ],
 )
-def test_rejects_physically_impossible_plays(tile: Tile, at: Spot | None, words: str) -> None:
+def test_rejects_physically_impossible_plays(tile: Tile, at: Spot | None, text: str) -> None:
     layout = attach(Layout(), Tile(4, 5), None, node=NodeId(0), rules=BONES, inner=5)
     layout = attach(layout, Tile(4, 6), Spot(NodeId(0), Port.E), node=NodeId(1), rules=BONES)
-    assert obstacle(layout, tile, at, rules=BONES) == words
-    with pytest.raises(EngineError, match=words):
+    assert obstacle(layout, tile, at, rules=BONES) == text
+    with pytest.raises(EngineError, match=text):
         attach(layout, tile, at, node=NodeId(2), rules=BONES)

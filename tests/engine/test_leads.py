@@ -32,7 +32,7 @@ from engine import (
     Turn,
 )
 from engine.rules.options import with_options
-from tests.engine.table import Table, kinds, words
+from tests.engine.table import Table, kinds, text
 
 A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)
 THREE, FOUR = ("Ann", "Bob", "Cay"), ("Ann", "Bob", "Cay", "Dot")
@@ -129,7 +129,7 @@ def test_block_is_led_with_the_highest_double_itself() -> None:
     assert table.can_play("6-5 3-3 2-2") == ["3-3", "3-3"]
     assert kinds(table.play("6-5", seat=0)) == [ProblemKind.LEAD_NOT_A_DOUBLE]
     warned = Table(BLOCK).play("2-2", "2-1@E", "3-3@2-2:W", seat=0)
-    assert "Brian let the 2-2 lead, but held 3-3" in words(warned)
+    assert "Brian let the 2-2 lead, but held 3-3" in text(warned)
 
 
 def test_block_without_any_double_is_dealt_again() -> None:
@@ -207,7 +207,7 @@ def test_the_set_domino_may_be_the_double_six() -> None:
     table = Table(rules)
     assert table.due == Turn(None, Must.LEAD_SET_DOUBLE)
     assert table.can_play("5-5 6-5") == []
-    assert words(table.play("5-5", seat=0)) == ["this hand must be led with the 6-6"]
+    assert text(table.play("5-5", seat=0)) == ["this hand must be led with the 6-6"]
     assert kinds(table.feed(NO_DOUBLE)) == []
     assert kinds(table.play("6-6", seat=1)) == []
     assert won_by(rules, 1, ("Ann", "Bob"), "6-6").due == Turn(None, Must.LEAD_SET_DOUBLE)
@@ -231,8 +231,8 @@ def test_no_redeal_if_the_highest_single_leads() -> None:
 def test_a_lead_below_a_double_or_higher_single_is_reported() -> None:
     # 3.2 Options: set domino 3) the highest single is played only when no double is drawn
     rules = with_options(DRAW, {"set_domino": "highest_double_else_highest_single"})
-    assert words(Table(rules).play("5-4", "4-4@E", seat=0))[-1] == "Brian let the 5-4 lead, but held 4-4"
-    assert words(Table(rules).play("5-4", "6-5@W", seat=0))[-1] == "Brian let the 5-4 lead, but held 6-5"
+    assert text(Table(rules).play("5-4", "4-4@E", seat=0))[-1] == "Brian let the 5-4 lead, but held 4-4"
+    assert text(Table(rules).play("5-4", "6-5@W", seat=0))[-1] == "Brian let the 5-4 lead, but held 6-5"
     assert kinds(Table(rules).play("5-4", seat=0).play("4-3@E", seat=1)) == []
 
 
@@ -256,7 +256,7 @@ def test_the_race_goes_down_to_the_double_blank() -> None:
     assert kinds(table.play("0-0", seat=2)) == []
     assert table.to_move == D
     late = Table(TWOSET, FOUR).play("0-0", seat=2).play("1-0@E", "0-2@W", "0-3@N", "1-1@E")
-    assert words(late)[-1] == "Cay let the 0-0 lead, but held 1-1"
+    assert text(late)[-1] == "Cay let the 0-0 lead, but held 1-1"
 
 
 def test_every_hand_starts_with_a_race() -> None:
@@ -303,7 +303,7 @@ def test_a_player_without_a_double_passes_the_lead() -> None:
 def test_passing_the_lead_claims_no_double() -> None:
     # A2-2: may a holder decline: no
     table = Table(strict(SUPER), THREE).lead(0).knock().play("7-7", "7-1@1", "1-1@1")
-    assert words(table) == ["Ann had no double to lead, but held 1-1"]
+    assert text(table) == ["Ann had no double to lead, but held 1-1"]
 
 
 def test_without_doubles_players_draw_in_turn_until_one_appears() -> None:

@@ -134,7 +134,7 @@ def test_an_event_rejects_each_field_of_a_wrong_type(kind: type) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "text"),
     [
         (lambda: Tile.of("6", "6"), "low must be int, but got '6'"),  # type: ignore[arg-type]
         (lambda: Tile.parse(5), "text must be str, but got 5"),  # type: ignore[arg-type]
@@ -149,8 +149,8 @@ def test_an_event_rejects_each_field_of_a_wrong_type(kind: type) -> None:
         (lambda: TABLE.deal_these([1]), r"hands must be Sequence\[.*Sequence\[Tile\]\], but got \[1\]"),  # type: ignore[list-item]
     ],
 )
-def test_the_message_names_the_argument(call: Callable[[], object], words: str) -> None:
-    with pytest.raises(EngineError, match=words):
+def test_the_message_names_the_argument(call: Callable[[], object], text: str) -> None:
+    with pytest.raises(EngineError, match=text):
         call()
 
 

@@ -103,7 +103,7 @@ def test_a_stack_and_the_arms_of_a_starter_are_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("5-4@Q", "expected a port"),
         ("5-5@W k", "expected the end of a single move"),
@@ -113,9 +113,9 @@ def test_a_stack_and_the_arms_of_a_starter_are_written() -> None:
         ("19-0", "expected a tile"),
     ],
 )
-def test_another_text_is_rejected(text: str, words: str) -> None:
+def test_another_text_is_rejected(text: str, message: str) -> None:
     table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
-    with pytest.raises(EngineError, match=words):
+    with pytest.raises(EngineError, match=message):
         parse_move(table.state, text)
 
 

@@ -202,14 +202,14 @@ def after_six(now: SuperGame, action: Action) -> SuperGame:
 
 # ---- positions calculated by hand, in the notation of docs/reference/rules.md 6.2 ----
 
-WORDS = {"d": DRAW, "k": KNOCK, "n": DECLINE}
+TEXTS = {"d": DRAW, "k": KNOCK, "n": DECLINE}
 
 
 def done(now: Position, steps: str) -> Position:
     """Return the position after legal actions. `^` is a stack."""
     for word in steps.split():
         tile, sign, place = word.replace("^", "@").partition("@")
-        action = WORDS.get(word) or Action("stack" if "^" in word else "play", pair(tile), place if sign else "")
+        action = TEXTS.get(word) or Action("stack" if "^" in word else "play", pair(tile), place if sign else "")
         assert action in actions(now), (word, actions(now))
         now = after(now, action)
     return now
@@ -217,10 +217,10 @@ def done(now: Position, steps: str) -> Position:
 
 def can(now: Position) -> str:
     """Return the seat to move and its actions, in the notation of `done`."""
-    names = {action: word for word, action in WORDS.items()}
+    names = {action: word for word, action in TEXTS.items()}
     signs = {"play": "@", "stack": "^"}
-    words = [names.get(act) or f"{act.tile[0]}-{act.tile[1]}{signs[act.kind]}{act.place}" for act in actions(now)]
-    return " ".join([f"{now.turn}:", *words])
+    text = [names.get(act) or f"{act.tile[0]}-{act.tile[1]}{signs[act.kind]}{act.place}" for act in actions(now)]
+    return " ".join([f"{now.turn}:", *text])
 
 
 def game(profile: str, hands: str, boneyard: str = "", leader: int = 0, **changes: Any) -> Position:

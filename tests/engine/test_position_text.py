@@ -136,7 +136,7 @@ TEXT = format_position(dealt(CUTTHROAT, "6-6 5-5", "5-6 4-1", "3-2 2-1", "1-0 2-
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "words"),
+    ("before", "after", "fields"),
     [
         (TEXT, "", "begins with tags"),
         ('"cutthroat"', '"chess"', 'no game is called "chess"'),
@@ -166,13 +166,13 @@ TEXT = format_position(dealt(CUTTHROAT, "6-6 5-5", "5-6 4-1", "3-2 2-1", "1-0 2-
         ("lead=race", "lead=race out=A", "end= with open and out="),
     ],
 )
-def test_an_invalid_position_is_rejected_with_the_expected_value(before: str, after: str, words: str | None) -> None:
+def test_an_invalid_position_is_rejected_with_the_expected_value(before: str, after: str, fields: str | None) -> None:
     assert before in TEXT
     changed = TEXT.replace(before, after)
-    if words is None:
+    if fields is None:
         parse_position(changed)
         return
-    with pytest.raises(EngineError, match=words):
+    with pytest.raises(EngineError, match=fields):
         parse_position(changed)
 
 
@@ -189,12 +189,12 @@ def test_a_damaged_position_is_rejected_or_playable(seed: int, data: st.DataObje
         if not table.is_over:
             table = stepped(table, rng)
     text = format_position(table)
-    words = text.split(" ")
-    at = data.draw(st.integers(0, len(words) - 1))
-    other = data.draw(st.sampled_from(words))
-    words[at : at + data.draw(st.integers(0, 2))] = [other]
+    fields = text.split(" ")
+    at = data.draw(st.integers(0, len(fields) - 1))
+    other = data.draw(st.sampled_from(fields))
+    fields[at : at + data.draw(st.integers(0, 2))] = [other]
     try:
-        damaged = parse_position(" ".join(words))
+        damaged = parse_position(" ".join(fields))
     except EngineError:
         return
     rng = random.Random(1)

@@ -370,14 +370,14 @@ def test_missing_seats_and_sets_are_inferred() -> None:
 
 def _moves(example: Example) -> str:
     """Return the plays of an example, by A and B in turn. A refused play does not end a turn."""
-    words, seat = [], 0
+    message, seat = [], 0
     for step in example["plays"]:
         at = "" if step["at"] == "start" else f"@{step['at']}"
         # An example may write either number first, but a record writes the inner one first.
         tile = {("htfbw", "2-4"): "4-2"}.get((example["id"], step["tile"]), step["tile"])
-        words.append(f"{'AB'[seat]}: {tile}{at}")
+        message.append(f"{'AB'[seat]}: {tile}{at}")
         seat = 1 - seat if is_accepted(example, step) else seat
-    return " ".join(words)
+    return " ".join(message)
 
 
 @pytest.mark.parametrize("example", each("layout"))
@@ -399,11 +399,11 @@ def test_a_worked_layout_counts_and_scores_as_documented(example: Example) -> No
 def test_a_worked_stack_steals_as_documented(example: Example) -> None:
     setup, expect, tile = setup_of(example)["plays"], example["expect"], example["stack"]["tile"]
     worth = setup[-1]["score"] if example.get("called", True) else 0
-    words = [f"{step['tile']}@{step['at']}".removesuffix("@start") for step in setup]
-    words[-1] += f" ={worth}" if worth else ""
-    words += [f"{double}'^{double}:E ={2 * worth}" for double in example.get("before", [])]
-    thief = len(words) % 4
-    text = " ".join(f"{'ABCD'[at % 4]}: {word}" for at, word in enumerate(words))
+    message = [f"{step['tile']}@{step['at']}".removesuffix("@start") for step in setup]
+    message[-1] += f" ={worth}" if worth else ""
+    message += [f"{double}'^{double}:E ={2 * worth}" for double in example.get("before", [])]
+    thief = len(message) % 4
+    text = " ".join(f"{'ABCD'[at % 4]}: {word}" for at, word in enumerate(message))
     options = " ".join(f"{key}={value}" for key, value in example.get("options", {}).items())
     head = f'[DGR "1"] [Rules "cutthroat"] [Options "lead_first=lot_any {options}"] [Seats "A B C D"] #1 lead=A'
     before = play(f"{head} {text}", strict=True)
@@ -484,13 +484,13 @@ CHANGES = st.tuples(st.integers(0, 60), st.sampled_from(["drop", "twice", "put"]
 def test_a_changed_record_is_played_or_rejected_cleanly(
     text: str, changes: list[tuple[int, str, str]], strict: bool
 ) -> None:
-    words = TOKENS.findall(re.sub(";.*", "", text))
+    message = TOKENS.findall(re.sub(";.*", "", text))
     for place, change, piece in changes:
-        at = place % len(words)
-        words[at : at + 1] = {"drop": [], "twice": [words[at]] * 2, "put": [words[at], piece]}[change]
+        at = place % len(message)
+        message[at : at + 1] = {"drop": [], "twice": [message[at]] * 2, "put": [message[at], piece]}[change]
     started = time.perf_counter()
     try:
-        played = play(" ".join(words), strict=strict)
+        played = play(" ".join(message), strict=strict)
     except RecordError:
         return
     finally:

@@ -41,7 +41,7 @@ STRICT = replace(WARN, policy=Policy.STRICT)
 
 
 def irregular(table: Table) -> list[str]:
-    return [outcome.problem.words for outcome in table.outcomes if isinstance(outcome, Irregular)]
+    return [outcome.problem.text for outcome in table.outcomes if isinstance(outcome, Irregular)]
 
 
 def count_and_irregular(table: Table) -> tuple[int, tuple[Seq, ...]]:

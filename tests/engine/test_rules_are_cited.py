@@ -21,8 +21,8 @@ _OLD_NAME = re.compile(r"R[U]LES\.md|R[U]LES A?[0-9]")
 def cited(source: str) -> set[str]:
     """Return the sections of docs/reference/rules.md, and all decisions, that *source* cites."""
     found = set(DECISION.findall(source))
-    for words in _CITATION.findall(source):
-        found |= set(_SECTION.findall(DECISION.sub("", words)))
+    for text in _CITATION.findall(source):
+        found |= set(_SECTION.findall(DECISION.sub("", text)))
     return found
 
 

@@ -86,11 +86,11 @@ def test_a_rename_keeps_the_score_and_may_happen_at_any_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "text"),
     [("", "each player needs a name"), ("  ", "each player needs a name"), ("ben ", "two players have the same name")],
 )
-def test_a_name_is_needed_and_unique(name: str, words: str) -> None:
-    assert refusal(Rename(Seat(0), name)).words == words
+def test_a_name_is_needed_and_unique(name: str, text: str) -> None:
+    assert refusal(Rename(Seat(0), name)).text == text
 
 
 def test_a_name_may_change_its_case() -> None:
@@ -129,8 +129,8 @@ def test_a_player_named_to_lead_still_leads_after_a_swap() -> None:
     "events", [(NewHand(), Play(Seat(0), Tile(5, 5))), a_hand(0)[:-1]], ids=["in a hand", "before it is counted"]
 )
 def test_players_change_places_only_between_hands(events: tuple[Event, ...]) -> None:
-    words = "players can change places between hands: finish this hand first"
-    assert refusal(Swap(Seat(0), Seat(1)), *events).words == words
+    text = "players can change places between hands: finish this hand first"
+    assert refusal(Swap(Seat(0), Seat(1)), *events).text == text
 
 
 def test_players_cannot_change_places_after_one_has_passed_the_lead() -> None:
@@ -140,7 +140,7 @@ def test_players_cannot_change_places_after_one_has_passed_the_lead() -> None:
 def test_only_partners_change_places_in_a_game_of_teams() -> None:
     names = ("Ann", "Ben", "Cleo", "Dan")
     found = refusal(Swap(Seat(0), Seat(1)), rules=PARTNERS, names=names)
-    assert found.words == "Ann and Ben are in different teams: only partners can change places"
+    assert found.text == "Ann and Ben are in different teams: only partners can change places"
     assert played(Swap(Seat(0), Seat(2)), rules=PARTNERS, names=names).players == ("Cleo", "Ben", "Ann", "Dan")
 
 

@@ -32,7 +32,7 @@ from engine import (
 )
 from engine.rules.options import with_options
 from engine.state.match import ClaimKind
-from tests.engine.table import Table, kinds, out_of, words
+from tests.engine.table import Table, kinds, out_of, text
 
 A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)
 TWO, THREE, FOUR = ("Ann", "Bob"), ("Ann", "Bob", "Cay"), ("Ann", "Bob", "Cay", "Dot")
@@ -63,7 +63,7 @@ def test_the_starter_has_six_arms() -> None:
     table = led(players=TWO).play("7-1@1", "7-2@2", "7-4@3", "7-5@4", "7-6@5")
     assert table.can_play("7-8") == ["8-7@6"]
     assert table.play("7-8@6").can_play("7-9") == []
-    assert words(table.play("7-9@7-7:7")) == ["the starter has only 6 arms"]
+    assert text(table.play("7-9@7-7:7")) == ["the starter has only 6 arms"]
 
 
 def test_a_seventh_arm_is_accepted_if_illegal_plays_are() -> None:
@@ -77,7 +77,7 @@ def test_an_unknown_arm_means_a_free_one() -> None:
     # 3.5 Branches: six directions off the starter, in any order; docs/reference/rules.md 5.1: only their number matters
     table = led(players=TWO).play("7-1@1", "7-2@7-7:7")
     assert (kinds(table), table.end("2").number) == ([], 2)
-    assert words(table.play("5-4@7-1:7")) == ["5-4: the 7-1 has no such side"]
+    assert text(table.play("5-4@7-1:7")) == ["5-4: the 7-1 has no such side"]
 
 
 def test_removing_an_arm_makes_the_seventh_the_sixth() -> None:
@@ -156,7 +156,7 @@ def test_a_player_who_has_drawn_one_of_two_tiles_may_not_play_yet() -> None:
     # 3.5 Cannot play: draw two tiles and then play if able
     table = led().draw()
     assert table.can_play("7-4") == []
-    assert words(table.play("7-4@1")) == ["draw before playing: 1 tile still to draw"]
+    assert text(table.play("7-4@1")) == ["draw before playing: 1 tile still to draw"]
     assert kinds(table) == [ProblemKind.DRAWN_TOO_FEW]
     assert table.draw().can_play("7-4") == ["7-4@1"]
     assert kinds(table.play("7-4@1")) == []
@@ -212,7 +212,7 @@ def test_a_pass_that_ends_the_hand_must_be_explicit() -> None:
     # 3.5 Hand end: all have passed in succession and the boneyard is empty
     table = led(rules=SUPER, players=TWO).feed(Boneyard(2)).knock().draw(2)
     assert (table.hand.boneyard, table.to_move, table.hand.passes) == (0, A, 1)
-    assert words(table.feed(Knock(B))) == ["it is Ann's turn, not Bob's"]
+    assert text(table.feed(Knock(B))) == ["it is Ann's turn, not Bob's"]
     assert table.game.phase is Phase.PLAY
     assert table.knock().game.phase is Phase.REVEAL
 
@@ -229,20 +229,20 @@ def test_fewer_than_two_tiles_are_drawn_from_a_short_boneyard() -> None:
 def test_after_drawing_a_player_must_play_if_able() -> None:
     # A2-4: must play if able: yes, any tile; passing after drawing claims that no tile matched
     table = led(players=TWO, rules=SUPER).draw(2).knock().play("7-1@1", "7-2@2")
-    assert words(table) == ["Bob knocked on 7, but held 7-2"]
+    assert text(table) == ["Bob knocked on 7, but held 7-2"]
 
 
 def test_the_second_of_two_draws_makes_no_claim_about_the_first() -> None:
     # 2.6 a revoke needs more matching tiles than were drawn since the claim; 3.5 the second draw is mandatory
     table = led(players=TWO, rules=SUPER).draw().draw().play("7-1@1").knock()
-    assert words(table.play("7-2@2")) == []
-    assert words(led(players=TWO, rules=SUPER).draw(2).play("7-1@1").knock().play("7-2@2")) == []
+    assert text(table.play("7-2@2")) == []
+    assert text(led(players=TWO, rules=SUPER).draw(2).play("7-1@1").knock().play("7-2@2")) == []
 
 
 def test_after_drawing_a_tile_may_be_kept() -> None:
     # A2-4: option must_play=no: pagat's "may then play one of them"
     rules = with_options(SUPER, {"must_play": "no"})
-    assert words(led(players=TWO, rules=rules).draw(2).knock().play("7-1@1", "7-2@2")) == []
+    assert text(led(players=TWO, rules=rules).draw(2).knock().play("7-1@1", "7-2@2")) == []
 
 
 # ---- effects of the number left open ----

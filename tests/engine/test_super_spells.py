@@ -28,7 +28,7 @@ from engine import (
     legal_moves,
 )
 from engine.rules.options import with_options
-from tests.engine.table import Table, kinds, out_of, words
+from tests.engine.table import Table, kinds, out_of, text
 
 A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)
 TWO, THREE = ("Ann", "Bob"), ("Ann", "Bob", "Cay")
@@ -70,7 +70,7 @@ def test_a_spell_must_be_broken_on_its_tile() -> None:
     assert table.can_play("7-1 13-1 4-4 5-4 7-7") == ["13-1@1", "4-4@1"]
     table.play("7-1@2")
     assert kinds(table) == [ProblemKind.UNDER_A_SPELL]
-    assert words(table) == ["a spell is active: it must be broken at the end of arm 1"]
+    assert text(table) == ["a spell is active: it must be broken at the end of arm 1"]
 
 
 def test_an_accepted_play_elsewhere_does_not_break_the_spell() -> None:
@@ -109,8 +109,8 @@ def test_a_player_who_cannot_break_the_spell_draws_two() -> None:
 def test_a_draw_under_a_spell_claims_no_breaking_tile() -> None:
     # 3.5 Leaves 13: only a player unable to break it draws; two were drawn, so a third matching tile was held before
     table = cast(SUPER, TWO).draw(2).play("13-2@1", "2-0@1", "0-0@1")
-    assert words(table) == []
-    assert words(table.play("13-0@1")) == ["Ann drew on 13, but held 13-0"]
+    assert text(table) == []
+    assert text(table.play("13-0@1")) == ["Ann drew on 13, but held 13-0"]
 
 
 def test_13_13_breaks_the_spell_to_cast_a_new_one() -> None:
@@ -187,14 +187,14 @@ def test_a_knock_by_the_caster_with_an_empty_boneyard_is_a_claim() -> None:
     held = (Tile(1, 13), Tile(1, 2))
     assert [type(move) for move in legal_moves(table.state, held)] == [Play]
     assert [type(move) for move in legal_moves(table.state, held[1:])] == [Knock]
-    assert words(table.knock().reveal(B, "13-1"))[-1] == "Bob knocked on 13, but held 13-1"
+    assert text(table.knock().reveal(B, "13-1"))[-1] == "Bob knocked on 13, but held 13-1"
 
 
 def test_a_knock_by_an_exempt_caster_is_no_claim() -> None:
     # A2-5: the caster may break the spell, else passes without drawing
     table = cast(SUPER, TWO).draw(2).knock()
     assert [type(move) for move in legal_moves(table.state, (Tile(1, 13),))] == [Play, Knock]
-    assert words(table.knock().draw(2).knock().play("13-1@1")) == []
+    assert text(table.knock().draw(2).knock().play("13-1@1")) == []
 
 
 def test_the_spell_may_lapse() -> None:
@@ -223,7 +223,7 @@ def test_a_starter_13_13_requires_all_six_arms() -> None:
     table.play("13-1@1")
     assert table.can_play("1-2 13-2 4-4") == ["13-2@2", "4-4@2"]
     table.play("1-2@1")
-    assert words(table) == ["a spell is active: it must be broken on a new arm of the starter"]
+    assert text(table) == ["a spell is active: it must be broken on a new arm of the starter"]
 
 
 def test_the_sixth_arm_ends_the_starter_spell() -> None:

@@ -176,7 +176,7 @@ def test_a_seat_sees_its_own_tiles_and_the_layout() -> None:
 
 
 @pytest.mark.parametrize(
-    ("move", "words"),
+    ("move", "text"),
     [
         (Play(Seat(1), Tile(3, 6)), "it must touch the layout"),
         (Play(Seat(0), Tile(1, 6)), "it must touch the layout"),
@@ -185,9 +185,9 @@ def test_a_seat_sees_its_own_tiles_and_the_layout() -> None:
         (HandEnd(), "somebody may still be able to play"),
     ],
 )
-def test_an_illegal_move_names_the_reason(move: Play | Draw | Knock | HandEnd, words: str) -> None:
+def test_an_illegal_move_names_the_reason(move: Play | Draw | Knock | HandEnd, text: str) -> None:
     table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
-    with pytest.raises(IllegalMove, match=words):
+    with pytest.raises(IllegalMove, match=text):
         table.play_or_raise(move)
 
 
@@ -264,7 +264,7 @@ def test_rules_without_playable_deals_are_rejected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hands", "words"),
+    ("hands", "text"),
     [
         ((("5-5",), ("6-1", "2-1")), "expected 2 hands of 1 tiles, got 1, 2"),
         ((("5-5",), ("5-5",)), "5-5: dealt 2 times"),
@@ -272,9 +272,9 @@ def test_rules_without_playable_deals_are_rejected() -> None:
         ((("6-5",), ("5-4",)), "nobody holds a tile that may be led"),
     ],
 )
-def test_an_impossible_deal_is_rejected(hands: tuple[tuple[str, ...], ...], words: str) -> None:
+def test_an_impossible_deal_is_rejected(hands: tuple[tuple[str, ...], ...], text: str) -> None:
     start = Table.start(replace(BONES, hand=1), TWO)
-    with pytest.raises(EngineError, match=words):
+    with pytest.raises(EngineError, match=text):
         start.deal_these([[Tile.parse(tile) for tile in hand] for hand in hands])
 
 
@@ -315,7 +315,7 @@ NOT_HELD = next(tile for tile in full_set(6) if tile not in A_DEAL.hands[A_DEAL.
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "text"),
     [
         (lambda: Table.start(BLOCK, TWO).deal(5), r"rng must be a random\.Random, such as Random\(5\), but got 5"),  # type: ignore[arg-type]
         (lambda: A_DEAL.seen_by(9), "seat must be 0 to 1, but got 9"),
@@ -330,7 +330,7 @@ NOT_HELD = next(tile for tile in full_set(6) if tile not in A_DEAL.hands[A_DEAL.
         (lambda: perft(A_DEAL, 1.5), "depth must be a whole number from 0 upwards, but got 1.5"),  # type: ignore[arg-type]
     ],
 )
-def test_an_invalid_argument_is_named_in_the_error(call: Callable[[], object], words: str) -> None:
+def test_an_invalid_argument_is_named_in_the_error(call: Callable[[], object], text: str) -> None:
     assert A_DEAL.turn == 1
-    with pytest.raises(EngineError, match=words):
+    with pytest.raises(EngineError, match=text):
         call()

@@ -35,7 +35,7 @@ from engine import (
     ends,
 )
 from engine.rules.options import with_options
-from tests.engine.table import Table, kinds, out_of, words
+from tests.engine.table import Table, kinds, out_of, text
 
 A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)
 FOUR = ("Ann", "Bob", "Cay", "Dot")
@@ -86,7 +86,7 @@ def test_each_tile_exists_twice() -> None:
     # 3.6 Setup: two sets
     table = table_of("5-5", "5-1@W", "5-1@E")
     assert (kinds(table), table.can_play("5-1 5-2")) == ([], ["5-2@N", "5-2@S"])
-    assert words(table.play("5-1@N")) == ["the 5-1 is already on the table, all 2 of them"]
+    assert text(table.play("5-1@N")) == ["the 5-1 is already on the table, all 2 of them"]
 
 
 # ---- the plays ----
@@ -156,7 +156,7 @@ def test_points_must_be_called_by_their_player() -> None:
 def test_the_called_number_is_checked() -> None:
     # A3-5: which value: a wrong number is refused but may be corrected inside the window
     table = table_of("5-5")
-    assert words(table.call(15)) == ["Ann calls 15, but the points are 10 (5 + 5 = 10)"]
+    assert text(table.call(15)) == ["Ann calls 15, but the points are 10 (5 + 5 = 10)"]
     assert table.totals == (0, 0, 0, 0)
     assert table.call(10).totals == (10, 0, 0, 0)
 
@@ -164,7 +164,7 @@ def test_the_called_number_is_checked() -> None:
 def test_a_player_cannot_call_for_another() -> None:
     # A3-5: call: by whom: the seat that played
     table = table_of("5-5")
-    assert words(table.call(seat=1)) == ["only Ann can call these points, not Bob"]
+    assert text(table.call(seat=1)) == ["only Ann can call these points, not Bob"]
     assert table.call(seat=0).totals == (10, 0, 0, 0)
 
 
@@ -172,14 +172,14 @@ def test_a_play_without_points_has_nothing_to_call() -> None:
     # 3.6 Count: points are given for multiples of 5
     table = table_of("5-5", "5-1@E")
     assert out_of(table, Claimable) == []
-    assert words(table.call(seat=1)) == ["Bob has no points to call"]
+    assert text(table.call(seat=1)) == ["Bob has no points to call"]
 
 
 def test_points_not_called_before_the_next_tile_are_forfeited() -> None:
     # 3.6 Count: before the next player lets go of his bone; later = forfeited
     table = table_of("5-5", "5-0@E")
     assert out_of(table, Forfeited) == [Forfeited(A, 10)]
-    assert words(table.call(seat=2)) == ["only Bob can call these points, not Cay"]
+    assert text(table.call(seat=2)) == ["only Bob can call these points, not Cay"]
     assert table.call(seat=1).totals == (0, 10, 0, 0)
 
 
@@ -200,7 +200,7 @@ def test_a_call_is_late_after_a_scoring_play(called: bool) -> None:
     if called:
         table.call(seat=1)
     before = table.totals
-    assert words(table.call(seat=0)) == ["too late: Ann forfeited the 10 points when the next tile was played"]
+    assert text(table.call(seat=0)) == ["too late: Ann forfeited the 10 points when the next tile was played"]
     (late,) = out_of(table, Irregular)
     assert isinstance(late, Irregular)
     assert (late.problem.kind, late.problem.weight, late.stands) == (ProblemKind.LATE_CALL, Weight.DOUBTFUL, False)
@@ -215,7 +215,7 @@ def test_a_call_after_the_hands_are_shown_is_late() -> None:
     table = Table(replace(table_of().game.rules, hand=1), FOUR).play("5-5")
     for seat in (1, 2, 3):
         table.reveal(seat, 5)
-        assert words(table.call(seat=0)) == ["too late: Ann forfeited the 10 points"]
+        assert text(table.call(seat=0)) == ["too late: Ann forfeited the 10 points"]
     (late,) = out_of(table, Irregular)
     assert isinstance(late, Irregular)
     assert (table.game.phase, late.problem.kind, late.problem.weight) == (
@@ -224,13 +224,13 @@ def test_a_call_after_the_hands_are_shown_is_late() -> None:
         Weight.DOUBTFUL,
     )
     assert table.feed(ItStands(late.seq)).totals == (25, 0, 0, 0)
-    assert words(table.call(seat=1)) == ["the next hand has not been dealt"]
+    assert text(table.call(seat=1)) == ["the next hand has not been dealt"]
 
 
 def test_a_late_call_cannot_be_accepted_after_another_tile() -> None:
     # A3-5: only the points of the play before the last can be granted late
     table = table_of("5-5", "5-0@E", "5-1@W").call(seat=0)
-    assert words(table) == ["Ann has no points to call"]
+    assert text(table) == ["Ann has no points to call"]
 
 
 def test_a_draw_or_a_knock_does_not_close_the_window() -> None:

@@ -112,7 +112,7 @@ def test_a_match_is_described_with_its_players() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "words"),
+    ("outcome", "text"),
     [
         (Stacked(B, Tile.parse("2-1"), NodeId(4)), "Tom stacks 2-1"),
         (Claimable(A, 10, "5 + 5 = 10"), "Brian: call 10 (5 + 5 = 10)"),
@@ -130,5 +130,5 @@ def test_a_match_is_described_with_its_players() -> None:
         ),
     ],
 )
-def test_each_outcome_names_the_player_and_the_points(outcome: Outcome, words: str) -> None:
-    assert describe(outcome, ("Brian", "Tom")) == words
+def test_each_outcome_names_the_player_and_the_points(outcome: Outcome, text: str) -> None:
+    assert describe(outcome, ("Brian", "Tom")) == text

@@ -88,7 +88,7 @@ def _mqtt_messages() -> list[bytes]:
     payloads = (
         ("availability", b"online"),
         ("scores", scores(15, 5, tournament="May")),
-        ("state", state(last={"words": "Ann knocks"}, question="Which?")),
+        ("state", state(last={"text": "Ann knocks"}, question="Which?")),
         ("scores", scores(150, 5, tournament="May", over=True, winner=0)),
         ("availability", b"offline"),
         ("scores", b""),

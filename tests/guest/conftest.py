@@ -32,9 +32,9 @@ def lab() -> Path:
 def measured(lab: Path) -> Callable[[str], None]:
     """Return a function that adds a line to the results printed at the end."""
 
-    def add(words: str) -> None:
+    def add(text: str) -> None:
         with (lab / "measured").open("a") as file:
-            file.write(f"{words}\n")
+            file.write(f"{text}\n")
 
     return add
 

@@ -25,9 +25,9 @@ def guest(boot: Callable[[str], Guest]) -> Guest:
 
 def test_pins_keep_their_contract_on_debian_13(guest: Guest, measured: Callable[[str], None]) -> None:
     tests = "-m pytest -q -rs -p no:cacheprovider -c /dev/null --rootdir /source /source/tests/hardware/test_gpiod.py"
-    words = guest.run(f"cd /tmp; {_PYTHON} --version; {_PYTHON} {tests}", 120).split("\n")
-    assert "skipped" not in words[-2]
-    measured(f"pins by gpiod on gpio-sim, {words[0]}: {words[-2]}")
+    text = guest.run(f"cd /tmp; {_PYTHON} --version; {_PYTHON} {tests}", 120).split("\n")
+    assert "skipped" not in text[-2]
+    measured(f"pins by gpiod on gpio-sim, {text[0]}: {text[-2]}")
 
 
 def test_the_sound_of_a_busy_machine_arrives(guest: Guest, measured: Callable[[str], None]) -> None:

@@ -31,7 +31,7 @@ def test_parts_come_back_in_a_match(boot: Callable[[str], Guest], match: Path, m
     for part, number in _TIMES.items():
         times = [line for line in lines if line["part"] == part]
         assert len(times) == number * _ROUNDS
-        assert all(line["words"] for line in times)
+        assert all(line["text"] for line in times)
         reported_s, back_s = ([line[what] for line in times] for what in ("reported_s", "back_s"))
         measured(
             f"{part}: {len(times)} times unplugged, reported after {median(reported_s):.0f} s, at most "

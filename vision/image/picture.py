@@ -30,9 +30,9 @@ class PictureError(VisionError, ValueError):
         pixels: Number of pixels by its header, if the decoder failed. Otherwise 0.
     """
 
-    def __init__(self, words: str, pixels: int = 0) -> None:
+    def __init__(self, text: str, pixels: int = 0) -> None:
         """Set the message."""
-        super().__init__(words)
+        super().__init__(text)
         self.pixels = pixels
 
 
@@ -170,11 +170,11 @@ def _decode(data: bytes, header: Header, name: str, min_px: int | None) -> Image
     try:
         image = cv2.imdecode(np.frombuffer(data, np.uint8), mode)
     except cv2.error as error:
-        words = f"{name}: its {header.kind} data cannot be decoded: {error.err}"
-        raise PictureError(words, pixels) from error
+        text = f"{name}: its {header.kind} data cannot be decoded: {error.err}"
+        raise PictureError(text, pixels) from error
     if image is None:
-        words = f"{name}: its {header.kind} data cannot be decoded: it is damaged or uses a rare format"
-        raise PictureError(words, pixels)
+        text = f"{name}: its {header.kind} data cannot be decoded: it is damaged or uses a rare format"
+        raise PictureError(text, pixels)
     return np.ascontiguousarray(image, dtype=np.uint8)
 
 

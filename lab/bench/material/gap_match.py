@@ -193,11 +193,11 @@ class Follower:
             return
         truth = self.stream.truth(item.done)
         true = self.stream.steps[item.done - 1].event
-        self._say(f"{self.t_ns / 1e9:7.1f} {_words(event)}  [{took_ms:.1f} ms; true: {true}]")
+        self._say(f"{self.t_ns / 1e9:7.1f} {_text(event)}  [{took_ms:.1f} ms; true: {true}]")
         for logged in fresh:
             self._say(f"          log: {logged if not isinstance(logged, MatchStart) else 'MatchStart'}")
         for one in announced:
-            shown = f"ASKS: {one.words} {list(one.choices)}" if isinstance(one, Ambiguity) else ""
+            shown = f"ASKS: {one.text} {list(one.choices)}" if isinstance(one, Ambiguity) else ""
             self._say(f"          {shown or 'says: ' + describe(one, self.stream.players)}")  # type: ignore[arg-type]
         now = self.session.state.game
         if now is not None and truth.game is not None and now.totals != truth.game.totals:
@@ -234,7 +234,7 @@ def _plays(state: State) -> list[tuple[int, object]]:
     return [(entry.action.seat, entry.action.tile) for entry in entries(state) if isinstance(entry.action, Play)]
 
 
-def _words(event: Input) -> str:
+def _text(event: Input) -> str:
     if not isinstance(event, TableView):
         return str(event)
     changes = " ".join(

@@ -244,7 +244,7 @@ def worst_spare(tiles: Iterable[SeenTile], image: Image, source: str, picture: s
 def _worst(mistakes: Iterable[tuple[float, Mistake]], image: Image, source: str, picture: str) -> list[WorstCase]:
     worst = sorted(mistakes, key=lambda pair: -pair[0])[:_MAX_PER_PICTURE]
     return [
-        WorstCase(badness, Cell(source, picture, mistake.words, crop_mistake(image, mistake)))
+        WorstCase(badness, Cell(source, picture, mistake.text, crop_mistake(image, mistake)))
         for badness, mistake in worst
     ]
 
@@ -256,13 +256,13 @@ def _name(pips: tuple[int, ...]) -> str:
 def _misread(tile: JudgedTile) -> tuple[float, Mistake]:
     halves = tile.read or ()
     sure = ", ".join(f"{half.confidence:.2f}" for half in halves)
-    words = f"{_name(tile.pips)} read as {_name(tuple(half.pips for half in halves))} ({sure})"
-    return max(half.confidence for half in tile.misread), Mistake(MistakeKind.MISREAD, words, (tile.corners_px,))
+    text = f"{_name(tile.pips)} read as {_name(tuple(half.pips for half in halves))} ({sure})"
+    return max(half.confidence for half in tile.misread), Mistake(MistakeKind.MISREAD, text, (tile.corners_px,))
 
 
 def _missed(tile: JudgedTile) -> tuple[float, Mistake]:
-    words = f"missed {_name(tile.pips)}, {tile.side_px:.0f} px"
-    return SURE * (1 - 1 / (1 + tile.side_px / 20)), Mistake(MistakeKind.MISSED, words, (tile.corners_px,))
+    text = f"missed {_name(tile.pips)}, {tile.side_px:.0f} px"
+    return SURE * (1 - 1 / (1 + tile.side_px / 20)), Mistake(MistakeKind.MISSED, text, (tile.corners_px,))
 
 
 def _spare(tile: SeenTile) -> tuple[float, Mistake]:
@@ -271,8 +271,8 @@ def _spare(tile: SeenTile) -> tuple[float, Mistake]:
     if not tile.halves:
         return 1.0, Mistake(MistakeKind.SPARE_BACK, "spare face-down tile", (tile.corners_px,))
     sure = confidence_of(tile)
-    words = f"spare {_name(tuple(half.pips for half in tile.halves))} ({sure:.2f})"
-    return sure, Mistake(MistakeKind.SPARE, words, (tile.corners_px,))
+    text = f"spare {_name(tuple(half.pips for half in tile.halves))} ({sure:.2f})"
+    return sure, Mistake(MistakeKind.SPARE, text, (tile.corners_px,))
 
 
 def confidence_of(tile: SeenTile) -> float:

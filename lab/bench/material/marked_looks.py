@@ -98,13 +98,13 @@ class _Face:
             cv2.polylines(cover, [self._fixed(line)], is_closed, (255,), width, cv2.LINE_AA, _SHIFT)
         return cover / np.float32(255)
 
-    def written(self, words: str, middle: complex, height_mm: float, turn_rad: float, font: int) -> FloatImage:
+    def written(self, text: str, middle: complex, height_mm: float, turn_rad: float, font: int) -> FloatImage:
         """Return the coverage of a text, shape (H, W)."""
         size = height_mm * self._scale / 21  # Capitals of OpenCV's fonts are 21 pixels high.
         thick = max(1, round(height_mm * self._scale * (0.16 if font & 7 in (2, 4) else 0.11)))
-        (width, height), _ = cv2.getTextSize(words, font, size, thick)
+        (width, height), _ = cv2.getTextSize(text, font, size, thick)
         sheet = np.zeros((3 * height, width + 2 * height), np.uint8)
-        cv2.putText(sheet, words, (height, 2 * height), font, size, 255, thick, cv2.LINE_AA)
+        cv2.putText(sheet, text, (height, 2 * height), font, size, 255, thick, cv2.LINE_AA)
         cos, sin, at = math.cos(turn_rad), math.sin(turn_rad), self._px(middle)
         x, y = sheet.shape[1] / 2, 1.5 * height
         move = np.array([[cos, -sin, at.real - cos * x + sin * y], [sin, cos, at.imag - sin * x - cos * y]])
@@ -278,19 +278,19 @@ def _rivets(tile_set: _Set) -> Draw:
 def _names(tile_set: _Set) -> Draw:
     """Write the maker's name along the bar, along an edge, or on blank halves below a logo."""
     rng, look = tile_set.rng, tile_set.look
-    words, font = _NAMES[int(rng.integers(len(_NAMES)))], _draw_font(rng)
+    text, font = _NAMES[int(rng.integers(len(_NAMES)))], _draw_font(rng)
     where, ink, opacity = int(rng.integers(3)), tile_set.pick_ink(look.face_bgr), rng.uniform(0.5, 1.0)
-    height = min(rng.uniform(1.2, 2.6), 1.1 * look.width_mm / len(words))
+    height = min(rng.uniform(1.2, 2.6), 1.1 * look.width_mm / len(text))
 
     def draw(face: _Face, rng: Rng) -> None:
         if where == 0:
-            face.paint(face.written(words, complex(1.2 * height, 0), height, math.pi / 2, font), ink, opacity)
+            face.paint(face.written(text, complex(1.2 * height, 0), height, math.pi / 2, font), ink, opacity)
         elif where == 1:
             place = complex(0.5 * face.half.real, face.half.imag - 0.9 * height)
-            face.paint(face.written(words, place, height, 0.0, font), ink, opacity)
+            face.paint(face.written(text, place, height, 0.0, font), ink, opacity)
         for half in face.blank if where == 2 else ():
             place = complex((half - 0.5) * face.half.real, 0)
-            face.paint(face.written(words, place + 2.5j, height, 0.0, font), ink, opacity)
+            face.paint(face.written(text, place + 2.5j, height, 0.0, font), ink, opacity)
             logo = place - 3.5j + 3.2 * _complex(star(5, 0.45))
             face.paint(face.stroked([[*logo, logo[0]]], 0.5), ink, opacity)
 
@@ -304,10 +304,10 @@ def _serials(tile_set: _Set) -> Draw:
     is_across = tile_set.rng.random() < 0.6
 
     def draw(face: _Face, rng: Rng) -> None:
-        words = "".join(map(str, rng.integers(0, 10, digits)))
+        text = "".join(map(str, rng.integers(0, 10, digits)))
         out = face.half - (1 + 1j) * (0.9 * height)
         place = complex(out.real, 0) if is_across else complex(out.real - 0.4 * digits * height, out.imag)
-        face.paint(face.written(words, place, height, math.pi / 2 if is_across else 0.0, font), ink, opacity)
+        face.paint(face.written(text, place, height, math.pi / 2 if is_across else 0.0, font), ink, opacity)
 
     return draw
 
@@ -370,7 +370,7 @@ def _stickers(tile_set: _Set) -> Draw:
     """Put small round or square stickers beside the pips of most tiles."""
     look = tile_set.look
     largest, ink = tile_set.rng.uniform(2.5, 4.5), tile_set.pick_ink(look.face_bgr, *look.pip_bgr)
-    is_round, words = tile_set.rng.random() < 0.6, str(tile_set.rng.integers(1, 99))
+    is_round, text = tile_set.rng.random() < 0.6, str(tile_set.rng.integers(1, 99))
     least = 1.3 * _pips_of(look, (1, 1), 0)[0][1]  # A smaller one could be counted as a pip.
 
     def draw(face: _Face, rng: Rng) -> None:
@@ -382,7 +382,7 @@ def _stickers(tile_set: _Set) -> Draw:
                 square = radius * np.exp(1j * (np.arange(4) * math.pi / 2 + rng.uniform(0, 1.5)))
                 face.paint(face.covered([_disc(place, radius) if is_round else place + square]), ink)
                 label = _WHITE if sum(ink) < 380 else _BLACK
-                face.paint(face.written(words, place, 0.8 * radius, rng.uniform(-3, 3), 0), label)
+                face.paint(face.written(text, place, 0.8 * radius, rng.uniform(-3, 3), 0), label)
                 return
 
     return draw
@@ -490,12 +490,12 @@ def _animal(tile_set: _Set) -> Draw:
 
 def _letters(tile_set: _Set) -> Draw:
     rng, ink = tile_set.rng, tile_set.pick_ink(tile_set.look.back_bgr)
-    words = rng.choice(["AB", "K", "GM", "R & S", "DOMINO", "CUBA", "TB", *_NAMES])
-    height, font = min(0.5 * tile_set.look.width_mm, 1.1 * tile_set.look.length_mm / len(words)), _draw_font(rng)
-    rings = [tile_set.look.width_mm * share for share in (0.4, 0.44)[: int(rng.integers(3))]] if len(words) < 3 else []
+    text = rng.choice(["AB", "K", "GM", "R & S", "DOMINO", "CUBA", "TB", *_NAMES])
+    height, font = min(0.5 * tile_set.look.width_mm, 1.1 * tile_set.look.length_mm / len(text)), _draw_font(rng)
+    rings = [tile_set.look.width_mm * share for share in (0.4, 0.44)[: int(rng.integers(3))]] if len(text) < 3 else []
 
     def draw(face: _Face, rng: Rng) -> None:
-        face.paint(face.written(words, 0j, height, 0.0, font), ink)
+        face.paint(face.written(text, 0j, height, 0.0, font), ink)
         face.paint(face.stroked([_disc(0j, radius) for radius in rings], 0.5), ink)
 
     return draw

@@ -123,9 +123,9 @@ class LensStep(GuideStep):
         elif not self._reports_view:
             self._report(phrase("Similar to an earlier view: change the tilt or place."))
 
-    def _report(self, words: Phrase) -> None:
+    def _report(self, text: Phrase) -> None:
         """Show a message in place of the last one, which may be that a view was captured."""
-        self._seen, self._reports_view = words, False
+        self._seen, self._reports_view = text, False
 
     def result(self) -> StepResult:
         """Return the fitted lens, and remove the table from the calibration, because it is only valid with its lens."""
@@ -133,9 +133,9 @@ class LensStep(GuideStep):
         error_px = lens.error_px or 0.0
         warnings = (phrase("A good error is below 0.3 px. Check that the board is flat."),) if error_px > 0.3 else ()
         after = replace(self._before, lens=lens, table=None)
-        words = phrase("mean corner error {error} px in {views} views", error=f"{error_px:.2f}", views=lens.views)
+        text = phrase("mean corner error {error} px in {views} views", error=f"{error_px:.2f}", views=lens.views)
         measured_at = tuple(Drawn(Kind.CORNERS, points_of(view.points_px())) for view in self._views)
-        return StepResult(after, words, warnings, measured_at)
+        return StepResult(after, text, warnings, measured_at)
 
 
 def _box(left: float, top: float, wide: float, high: float) -> tuple[tuple[float, float], ...]:
@@ -180,14 +180,14 @@ class TableStep(GuideStep):
     def seen(self) -> tuple[str, ...]:
         """Number of detected markers and blocks."""
         blocks = len({marker.block for marker in self._markers})
-        words = phrase(
+        text = phrase(
             "{seen} of {markers} markers, {blocks} of {all} corner blocks.",
             seen=len(self._markers),
             markers=BLOCKS * MARKERS_PER_BLOCK,
             blocks=blocks,
             all=BLOCKS,
         )
-        return (words,)
+        return (text,)
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
@@ -217,12 +217,12 @@ class TableStep(GuideStep):
         warnings = [few] if 0 < blocks < BLOCKS else []
         if not self._markers and given.tile is None:
             length, width = f"{usual.length_mm:g}", f"{usual.width_mm:g}"
-            words = phrase(
+            text = phrase(
                 "The tiles are assumed to be {length} x {width} mm. Zones fit any tiles; only distances depend on it.",
                 length=length,
                 width=width,
             )
-            warnings.append(words)
+            warnings.append(text)
         if table.error_px > _FLAT_ERROR_PX and self._markers:
             warnings.append(
                 phrase("Markers are {px} px off. Check that the paper is flat.", px=f"{table.error_px:.1f}")
@@ -309,8 +309,8 @@ class ZonesStep(GuideStep):
             return (phrase("{seats} seats: {problem}.", seats=self._seats, problem=self._now.problem),)
         names = zone_names(name for name, _ in zones.named())
         how = _SOURCES[zones.source]
-        words = phrase("{seats} seats, {how}: {names}.", seats=len(zones.seats), how=how, names=names)
-        return (words, *self._now.hidden)
+        text = phrase("{seats} seats, {how}: {names}.", seats=len(zones.seats), how=how, names=names)
+        return (text, *self._now.hidden)
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
@@ -361,17 +361,17 @@ class ZonesStep(GuideStep):
         if zones is None:
             raise RefusedError(self._now.problem)
         after = replace(self._before, zones=zones)
-        words, note = phrase("{seats} seats, {how}", seats=len(zones.seats), how=_SOURCES[zones.source]), ""
+        text, note = phrase("{seats} seats, {how}", seats=len(zones.seats), how=_SOURCES[zones.source]), ""
         if self._image is not None and after.table is not None:
             drawn = draw_zones(self._image, zones, after.table, lens_for(after.lens, self._image))
             note = f"drawn into {write_drawn(self._folder, 'zones.png', drawn)}"
-        return StepResult(after, words, self._now.hidden, self.drawn, note)
+        return StepResult(after, text, self._now.hidden, self.drawn, note)
 
     def _propose(self) -> _Proposed:
         try:
             return self._describe(self._zones())
         except RefusedError as error:
-            return _Proposed(None, error.words)
+            return _Proposed(None, error.text)
 
     def _zones(self) -> TableZones:
         table, lens = self._before.table, self._lens

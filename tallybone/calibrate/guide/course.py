@@ -287,14 +287,14 @@ class GuideCourse:
             self._refused = _words_of(error)
             return
         self.calibration = self._result.calibration
-        self._leave(Progress(self._order[self._at], self._result.words, self._result.note))
+        self._leave(Progress(self._order[self._at], self._result.text, self._result.note))
 
 
 def _words_of(error: CalibrationError | KnockError | OSError) -> str:
     """Return the message of an error, as a translatable phrase if possible."""
     match error:
         case CalibrationError():
-            return error.words
+            return error.text
         case KnockError():
             return str(error)
         case _:

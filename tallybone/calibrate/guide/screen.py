@@ -70,8 +70,8 @@ class LineScreen:
         if board.note != self._note:
             self._note = board.note
             self._print(board.note)
-        for name, words in board.done[self._done :]:
-            self._print(f"{name}: {words}")
+        for name, text in board.done[self._done :]:
+            self._print(f"{name}: {text}")
         self._done = len(board.done)
         content = (board.step, *board.todo, board.keys)
         if content != self._printed:
@@ -93,10 +93,10 @@ def coverage_lines(drawn: Sequence[Drawn]) -> tuple[str, ...]:
 def draw_guide(board: GuideScreen) -> Padding:
     """Return the screen as a renderable for rich."""
     parts: list[RenderableType] = [Text(printable(board.title), style="bold"), Text(printable(board.note)), Text()]
-    for name, words in board.done:
-        is_skipped = words == "skipped"
+    for name, text in board.done:
+        is_skipped = text == "skipped"
         line = Text(f"{'-' if is_skipped else '✓'} {name:<6} ", style="dim" if is_skipped else "green")
-        parts.append(Padding(line.append(printable(words), style="default"), (0, 0, 0, 2)))
+        parts.append(Padding(line.append(printable(text), style="default"), (0, 0, 0, 2)))
     if board.step:
         parts.append(Padding(Text(f"> {board.step}", style="bold yellow"), (0, 0, 0, 2)))
     parts += [Padding(Text(printable(line)), (0, 0, 0, 6)) for line in board.todo]

@@ -37,14 +37,14 @@ class StepResult:
 
     Attributes:
         calibration: Calibration including the result.
-        words: Summary.
+        text: Summary.
         warnings: Weaknesses of the result. The user may accept them, or repeat the step.
         drawn: Shapes of the result for the last picture.
         note: Message about a file written next to the calibration, or "".
     """
 
     calibration: Calibration
-    words: str
+    text: str
     warnings: tuple[str, ...] = ()
     drawn: tuple[Drawn, ...] = ()
     note: str = ""
@@ -56,11 +56,11 @@ class GuideChoice:
 
     Attributes:
         press: Name of the choice: `GO_ON`, `AGAIN`, `SKIP`, or a key of the step.
-        words: Text of the choice.
+        text: Text of the choice.
     """
 
     press: str
-    words: str
+    text: str
 
 
 class GuideStep(ABC):
@@ -236,7 +236,7 @@ def words_at(
             return (phrase("Already calibrated."),), ()
         case Stage.RESULT if result is not None:
             grade = phrase("Usable, but:") if result.warnings else phrase("Good.")
-            return (phrase("Result: {what}. {grade}", what=result.words, grade=grade),), result.warnings
+            return (phrase("Result: {what}. {grade}", what=result.text, grade=grade),), result.warnings
         case Stage.LOOKS | Stage.MEASURES if step is not None:
             return step.todo, step.seen
         case _:
@@ -252,8 +252,8 @@ def choices_at(
         case Stage.BEFORE:
             return (GuideChoice(GO_ON, phrase("keep")), again)
         case Stage.RESULT if result is not None:
-            words = phrase("save anyway") if result.warnings else phrase("save")
-            return (GuideChoice(GO_ON, words), again, skip)
+            text = phrase("save anyway") if result.warnings else phrase("save")
+            return (GuideChoice(GO_ON, text), again, skip)
         case Stage.LOOKS if step is not None:
             return (*step.choices, *((again,) if is_refused else ()), skip)
         case Stage.MEASURES:

@@ -118,7 +118,7 @@ class SetStep(GuideStep):
         note = f"drawn into {write_drawn(self._folder, 'set.png', draw_tiles(learned))}"
         after = replace(self._before, set=stored)
         return StepResult(
-            after, _words(stored), tuple(_warnings(stored, learned, self.tiles)), self._shapes(learned), note
+            after, _text(stored), tuple(_warnings(stored, learned, self.tiles)), self._shapes(learned), note
         )
 
     def _shapes(self, learned: LearningResult) -> tuple[Drawn, ...]:
@@ -138,7 +138,7 @@ def _label(tile: LearnedTile) -> str:
     return f"{tile.number}: {pips}?" if tile.is_doubtful else pips
 
 
-def _words(stored: LearnedSet) -> Phrase:
+def _text(stored: LearnedSet) -> Phrase:
     before, after = (f"{100 * share:.1f}" for share in stored.misread)
     if stored.weights:
         better = phrase(
@@ -244,9 +244,9 @@ class LightStep(GuideStep):
         if seen.found.warnings:
             note = f"drawn into {write_drawn(self._folder, 'light.png', draw_light(image, seen.found))}"
         low, high = seen.kept.contrast
-        words = phrase("{low} to {high} grey levels between face and pips", low=f"{low:.0f}", high=f"{high:.0f}")
+        text = phrase("{low} to {high} grey levels between face and pips", low=f"{low:.0f}", high=f"{high:.0f}")
         return StepResult(
-            replace(self._before, light=seen.kept), words, seen.found.warnings, _shapes_of(seen.found), note
+            replace(self._before, light=seen.kept), text, seen.found.warnings, _shapes_of(seen.found), note
         )
 
 
@@ -290,7 +290,7 @@ class KnockStep(GuideStep):
                 "Have the tiles ready. Listening takes {seconds} seconds; follow the instructions.", seconds=duration_s
             )
             return (ready,)
-        return (self._hearing.part.words,)
+        return (self._hearing.part.text,)
 
     @property
     def seen(self) -> tuple[str, ...]:
@@ -336,7 +336,7 @@ class KnockStep(GuideStep):
             raise RefusedError(phrase("listening has not finished"))
         self.close()
         calibration = fit_timetable(hearing.heard, self._parts)
-        words = phrase(
+        text = phrase(
             "{found} of {knocks} knocks detected, {passed} of {tiles} tile sounds mistaken for knocks",
             found=calibration.found,
             knocks=calibration.knocks,
@@ -348,7 +348,7 @@ class KnockStep(GuideStep):
             if calibration.margin < 0
             else ()
         )
-        return StepResult(replace(self._before, knock=calibration), words, warnings)
+        return StepResult(replace(self._before, knock=calibration), text, warnings)
 
     def close(self) -> None:
         """Close the sensor."""

@@ -65,9 +65,9 @@ class HubPage {
     const names = [...[...this.tables.values()].map((one) => one.tournament), ...this.standings.map((one) => one.name)];
     const known = [...new Set(names.filter((name) => name !== null))].sort((one, other) => one.localeCompare(other));
     byId("tournament-label").hidden = known.length < 2;
-    const offered = [{ name: ALL, words: say("All tournaments") }, ...known.map((name) => ({ name, words: name }))];
+    const offered = [{ name: ALL, text: say("All tournaments") }, ...known.map((name) => ({ name, text: name }))];
     const chosen = byId("tournament").value;
-    keep(byId("tournament"), offered, (one) => one.name, (one) => make("option", { value: one.name }, one.words));
+    keep(byId("tournament"), offered, (one) => one.name, (one) => make("option", { value: one.name }, one.text));
     byId("tournament").value = known.includes(chosen) && known.length > 1 ? chosen : ALL;
   }
 

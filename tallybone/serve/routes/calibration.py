@@ -63,7 +63,7 @@ class FoundShown:
     """Result of a check: whether it passed, and a description."""
 
     well: bool
-    words: str
+    text: str
 
 
 class RestoreSaid(StrictModel):
@@ -113,7 +113,7 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: Requests, ac
     async def check(author: Annotated[Author, Depends(insider)], lang: Language = "en") -> Response:
         """Compare the current camera image with the stored calibration."""
         await fulfil(PlainRequest.CHECK_CALIBRATION, desk)
-        found = tuple(FoundShown(each.grade is Grade.OK, plain(each.words)) for each in calibration.findings)
+        found = tuple(FoundShown(each.grade is Grade.OK, plain(each.text)) for each in calibration.findings)
         return Response(as_json(found, lang), media_type="application/json")
 
     @router.post("/calibration/restore", status_code=204)
@@ -140,8 +140,8 @@ def _stored(calibration: ServedCalibration) -> StoredShown:
         plain(calibration.camera),
         calibration.calibrating.newest is not None,
         written_at,
-        () if now is None else tuple(plain(words) for words in known_words(now)),
-        tuple(plain(words) for words in knocks.words),
+        () if now is None else tuple(plain(text) for text in known_words(now)),
+        tuple(plain(text) for text in knocks.text),
         problem,
         tuple(_earlier(number, backup) for number, backup in earlier if backup.exists()),
     )

@@ -203,7 +203,7 @@ def _faults_of(said: NewMatch, players: tuple[str, ...]) -> tuple[FaultShown, ..
     faults = list(checked(said.game, said.options, len(players)).faults)
     if not all(players):
         faults.append(FaultShown("players", phrase("each player needs a name")))
-    faults += (FaultShown("players", words) for words in name_problems(players))
+    faults += (FaultShown("players", text) for text in name_problems(players))
     if said.set not in {tile_set.value for tile_set in TileSet}:
         faults.append(FaultShown("set", phrase("expected {allowed}", allowed=either(TileSet))))
     return tuple(faults)
@@ -211,9 +211,9 @@ def _faults_of(said: NewMatch, players: tuple[str, ...]) -> tuple[FaultShown, ..
 
 def not_begun(faults: tuple[FaultShown, ...], language: str) -> Response:
     """Return a response with status 422 and the problems with a match, in a language."""
-    shown = tuple(FaultShown(fault.field, plain(fault.words)) for fault in faults)
-    words = listed((fault_of(fault.field, fault.words) if fault.field else fault.words for fault in shown), "; ")
-    return Response(as_json(NotBegun(plain(words), shown), language), 422, media_type="application/json")
+    shown = tuple(FaultShown(fault.field, plain(fault.text)) for fault in faults)
+    text = listed((fault_of(fault.field, fault.text) if fault.field else fault.text for fault in shown), "; ")
+    return Response(as_json(NotBegun(plain(text), shown), language), 422, media_type="application/json")
 
 
 async def fulfil(wish: TableRequest, desk: Requests) -> None:

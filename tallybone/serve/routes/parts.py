@@ -109,8 +109,8 @@ def parts_test_routes(access: Access, test: PartsTest, desk: Requests) -> APIRou
     async def state() -> TestShown:
         """Progress of the test of the parts, or the result of the last one."""
         now = test.state
-        lines = tuple(plain(line) for line in now.words[-_MAX_WORDS:].split("\n") if line.strip())
-        results = tuple(replace(result, words=plain(result.words)) for result in now.results)
+        lines = tuple(plain(line) for line in now.text[-_MAX_WORDS:].split("\n") if line.strip())
+        results = tuple(replace(result, text=plain(result.text)) for result in now.results)
         keys = (*now.keys, LEAVES) if now.is_running else ()
         return TestShown(now.is_running, lines, keys, results)
 

@@ -60,7 +60,7 @@ export class Agreed {
 
   /** Store the reason why the match was not started. */
   refuse({ faults, error }) {
-    this.faults = faults ?? [{ field: "", words: error }];
+    this.faults = faults ?? [{ field: "", text: error }];
   }
 
   valueOf(key) {
@@ -72,7 +72,7 @@ export class Agreed {
   }
 
   faultOf(key) {
-    const words = this.faults.filter((one) => one.field === key).map((one) => one.words);
+    const words = this.faults.filter((one) => one.field === key).map((one) => one.text);
     return words.length === 0 ? null : words.join(" ");
   }
 }

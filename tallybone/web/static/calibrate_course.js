@@ -37,7 +37,7 @@ export class CalibrateCourse {
     write(byId("calibrate-todo"), this.todo(shown));
     write(byId("calibrate-refused"), shown.refused === "" ? "" : say("Not yet: {why}.", { why: shown.refused }));
     const seen = isOver ? shown.known : shown.problem === null ? shown.seen : [shown.problem];
-    keep(byId("calibrate-seen"), seen.map((words, at) => ({ words, at })), (one) => one.at, (one) => make("li", {}, foreign(one.words)));
+    keep(byId("calibrate-seen"), seen.map((words, at) => ({ text: words, at })), (one) => one.at, (one) => make("li", {}, foreign(one.text)));
     this.sight.root.hidden = isOver || shown.picture === null || shown.step === "knock";
     this.sight.show(shown);
     this.zones.show(shown);
@@ -74,7 +74,7 @@ export class CalibrateCourse {
     return make("li", {}, go);
   }
 
-  choice({ press, words, isFirst, step, stage }) {
+  choice({ press, text: words, isFirst, step, stage }) {
     return button(sentence(words, []), () => this.decide("calibration/press", { press, step, stage }), { class: isFirst ? "primary" : null });
   }
 

@@ -30,7 +30,7 @@ export class Stored {
   show({ camera, written_at: writtenAt, known, learned, problem, earlier }) {
     this.root.hidden = false;
     write(this.about, `${camera} · ${writtenAt === null ? say("nothing yet") : dateOf(writtenAt)}`);
-    keep(this.known, known.map((words, at) => ({ words, at })), (one) => one.at, (one) => make("li", {}, foreign(one.words)));
+    keep(this.known, known.map((words, at) => ({ text: words, at })), (one) => one.at, (one) => make("li", {}, foreign(one.text)));
     write(this.learned, learned.join(" "));
     this.knocks.hidden = learned.length === 0;
     write(this.wrong, problem ?? "");
@@ -48,7 +48,7 @@ export class Stored {
   async compare() {
     this.found.replaceChildren(make("li", {}, say("Checking. This takes a few seconds.")));
     await this.ask("calibration/check", {}, (told) => {
-      const signs = told.map(({ well, words }) => make("li", { class: well ? "" : "wrong" }, make("span", { "aria-hidden": "true" }, well ? "✓ " : "! "), foreign(words)));
+      const signs = told.map(({ well, text: words }) => make("li", { class: well ? "" : "wrong" }, make("span", { "aria-hidden": "true" }, well ? "✓ " : "! "), foreign(words)));
       this.found.replaceChildren(...signs);
     }, () => this.found.replaceChildren());
   }

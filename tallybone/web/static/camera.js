@@ -69,7 +69,7 @@ export class CameraView {
   tell() {
     const { eye } = this.snapshot;
     const old = this.age_s < OLD_S ? "" : say("last picture {ago}", { ago: agoOf(this.age_s) });
-    const words = [old, eye?.lost ?? eye?.words].filter(Boolean).join("; ");
+    const words = [old, eye?.lost ?? eye?.text].filter(Boolean).join("; ");
     // Without a complaint, the words begin with the name of the camera, which keeps its small letter.
     write(byId("eye"), old || eye?.lost ? sentence(words, []) : words);
   }

@@ -66,7 +66,7 @@ function nameOf(play, players) {
   const player = players.find((one) => one.seat === play.seat);
   const name = player?.name ?? "";
   const done = play.pips?.join("-") ?? (play.kind in NAMES ? say(NAMES[play.kind]) : "");
-  if (done === "") return [play.words, ""];
+  if (done === "") return [play.text, ""];
   return [say("{what} by {name}", { what: done, name }), `${done} ${shorten(player, players)}`];
 }
 
@@ -130,7 +130,7 @@ export function openMore(snapshot, desk) {
 export function showQuestion(snapshot, desk) {
   const asked = snapshot.question;
   const names = snapshot.players.map((player) => player.name);
-  writeLong(byId("question-words"), sentence(asked?.words ?? "", names));
+  writeLong(byId("question-words"), sentence(asked?.text ?? "", names));
   keep(byId("question-tiles"), asked === null ? [] : cropsOf(asked, snapshot.match.count, desk), (one) => one.path, drawCrop);
   const chosen = asked?.chosen ?? null;
   const brief = (text) => snapshot.players.reduce((shorter, player) => shorter.replaceAll(player.name, shorten(player, snapshot.players)), sentence(text, names));
@@ -145,7 +145,7 @@ export function showQuestion(snapshot, desk) {
   writeLong(byId("unsure-words"), sentence(say("is this a tile? It cannot be read: move it a little, or take it away"), []));
   const odd = snapshot.irregular ?? [];
   byId("irregular").hidden = odd.length === 0;
-  keep(byId("irregular-list"), odd, (one) => one.seq, (one) => drawIrregular({ ...one, words: sentence(one.words, names) }, desk));
+  keep(byId("irregular-list"), odd, (one) => one.seq, (one) => drawIrregular({ ...one, text: sentence(one.text, names) }, desk));
 }
 
 /** Return the choices as a television shows them: if all of them would be too small to read, the selected one or their number. */
@@ -162,7 +162,7 @@ function lengthOf(choices) {
   return choices.reduce((sum, { text }) => sum + [...text].length + 3, 0);
 }
 
-function drawIrregular({ seq, words: text, can_stand: canStand }, desk) {
+function drawIrregular({ seq, text, can_stand: canStand }, desk) {
   if (desk === null) return make("li", {}, foreign(text));
   const stands = canStand ? button(say("Accept"), () => desk.act({ type: "stands", seq }, say("Accepted."))) : "";
   const remove = button(say("It did not happen"), () => desk.act({ type: "remove", seq }, say("Removed: {what}.", { what: text })));

@@ -22,9 +22,9 @@ export async function endsBefore(before, pips, snapshot, { isMoved = false } = {
   const found = await read(`ends?before=${before}&${pips.map((number) => `pips=${number}`).join("&")}`);
   const ends = found.map((end) => placed(end, snapshot));
   const isAlike = (end) => ends.filter((other) => other.seq === end.seq && other.value === end.value).length > 1;
-  const open = ends.filter((end) => !(isMoved && end.taken)).map((end) => ({ ...end, words: isAlike(end) ? sideOf(end) : valueOf(end) }));
+  const open = ends.filter((end) => !(isMoved && end.taken)).map((end) => ({ ...end, text: isAlike(end) ? sideOf(end) : valueOf(end) }));
   // Free arms of a starter are equivalent, so they count as one end.
-  const named = open.filter((one, at) => open.findIndex((other) => other.seq === one.seq && other.words === one.words) === at);
+  const named = open.filter((one, at) => open.findIndex((other) => other.seq === one.seq && other.text === one.text) === at);
   const fitting = named.filter((end) => end.fits);
   return fitting.length > 0 ? fitting : named;
 }
@@ -32,7 +32,7 @@ export async function endsBefore(before, pips, snapshot, { isMoved = false } = {
 /** Return a button for each end; the *chosen* one is marked. */
 export function endKeys(ends, chosen, onEnd) {
   const isChosen = (end) => chosen !== null && chosen.seq === end.seq && chosen.port === end.port;
-  return ends.map((end) => button(make("span", {}, end.words), () => onEnd(end), { class: "choice end-key", "aria-pressed": isChosen(end) ? "true" : "false" }, drawing(end)));
+  return ends.map((end) => button(make("span", {}, end.text), () => onEnd(end), { class: "choice end-key", "aria-pressed": isChosen(end) ? "true" : "false" }, drawing(end)));
 }
 
 function placed(end, snapshot) {

@@ -19,10 +19,10 @@ function showHand() {
     drawFelt(felt, layout, null);
     felt.setAttribute("aria-label", `Layout: ${layout.tiles.map((tile) => tile.pips.join("-")).join(", ")}`);
     players.replaceChildren(...own.map((player, seat) => playerRow(player, seat, provisional)));
-    says.textContent = step.words;
+    says.textContent = step.text;
     count.textContent = `${at + 1} / ${steps.length}`;
     range.value = at;
-    range.setAttribute("aria-valuetext", `${at + 1} / ${steps.length}: ${step.words}`);
+    range.setAttribute("aria-valuetext", `${at + 1} / ${steps.length}: ${step.text}`);
     picture.hidden = pictures[at] === null;
     if (pictures[at] !== null) picture.src = pictures[at];
   };

@@ -61,7 +61,7 @@ export class HealthView {
 }
 
 /** Return the list item of a finding. */
-export function findingOf({ part, grade, words, mend, commands }) {
+export function findingOf({ part, grade, text: words, mend, commands }) {
   const [, sign] = GRADES[grade];
   const head = make("p", { class: "finding-head" }, make("span", { class: "sign", "aria-hidden": "true" }, sign), make("strong", {}, foreign(sentence(part, []))), make("small", {}, say(GRADES[grade][0])));
   const help = mend === "" ? null : make("p", {}, foreign(mend));

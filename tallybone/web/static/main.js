@@ -112,7 +112,7 @@ class Page {
     const problems = snapshot.problems ?? [];
     byId("problems").hidden = problems.length === 0;
     keep(byId("problem-list"), problems, (text) => text, (text) => make("li", {}, foreign(text)));
-    const said = [snapshot.last?.words, snapshot.question?.words ?? snapshot.waits_for].filter(Boolean).join(". ");
+    const said = [snapshot.last?.text, snapshot.question?.text ?? snapshot.waits_for].filter(Boolean).join(". ");
     write(byId("announcer"), said);
     this.voice.tell(snapshot);
     this.sound.tell(snapshot);

@@ -84,7 +84,7 @@ export class MatchForm {
 
   parts() {
     const { agreed } = this;
-    const general = agreed.faults.filter((one) => this.isGeneral(one.field)).map((one) => (one.field ? `${one.field}: ${one.words}` : one.words));
+    const general = agreed.faults.filter((one) => this.isGeneral(one.field)).map((one) => (one.field ? `${one.field}: ${one.text}` : one.text));
     const target = agreed.shown.options.find((one) => one.key === "target");
     const others = agreed.options.filter((one) => !OWN_PLACE.includes(one.key));
     return [

@@ -59,7 +59,7 @@ export class PartsView {
   draw({ running, lines, keys, results }) {
     const held = this.keys.contains(document.activeElement);
     this.begin.hidden = running;
-    keep(this.said, lines.map((words, at) => ({ words, at })), (one) => one.at, (one) => make("li", {}, foreign(one.words)));
+    keep(this.said, lines.map((words, at) => ({ text: words, at })), (one) => one.at, (one) => make("li", {}, foreign(one.text)));
     keep(this.keys, keys, (key) => key, (key) => button(say(KEYS[key]), () => this.send("parts/test/answer", { key }), { "data-answer": key, class: key === "q" ? "danger" : "" }));
     keep(this.results, results, (one) => one.part, resultOf);
     // Keep the focus on the answers for keyboard users.
@@ -74,7 +74,7 @@ export class PartsView {
   }
 }
 
-function resultOf({ part, outcome, words }) {
+function resultOf({ part, outcome, text: words }) {
   const [grade, sign] = OUTCOMES[outcome];
   const head = make("p", { class: "finding-head" }, make("span", { class: "sign", "aria-hidden": "true" }, sign), make("strong", {}, foreign(part)), make("small", {}, say(CALLED[outcome])));
   return make("li", { class: "card finding", "data-grade": grade }, head, make("p", {}, foreign(words)));

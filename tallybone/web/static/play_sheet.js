@@ -25,7 +25,7 @@ export function openPlay(seq, snapshot, desk) {
   };
   const parts = [
     tile !== undefined || LAID.includes(play?.kind) ? evidenceOf(`evidence/${seq}.jpg`, play ?? {}, readingOf(tile)) : null,
-    play?.words ? make("p", { class: "about" }, foreign(play.words)) : null,
+    play?.text ? make("p", { class: "about" }, foreign(play.text)) : null,
     play?.irregular ? make("p", { class: "wrong" }, foreign(play.irregular)) : null,
     play?.inferred ? make("p", { class: "about" }, say("Not seen: inferred from later pictures.")) : null,
     pips === null ? null : part(say("Which tile was it?"), pipsPad(pips, snapshot, (to) => amend("pips", to))),
@@ -44,7 +44,7 @@ export function openPlay(seq, snapshot, desk) {
 
 function nameOf(play, pips, snapshot) {
   const player = snapshot.players.find((one) => one.seat === play?.seat);
-  if (pips === null) return play?.words ?? "";
+  if (pips === null) return play?.text ?? "";
   return player === undefined ? pips.join("-") : say("{name}: {what}", { name: player.name, what: pips.join("-") });
 }
 

@@ -16,13 +16,13 @@ function rowOf(play, onPlay, desk) {
   const points = play.points ? make("span", { class: "points" }, say("+{points}", { points: play.points })) : null;
   const wrong = play.irregular ?? "";
   // An action against the rules without a tile is described by the reason alone if its words only repeat it.
-  const isSame = !play.pips && wrong !== "" && plainly(play.words).includes(plainly(wrong));
-  const about = play.pips ? play.pips.join("-") : isSame ? "" : sentence(play.words, [play.name]);
+  const isSame = !play.pips && wrong !== "" && plainly(play.text).includes(plainly(wrong));
+  const about = play.pips ? play.pips.join("-") : isSame ? "" : sentence(play.text, [play.name]);
   const name = play.pips ? foreign(play.name, { class: "name" }) : "";
   const one = button("", () => onPlay(play.seq), { class: `play${play.seat === null ? "" : ` seat-${play.seat % 6}`}${play.irregular ? " is-irregular" : ""}${play.inferred ? " is-inferred" : ""}` });
   one.append(play.pips ? tileIcon(play.pips) : make("span", { class: "no-tile" }), name);
   if (about !== "") one.append(" ", foreign(about, { class: "what" }));
-  if (wrong !== "") one.append(" ", foreign(isSame ? sentence(play.words, [play.name]) : wrong, { class: "why" }));
+  if (wrong !== "") one.append(" ", foreign(isSame ? sentence(play.text, [play.name]) : wrong, { class: "why" }));
   if (play.inferred) one.append(" ", make("span", { class: "not-seen" }, say("not seen")));
   if (points !== null) one.append(" ", points);
   return make("li", {}, one, play.inferred ? rightKey(play, desk) : null);
@@ -34,6 +34,6 @@ function plainly(words) {
 
 /** Return the button that confirms an inferred play. */
 export function rightKey(play, desk, onPress = () => {}) {
-  const confirm = () => (onPress(), desk.act({ type: "confirm", seq: play.seq }, say("Confirmed: {what}.", { what: play.words })));
-  return button(say("Confirm"), confirm, { "aria-description": play.words });
+  const confirm = () => (onPress(), desk.act({ type: "confirm", seq: play.seq }, say("Confirmed: {what}.", { what: play.text })));
+  return button(say("Confirm"), confirm, { "aria-description": play.text });
 }

@@ -65,7 +65,7 @@ export class ReplayView {
     this.wanted = step;
     this.showSteps(step);
     const one = this.told.steps[step];
-    write(this.says, one === undefined ? "" : `${lengthOf(one.t_ms)} ${sentence(one.words, this.told.players)}`);
+    write(this.says, one === undefined ? "" : `${lengthOf(one.t_ms)} ${sentence(one.text, this.told.players)}`);
     this.evidence.replaceChildren(...(one?.evidence ? [evidenceOf(`${this.base}/steps/${step}/evidence.jpg`, one)] : []));
     this.ask();
   }
@@ -135,7 +135,7 @@ export class ReplayView {
     const own = one.seat === null ? "" : ` seat-${one.seat % 6}`;
     const row = button("", () => this.scrubber.goTo(one.at), { class: `play${own}${one.irregular ? " is-irregular" : ""}` });
     row.append(make("span", { class: "about" }, lengthOf(one.t_ms)), one.pips ? tileIcon(one.pips) : make("span", { class: "no-tile" }));
-    row.append(" ", foreign(sentence(one.words, this.told.players), { class: "what" }));
+    row.append(" ", foreign(sentence(one.text, this.told.players), { class: "what" }));
     if (points !== null) row.append(" ", points);
     return make("li", { "data-at": one.at }, row);
   }

@@ -96,7 +96,7 @@ function aboutOf(player) {
 /** Return the last message, or null if there is none or it is shown as the question or the turn. After the match, no note replaces its winner. */
 function toldOf({ told, question, match, waits_for: waits }) {
   const newest = told.find((one) => !match.over || one.kind !== "note") ?? null;
-  const isShown = (newest?.kind === "unclear" && question !== null) || newest?.words === waits;
+  const isShown = (newest?.kind === "unclear" && question !== null) || newest?.text === waits;
   return isShown ? null : newest;
 }
 
@@ -110,9 +110,9 @@ function briefOf({ team, tiles }) {
 function showLast(last, told, names, count) {
   byId("no-last").hidden = last !== null || told !== null;
   keep(byId("last"), last === null ? [] : [{ ...last, sum: last.sum ?? count }], () => "last", (one) => lastOf(one, names));
-  const isMore = told !== null && told.words !== last?.words;
+  const isMore = told !== null && told.text !== last?.text;
   byId("told").hidden = !isMore;
-  writeLong(byId("told"), isMore ? sentence(told.words, names) : "");
+  writeLong(byId("told"), isMore ? sentence(told.text, names) : "");
 }
 
 function lastOf(last, names) {

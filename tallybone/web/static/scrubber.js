@@ -66,7 +66,7 @@ export class Scrubber {
     this.range.value = t_ms;
     const where = `${lengthOf(t_ms)} / ${lengthOf(this.told.length_ms)}`;
     this.time.textContent = where;
-    this.range.setAttribute("aria-valuetext", `${where} ${this.told.steps[step]?.words ?? ""}`);
+    this.range.setAttribute("aria-valuetext", `${where} ${this.told.steps[step]?.text ?? ""}`);
     this.onMoment({ step, frame, isPlaying: this.timer !== 0 });
   }
 

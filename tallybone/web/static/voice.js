@@ -42,8 +42,8 @@ export class Voice {
 function spoken({ last, told, question, waits_for: waits }) {
   const points = last?.points ?? 0;
   const play = points > 0 ? say("{what}, scores {points}", { what: last.what, points }) : last?.what;
-  const after = told[0] !== undefined && told[0].words !== last?.words ? told[0].words : null;
-  return [play, after, question?.words ?? waits].filter(Boolean).join(". ");
+  const after = told[0] !== undefined && told[0].text !== last?.text ? told[0].text : null;
+  return [play, after, question?.text ?? waits].filter(Boolean).join(". ");
 }
 
 /** Return a voice for the language of the page, or null for the browser's default. */

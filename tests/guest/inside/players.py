@@ -136,7 +136,7 @@ class Players:
             "totals": [player["total"] for player in state["players"]],
             "turn": [int(player["turn"]) for player in state["players"]],
             "lit": self.lit(),
-            "question": state["question"] and state["question"]["words"],
+            "question": state["question"] and state["question"]["text"],
             "problems": state["problems"],
         }
 

@@ -38,7 +38,7 @@ def main(folder: Path, rounds: int) -> None:
     turn, totals = table.see()["turn"], table.see()["totals"]
 
     def problems(word: str) -> list[str]:
-        return [words for words in table.see()["problems"] if word in words]
+        return [text for text in table.see()["problems"] if word in text]
 
     def is_right(part: str, word: str, plugged_s: float) -> bool:
         if problems(word):
@@ -54,12 +54,12 @@ def main(folder: Path, rounds: int) -> None:
             for _ in range(times * rounds):
                 unplugging = shell(unplug)
                 reported_s = until(partial(problems, word))
-                words = problems(word)
+                text = problems(word)
                 assert unplugging.wait(_PATIENCE_S) == 0, part
                 plugged_s = time.monotonic()
                 assert shell(plug).wait(_PATIENCE_S) == 0, part
                 back_s = until(partial(is_right, part, word, plugged_s))
-                line = {"part": part, "words": words, "reported_s": reported_s, "back_s": back_s}
+                line = {"part": part, "text": text, "reported_s": reported_s, "back_s": back_s}
                 file.write(json.dumps(line) + "\n")
 
 

@@ -275,7 +275,7 @@ class TestMicrophone:
         assert sensor.state.trouble is None
 
     @pytest.mark.parametrize(
-        ("samples", "words"),
+        ("samples", "text"),
         [
             (clipped(knocks((0.5, 1.5, 2.5, 3.5))), "clips"),
             (gated(knocks((0.5, 1.5, 2.5, 3.5)), by_db=200), "noise gate"),
@@ -285,7 +285,7 @@ class TestMicrophone:
         ids=["clipped", "gated", "muted", "good"],
     )
     def test_clipping_gating_and_silence_are_warnings(
-        self, clock: Clock, samples: np.ndarray, words: str | None
+        self, clock: Clock, samples: np.ndarray, text: str | None
     ) -> None:
         sensor, library = self.started(clock)
         for part in np.array_split(np.concatenate([samples] * 3), 20):
@@ -293,7 +293,7 @@ class TestMicrophone:
             sensor.read()
         state = sensor.state
         assert state.problem is None
-        assert state.warning is None if words is None else words in str(state.warning)
+        assert state.warning is None if text is None else text in str(state.warning)
 
     def test_unread_sound_counts_as_missing(self, clock: Clock) -> None:
         sensor, library = self.started(clock)
@@ -358,13 +358,13 @@ class TestFile:
         assert str(sensor.state.problem).endswith("a.wav: at its end")
 
     def test_a_missing_or_invalid_file_is_only_a_problem(self, clock: Clock, tmp_path: Path) -> None:
-        for data, words in ((None, "No such file"), (b"text", "expected a WAV file")):
+        for data, text in ((None, "No such file"), (b"text", "expected a WAV file")):
             path = tmp_path / "b.wav"
             if data is not None:
                 path.write_bytes(data)
             sensor = WavKnockSensor(path, clock=clock)
             sensor.start()
-            assert words in str(sensor.state.problem)
+            assert text in str(sensor.state.problem)
             assert sensor.read() == ()
 
 

@@ -95,20 +95,20 @@ def test_a_cut_file_gives_its_samples_and_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("claimed_bytes", [0xFFFFFFF0, 0xFFFFFFFF])
 @pytest.mark.parametrize(
-    ("rate_hz", "file_bytes", "words"),
+    ("rate_hz", "file_bytes", "text"),
     [
         (48_000, 0xFFFFFFF0, "at most 1024 MB of sound, got 4095"),
         (4_000, 200_000_000, "at most 4 hours of sound, got 6.9"),
     ],
 )
 def test_oversized_files_are_refused_immediately(
-    tmp_path: Path, claimed_bytes: int, rate_hz: int, file_bytes: int, words: str
+    tmp_path: Path, claimed_bytes: int, rate_hz: int, file_bytes: int, text: str
 ) -> None:
     path = tmp_path / "a.wav"
     path.write_bytes(wav_bytes(b"", rate_hz=rate_hz)[:-4] + struct.pack("<I", claimed_bytes))
     with path.open("r+b") as file:
         file.truncate(44 + file_bytes)
-    with pytest.raises(WavError, match=words):
+    with pytest.raises(WavError, match=text):
         next(read_wav(path))
 
 
@@ -145,8 +145,8 @@ WRONG: dict[str, tuple[bytes, str]] = {
 
 @pytest.mark.parametrize("kind", WRONG)
 def test_invalid_files_are_refused_with_a_message(kind: str, tmp_path: Path) -> None:
-    data, words = WRONG[kind]
-    with pytest.raises(WavError, match=words):
+    data, text = WRONG[kind]
+    with pytest.raises(WavError, match=text):
         read(tmp_path / "a.wav", data)
 
 

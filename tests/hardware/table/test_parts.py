@@ -244,18 +244,18 @@ def test_parts_on_mock_pins() -> None:
 
 @pytest.mark.skipif(Path("/dev/gpiochip0").exists(), reason="this machine has pins")
 @pytest.mark.parametrize(
-    ("part", "words"),
+    ("part", "text"),
     [
         (SingleSettings(driver="single", pins=(5,)), "lgpio"),
         (LEDS, "spi"),
     ],
 )
-def test_without_a_pi_the_parts_report_missing_requirements(part: LedsDriver, words: str) -> None:
+def test_without_a_pi_the_parts_report_missing_requirements(part: LedsDriver, text: str) -> None:
     opener = PartOpener(PinLibrary.LGPIO, VirtualPanel(()), time.monotonic_ns)
     parts = Parts(HardwareSettings(leds=(part,)), opener, clock=time.monotonic_ns)
     try:
         soon(lambda: bool(parts.problems))
-        assert words in str(parts.problems)
+        assert text in str(parts.problems)
     finally:
         parts.close()
 

@@ -163,5 +163,5 @@ def test_the_sheet_keeps_the_worst_cases(tmp_path: Path) -> None:
 def test_a_single_image_does_not_fill_the_sheet() -> None:
     many = JudgedTable((), tuple(seen(100, 100, (1, 2), sure) for sure in np.linspace(0.1, 0.9, 50).tolist()))
     cases = worst_in(many, IMAGE, "a", "checks")
-    assert [case.cell.words for case in cases][:2] == ["spare 1-2 (0.90)", "spare 1-2 (0.88)"]
+    assert [case.cell.text for case in cases][:2] == ["spare 1-2 (0.90)", "spare 1-2 (0.88)"]
     assert len(cases) < 10

@@ -97,8 +97,8 @@ def test_a_wrong_label_gives_one_mistake_and_one_crop(album: Album, tmp_path: Pa
     figures = album.figures(sheet=sheet)
     (mistake,) = figures["mistakes"]
     assert (mistake["image"], mistake["wrong"]) == ("loose.png", "wrong pips")
-    assert mistake["words"].startswith("3-")
-    assert f" read as {original}-" in mistake["words"]
+    assert mistake["text"].startswith("3-")
+    assert f" read as {original}-" in mistake["text"]
     assert figures["sheets"] == [str(sheet)]
     drawn = cv2.imread(str(sheet))
     assert drawn is not None

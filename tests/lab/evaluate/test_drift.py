@@ -39,8 +39,8 @@ def test_a_bump_during_a_play_is_detected_and_costs_nothing(tmp_path: Path) -> N
 def test_a_large_push_suspends_the_game_until_the_camera_is_back(tmp_path: Path) -> None:
     away = CameraPush(2, PushTime.BEFORE, 120.0, -70.0, 0.0)  # the boneyard is at the top right
     session = judged(tmp_path / "a.mcap", away, CameraPush(4, PushTime.BEFORE, 1.0, 1.0, 0.1))
-    words = [observation.lost for observation in session.camera]
-    assert any(text is not None and "put it back" in text for text in words)
-    assert words[-1] is None
+    message = [observation.lost for observation in session.camera]
+    assert any(text is not None and "put it back" in text for text in message)
+    assert message[-1] is None
     assert session.camera[-1].error_px < 1.5
     assert Figures.of([session]).unflagged == 0

@@ -46,8 +46,8 @@ def reading(*tiles: SeenTile, joins: tuple[Join, ...] = ()) -> Reading:
     return Reading(1000, 1000, tiles, joins)
 
 
-def words(label: PhotoLabel, reading_: Reading) -> list[str]:
-    return [mistake.words for mistake in mistakes_in(judge_photo(label, reading_))]
+def text(label: PhotoLabel, reading_: Reading) -> list[str]:
+    return [mistake.text for mistake in mistakes_in(judge_photo(label, reading_))]
 
 
 def test_a_tile_read_in_reverse_is_right() -> None:
@@ -55,24 +55,24 @@ def test_a_tile_read_in_reverse_is_right() -> None:
     reversed_tile = SeenTile(
         Face.UP, box(x, y), (Half(5, 1.0, (x + SIDE_PX / 2, y)), Half(2, 1.0, (x - SIDE_PX / 2, y)))
     )
-    assert words(PhotoLabel("a.jpg", (label_at(2, 5, x, y),)), reading(reversed_tile)) == []
+    assert text(PhotoLabel("a.jpg", (label_at(2, 5, x, y),)), reading(reversed_tile)) == []
 
 
 def test_wrong_pips_are_reported_with_their_confidence() -> None:
-    assert words(PhotoLabel("a.jpg", (label_at(2, 5, 100, 100),)), reading(seen(2, 6, 100, 100))) == [
+    assert text(PhotoLabel("a.jpg", (label_at(2, 5, 100, 100),)), reading(seen(2, 6, 100, 100))) == [
         "2-5 read as 2-6 (0.80)"
     ]
 
 
 def test_a_tile_is_found_within_a_third_of_a_side() -> None:
     label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100),))
-    assert words(label, reading(seen(2, 5, 100, 113))) == []
-    assert words(label, reading(seen(2, 5, 100, 115))) == ["missed 2-5", "spare 2-5 (0.80)"]
+    assert text(label, reading(seen(2, 5, 100, 113))) == []
+    assert text(label, reading(seen(2, 5, 100, 115))) == ["missed 2-5", "spare 2-5 (0.80)"]
 
 
 def test_the_nearer_of_two_readings_counts_and_the_other_is_spare() -> None:
     label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100),))
-    assert words(label, reading(seen(1, 1, 100, 108), seen(2, 5, 100, 101))) == ["spare 1-1 (0.80)"]
+    assert text(label, reading(seen(1, 1, 100, 108), seen(2, 5, 100, 101))) == ["spare 1-1 (0.80)"]
 
 
 def test_ignored_and_standing_tiles_do_not_count() -> None:
@@ -81,8 +81,8 @@ def test_ignored_and_standing_tiles_do_not_count() -> None:
         (label_at(2, 5, 100, 100), TileLabel(LabelFace.STANDING, (300, 300), ())),
         ignored=(IgnoredBox(500, 500, 600, 600),),
     )
-    assert words(label, reading(seen(2, 5, 100, 100), back(310, 310), seen(1, 2, 550, 550), back(550, 520))) == []
-    assert words(label, reading(seen(2, 5, 100, 100), back(400, 310))) == ["spare face-down tile"]
+    assert text(label, reading(seen(2, 5, 100, 100), back(310, 310), seen(1, 2, 550, 550), back(550, 520))) == []
+    assert text(label, reading(seen(2, 5, 100, 100), back(400, 310))) == ["spare face-down tile"]
 
 
 def test_a_tile_below_an_unsure_object_is_missed_but_not_silent() -> None:
@@ -90,7 +90,7 @@ def test_a_tile_below_an_unsure_object_is_missed_but_not_silent() -> None:
     photo = judge_photo(label, reading(unsure(100, 139), unsure(300, 341)))
     counts = count_photo(photo)
     assert (counts.found, counts.silent, counts.unsure_false) == (0, 1, 1)
-    assert [mistake.words for mistake in mistakes_in(photo)] == [
+    assert [mistake.text for mistake in mistakes_in(photo)] == [
         "missed 2-5, reported as unsure",
         "missed 1-1",
         "reported as unsure, but not a tile",
@@ -123,8 +123,8 @@ def test_a_misread_half_is_bold_above_the_confidence_threshold() -> None:
 
 def test_backs_are_matched_by_position() -> None:
     label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100), TileLabel(LabelFace.DOWN, (300, 300), ())))
-    assert words(label, reading(seen(2, 5, 100, 100), back(320, 310))) == []
-    assert words(label, reading(seen(2, 5, 100, 100), back(340, 300))) == [
+    assert text(label, reading(seen(2, 5, 100, 100), back(320, 310))) == []
+    assert text(label, reading(seen(2, 5, 100, 100), back(340, 300))) == [
         "missed face-down tile",
         "spare face-down tile",
     ]
@@ -135,15 +135,15 @@ def test_joins_are_compared_by_the_matched_tiles() -> None:
         "a.jpg", (label_at(2, 5, 100, 100), label_at(5, 1, 180, 100), label_at(1, 1, 260, 100)), (Join(0, 1, 1, 0),)
     )
     tiles = (seen(1, 1, 260, 100), seen(5, 1, 180, 100), seen(2, 5, 100, 100))
-    assert words(label, reading(*tiles, joins=(Join(1, 0, 2, 1),))) == []
+    assert text(label, reading(*tiles, joins=(Join(1, 0, 2, 1),))) == []
     spare, missed = "spare join 1-1 to 5-1", "missed join 2-5 to 5-1"
-    assert words(label, reading(*tiles, joins=(Join(0, 0, 1, 1),))) == [missed, spare]
+    assert text(label, reading(*tiles, joins=(Join(0, 0, 1, 1),))) == [missed, spare]
 
 
 def test_joins_are_not_judged_without_labels() -> None:
     label = PhotoLabel("a.jpg", (label_at(2, 5, 100, 100), label_at(5, 1, 180, 100)))
     reading_ = reading(seen(2, 5, 100, 100), seen(5, 1, 180, 100), joins=(Join(0, 1, 1, 0),))
-    assert words(label, reading_) == []
+    assert text(label, reading_) == []
     assert count_photo(judge_photo(label, reading_)).joins_said == 0
 
 

@@ -71,7 +71,7 @@ def test_a_missed_tile_counts_for_the_reader_and_the_rules(session: tuple[Path, 
     assert figures.eye_found == figures.plays - 1
     assert figures.wholly_right == figures.plays - 1
     assert not found.hands[0].is_end_right
-    assert any("scored: nothing" in mistake.words for mistake in wrong_in(found.hands))
+    assert any("scored: nothing" in mistake.text for mistake in wrong_in(found.hands))
 
 
 def test_a_misread_tile_counts_for_the_reader(session: tuple[Path, tuple[TableView, ...]]) -> None:
@@ -123,8 +123,8 @@ def test_the_command_prints_tables_by_game_look_and_difficulty(
     path, seen = session
     command = Command(seen)
     assert command.run(path) == 0, command.err
-    for words in ("bones of 2", "classic-felt", "easy", "Nothing was wrong"):
-        assert words in command.out
+    for text in ("bones of 2", "classic-felt", "easy", "Nothing was wrong"):
+        assert text in command.out
     assert max(len(line) for line in command.out.splitlines()) <= 80
 
 
@@ -168,5 +168,5 @@ def test_a_rendered_hand_is_scored_as_played(game: str, players: int, seed: int,
     )
     assert simulate(path, settings, out=io.StringIO()) == 0
     found = judge_session(path)
-    assert [mistake.words for mistake in wrong_in(found.hands)] == []
+    assert [mistake.text for mistake in wrong_in(found.hands)] == []
     assert found.is_winner_right

@@ -111,7 +111,7 @@ def test_a_game_uses_the_calibration_of_its_table(tmp_path: Path) -> None:
     used = use_of(path, 2, None, is_named=True)
     knock = used.calibration.knock
     assert knock == kept
-    assert "calibrated at this table" in used.words[-1]
+    assert "calibrated at this table" in used.text[-1]
     wav = write_wav(tmp_path / "knocks.wav", knocks)
     kinds = [_knocks(wav, classifier) for classifier in (None, learned(load_classifier(), knock.examples))]
     assert kinds[0] > kinds[1]

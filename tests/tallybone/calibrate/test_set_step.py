@@ -81,7 +81,7 @@ def test_a_set_is_learned_corrected_and_stored(learned: GuideCourse, into: Path)
     assert (learned.view.stage, learned.tiles) == (Stage.MEASURES, ())
     until_measured(learned)
     assert sorted(learned.tiles[0].pips) == sorted(other)
-    assert any(words.startswith("Missing: ") for words in learned.view.seen)
+    assert any(text.startswith("Missing: ") for text in learned.view.seen)
     learned.press(GO_ON)
     assert learned.is_over
     kept = load_calibration(into).set

@@ -199,8 +199,8 @@ def test_the_commands_accept_their_documented_arguments(tmp_path: Path, measured
     assert exit_code_of("light", str(tmp_path / "none.png"), file=measured) == 1
 
 
-def exit_code_of(*words: str, file: Path) -> int:
-    return CliRunner().invoke(calibrate_app, [*words, "--file", str(file)]).exit_code
+def exit_code_of(*text: str, file: Path) -> int:
+    return CliRunner().invoke(calibrate_app, [*text, "--file", str(file)]).exit_code
 
 
 def test_drawing_zones_needs_a_picture(tmp_path: Path) -> None:

@@ -47,12 +47,12 @@ def error_text(output: Output) -> str:
 def test_a_set_is_learned_and_used(tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
     rendered = render(draw_whole_set(COLORED, 6, rng, left_out=(27,)), rng)
-    picture, file, words = tmp_path / "set.png", tmp_path / "table.json", captured_output()
+    picture, file, message = tmp_path / "set.png", tmp_path / "table.json", captured_output()
     cv2.imwrite(str(picture), rendered.image)
     assert (
-        calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, annotate_into=tmp_path / "drawn", output=words) == 0
+        calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, annotate_into=tmp_path / "drawn", output=message) == 0
     )
-    text = output_text(words)
+    text = output_text(message)
     assert "27 tiles of a set to double-6 are visible face up." in text
     assert "Missing: 6-6\n" in text
     assert "coloured pips, a bar" in text
@@ -84,10 +84,10 @@ def test_a_set_of_signs_needs_labelled_doubles(tmp_path: Path) -> None:
 
 
 def test_too_few_tiles_write_no_file(tmp_path: Path) -> None:
-    picture, file, words = tmp_path / "empty.png", tmp_path / "table.json", captured_output()
+    picture, file, message = tmp_path / "empty.png", tmp_path / "table.json", captured_output()
     cv2.imwrite(str(picture), np.full((480, 640, 3), 90, np.uint8))
-    assert calibrate_set([picture], file, output=words) == 1
-    assert "0 tiles are visible face up, but at least 10 are needed" in error_text(words)
+    assert calibrate_set([picture], file, output=message) == 1
+    assert "0 tiles are visible face up, but at least 10 are needed" in error_text(message)
     assert not file.exists()
 
 

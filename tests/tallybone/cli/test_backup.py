@@ -140,7 +140,7 @@ def test_a_file_of_any_date_is_backed_up_and_restored(table: Table, other: Table
 
 
 @pytest.mark.parametrize(
-    ("names", "words"),
+    ("names", "text"),
     [
         (["state/sessions"], "state/sessions: expected a folder, but it is a file"),
         (["state/calibration"], "state/calibration: expected a folder, but it is a file"),
@@ -148,11 +148,11 @@ def test_a_file_of_any_date_is_backed_up_and_restored(table: Table, other: Table
         (["state/a/b/c", "state/a/b"], "state/a/b: the archive contains it twice, or as both a file and a folder"),
     ],
 )
-def test_a_file_in_place_of_a_folder_is_rejected(other: Table, tmp_path: Path, names: list[str], words: str) -> None:
+def test_a_file_in_place_of_a_folder_is_rejected(other: Table, tmp_path: Path, names: list[str], text: str) -> None:
     (tmp_path / "b.tar").write_bytes(handmade_archive(*((tarfile.TarInfo(name), b"x") for name in names)))
     before = contents(other.place.state)
     assert other.restore(tmp_path / "b.tar") == 1
-    assert other.err.getvalue().lstrip() == f"tallybone restore: {words}\n"
+    assert other.err.getvalue().lstrip() == f"tallybone restore: {text}\n"
     assert contents(other.place.state) == before
 
 

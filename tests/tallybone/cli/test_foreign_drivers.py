@@ -251,7 +251,7 @@ def test_a_sensor_hears_a_knock(site: Path, table: Path, tmp_path: Path) -> None
 def test_the_doctor_checks_the_driver_and_its_library(kind: Kind, site: Path, table: Path) -> None:
     table.write_text(table.read_text() + "contrast = 1\n")
     findings = json.loads(tallybone(site, "doctor", "--json", "--config", str(table)).stdout)["findings"]
-    by_part = {finding["part"]: finding["words"] for finding in findings}
+    by_part = {finding["part"]: finding["text"] for finding in findings}
     assert by_part["tallybone-foreign"] == f"1.0, for {kind.why}"
     assert by_part[kind.part].startswith("it is a file")
 
@@ -260,6 +260,6 @@ def test_a_driver_that_cannot_be_loaded_is_reported(kind: Kind, site: Path, tabl
     (site / "tallybone_foreign.py").write_text("import no_such_module\n")
     found = tallybone(site, "config", "--config", str(table))
     assert found.returncode == 1
-    words = f"{kind.part} driver tallybone_foreign:Foreign cannot be loaded: No module named 'no_such_module'"
-    assert words in found.stderr
+    text = f"{kind.part} driver tallybone_foreign:Foreign cannot be loaded: No module named 'no_such_module'"
+    assert text in found.stderr
     assert f"[{kind.table.strip('[]')}] driver: expected {kind.own}" in found.stderr

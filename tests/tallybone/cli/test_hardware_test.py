@@ -273,8 +273,8 @@ def test_a_press_on_a_mock_pin_is_recognised(
 
 def test_an_invalid_table_or_one_without_parts_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "table.toml"
-    for text, code, words in (("", 0, "no parts"), ("[hardware.knock]\ndriver = 1\n", 1, "hardware.knock")):
+    for text, code, message in (("", 0, "no parts"), ("[hardware.knock]\ndriver = 1\n", 1, "hardware.knock")):
         path.write_text(text)
         out = io.StringIO()
         assert walk_through(path, fd=0, out=out) == code
-        assert words in out.getvalue() + capsys.readouterr().err
+        assert message in out.getvalue() + capsys.readouterr().err

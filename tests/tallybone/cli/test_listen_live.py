@@ -201,17 +201,17 @@ def test_the_microphone_is_that_of_the_table_unless_named(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "text"),
     [
         ([], "name FILE.wav, or add --live"),
         (["a.wav", "--device", "USB"], "--device and --config need --live"),
         (["a.wav", "--live", "--device", "USB"], "omit FILE.wav, or --device"),
     ],
 )
-def test_contradicting_options_are_refused(arguments: list[str], words: str) -> None:
+def test_contradicting_options_are_refused(arguments: list[str], text: str) -> None:
     result = CliRunner().invoke(app, ["listen", *arguments])
     assert result.exit_code == 2
-    assert words in " ".join(result.output.split())
+    assert text in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("ending", ["q", "Ctrl-C", "end of the file"])

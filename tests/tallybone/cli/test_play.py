@@ -40,7 +40,7 @@ def run_play(options: PlayOptions, keys: bytes = b"") -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "words"),
+    ("options", "code", "text"),
     [
         (PlayOptions(rules="chess"), 2, "chess"),
         (PlayOptions(rules="free", serve=""), 2, "--serve needs a game, and --rules free keeps no score"),
@@ -56,10 +56,10 @@ def run_play(options: PlayOptions, keys: bytes = b"") -> tuple[int, str, str]:
         (PlayOptions(camera="usb:977"), 1, "usb:977"),
     ],
 )
-def test_unplayable_options_are_reported(tmp_path: Path, options: PlayOptions, code: int, words: str) -> None:
+def test_unplayable_options_are_reported(tmp_path: Path, options: PlayOptions, code: int, text: str) -> None:
     found, out, err = run_play(options)
     assert (found, out) == (code, "")
-    assert words in err
+    assert text in err
 
 
 def test_the_free_profile_reports_every_tile_like_a_replay(tmp_path: Path) -> None:

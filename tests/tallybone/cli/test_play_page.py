@@ -43,7 +43,7 @@ def table_in(folder: Path) -> TableSources:
 def test_without_the_serve_option_there_is_no_page(tmp_path: Path) -> None:
     with open_page(None, table_in(tmp_path)) as page:
         assert isinstance(page, NoPage)
-        assert (page.words, page.pin_words) == ("", "")
+        assert (page.text, page.pin_words) == ("", "")
 
 
 def test_the_terminal_shows_the_address_and_the_pin(tmp_path: Path) -> None:
@@ -58,8 +58,8 @@ def test_every_state_contains_the_address() -> None:
     with at_table() as table:
         table.play(2)
         assert table.display.now is not None
-        assert table.display.now.page == table.page.words
-        assert table.display.notes == [table.page.words]
+        assert table.display.now.page == table.page.text
+        assert table.display.notes == [table.page.text]
 
 
 def test_an_invalid_address_is_reported_before_the_game(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_question_is_answered_on_the_page_after_the_last_picture(film: Path) -
         assert found is not None
         with httpx.Client(base_url=f"{found[1].rstrip('/')}/api/v1") as client:
             question = client.get("/state").json()["question"]
-            assert question["words"] == QUESTION
+            assert question["text"] == QUESTION
             assert client.post("/login", json={"pin": found[2]}).status_code == 204
             answer = {"type": "answer", "topic": question["topic"], "choice": 1}
             assert client.post("/actions", json={"action": answer}).status_code == 200

@@ -129,7 +129,7 @@ def test_a_changed_compressed_wheel_is_rejected_or_unaffected(tmp_path: Path, me
             except UpdateError as error:
                 refusals.append(str(error))
     assert len(refusals) > 300
-    assert {words.split(" ")[0] for words in refusals} == {f"{path.name}:"}
+    assert {text.split(" ")[0] for text in refusals} == {f"{path.name}:"}
 
 
 def test_a_wheel_with_another_checksum_is_rejected(tmp_path: Path) -> None:

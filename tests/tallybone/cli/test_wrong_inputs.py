@@ -119,12 +119,12 @@ def run(arguments: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(("arguments", "code", "words"), WRONG, ids=[arguments for arguments, _, _ in WRONG])
+@pytest.mark.parametrize(("arguments", "code", "text"), WRONG, ids=[arguments for arguments, _, _ in WRONG])
 def test_invalid_input_is_named_in_a_single_message(
-    arguments: str, code: int, words: str, capfd: pytest.CaptureFixture[str]
+    arguments: str, code: int, text: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     found, err = run(arguments, capfd)
-    assert words in err
+    assert text in err
     assert found == code
     assert [blemish for blemish in _BLEMISHES if blemish in err] == []
     command = arguments.split()[0]

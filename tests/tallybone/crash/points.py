@@ -70,7 +70,7 @@ def follow(match: Match, folder: Path, tally: Tally, seed: int, *, keep_bytes: i
         code = _run_process(match, plan, chance.uniform(0.0, _MAX_S * longer) if way is Way.ANY_MOMENT else None)
         where = f"{match.rules}, life {number} of seed {seed} ({way.value})"
         state = state_in(folder)
-        tally.problems += (f"{where}: {words}" for words in wrong_with(match, state, (*kept, *scored_on(plan.shown))))
+        tally.problems += (f"{where}: {text}" for text in wrong_with(match, state, (*kept, *scored_on(plan.shown))))
         tally.points[way] += code == -signal.SIGKILL
         if code == 0:
             tally.problems += _wrong_totals(match, plan.shown, where)

@@ -112,8 +112,8 @@ class FakeProbes:
         return self._opened(f"display {part.location}")
 
     def broker(self, broker: Broker) -> str | None:
-        self.tested.append(f"broker {broker.words}")
-        return self.unreached.get(broker.words)
+        self.tested.append(f"broker {broker.text}")
+        return self.unreached.get(broker.text)
 
     def webhook(self, hook: Webhook) -> str | None:
         self.tested.append(f"webhook {hook.url}")

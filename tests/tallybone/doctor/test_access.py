@@ -48,7 +48,7 @@ def test_a_user_outside_the_group_gets_the_command_to_join() -> None:
 
 def test_a_new_member_of_the_group_has_to_log_in_again() -> None:
     joined = User("ann", frozenset({"ann"}), frozenset({"dialout"}))
-    assert "joined the group dialout after logging in" in finding_for(CLOSED, user=joined).words
+    assert "joined the group dialout after logging in" in finding_for(CLOSED, user=joined).text
     assert "usermod" not in str(finding_for(CLOSED, user=joined).commands)
 
 

@@ -120,8 +120,8 @@ def test_problems_of_the_pi_camera() -> None:
 
 def test_pins_in_use_are_reported_with_their_setting() -> None:
     buttons = read_hardware({"buttons": {"driver": "gpio", "next": 4, "undo": 9, "draw": 24}})
-    words = {finding.words for finding in found("dtoverlay=w1-gpio\ndtparam=spi=on", buttons)}
-    assert words == {
+    text = {finding.text for finding in found("dtoverlay=w1-gpio\ndtparam=spi=on", buttons)}
+    assert text == {
         "GPIO 4 is configured for the button next, but dtoverlay=w1-gpio in config.txt uses it",
         "GPIO 9 is configured for the button undo, but dtparam=spi=on in config.txt uses it",
     }

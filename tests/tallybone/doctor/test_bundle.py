@@ -97,7 +97,7 @@ def test_a_bundle_contains_no_secret(members: dict[str, str]) -> None:
 
 def test_the_sources_contain_the_secrets(tmp_path: Path) -> None:
     sources = replace(table_with_secrets(tmp_path), findings=(ok("camera", SECRETS["password"]),))
-    assert MARK in "".join(finding.words for finding in sources.findings)
+    assert MARK in "".join(finding.text for finding in sources.findings)
     assert MARK in sources.run(("journalctl",))
     assert MARK in sources.ask("/health")
     assert MARK in sources.folder.parent.joinpath("owner.json").read_text()
@@ -108,8 +108,8 @@ def test_a_bundle_contains_useful_information(members: dict[str, str]) -> None:
     assert "numpy" in json.loads(members["about.json"])["packages"]
     found = json.loads(members["doctor.json"])["findings"]
     assert [finding["part"] for finding in found] == ["camera", "table.toml", "display"]
-    assert found[0]["words"] == "usb:0, 1280 x 720"
-    assert "password: got '…'" in found[1]["words"]
+    assert found[0]["text"] == "usb:0, 1280 x 720"
+    assert "password: got '…'" in found[1]["text"]
     config = json.loads(members["config.json"])
     assert config["camera"] == "usb:0"
     assert config["hardware"]["displays"][0] == {

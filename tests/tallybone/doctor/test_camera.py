@@ -47,11 +47,11 @@ def test_a_picture_out_of_focus_is_a_warning(sigma_px: float, grade: Grade) -> N
 
 
 def test_dark_bright_and_uniform_pictures_are_distinguished() -> None:
-    words = [
-        check_camera("usb:0", seen_in(np.asarray(image, np.uint8), 30.0))[1].words.partition(" (")[0]
+    text = [
+        check_camera("usb:0", seen_in(np.asarray(image, np.uint8), 30.0))[1].text.partition(" (")[0]
         for image in (tiles() // 8, np.clip(tiles().astype(int) + 140, 0, 255), np.full((720, 1280, 3), 3))
     ]
-    assert words == ["dark", "too bright", "uniform"]
+    assert text == ["dark", "too bright", "uniform"]
 
 
 def test_a_small_picture_is_a_warning_in_any_orientation() -> None:
@@ -66,7 +66,7 @@ def test_a_slow_camera_is_a_warning_unlike_a_folder() -> None:
 
 def test_a_camera_error_is_a_problem() -> None:
     (found,) = findings_for(CameraSample("usb:0: there is no such camera"))
-    assert (found.grade, found.words) == (PROBLEM, "there is no such camera")
+    assert (found.grade, found.text) == (PROBLEM, "there is no such camera")
 
 
 def test_frame_rate_and_size_are_measured() -> None:

@@ -25,7 +25,7 @@ def findings(probes: FakeProbes, hardware: HardwareSettings = WHOLE, camera: str
 
 
 def problems(probes: FakeProbes) -> list[tuple[str, str]]:
-    return [(finding.part, finding.words) for finding in findings(probes) if finding.grade is Grade.PROBLEM]
+    return [(finding.part, finding.text) for finding in findings(probes) if finding.grade is Grade.PROBLEM]
 
 
 def test_a_table_without_faults_has_all_parts_tested() -> None:
@@ -86,7 +86,7 @@ def test_virtual_parts_are_ok() -> None:
 
 def test_held_noisy_and_busy_parts_are_explained() -> None:
     held = check_opened("buttons", PartTrial(details="9", held=("call 1", "next")))
-    assert (held.grade, held.words) == (Grade.WARNING, "held down, or wired wrongly: call 1, next")
+    assert (held.grade, held.text) == (Grade.WARNING, "held down, or wired wrongly: call 1, next")
     noisy = check_opened("knock", PartTrial(details="piezo-pin", hits=8))
     assert (noisy.grade, "trimmer" in noisy.mend) == (Grade.WARNING, True)
     assert check_opened("knock", PartTrial(details="piezo-pin", hits=1)).grade is Grade.OK
@@ -119,7 +119,7 @@ def test_only_problems_make_the_result_negative() -> None:
 
 def test_json_has_all_findings() -> None:
     values = json.loads(json.dumps(as_values((problem("g", "h", "i", "j", "k"),))))
-    found = {"part": "g", "grade": "problem", "words": "h", "mend": "i", "commands": ["j", "k"]}
+    found = {"part": "g", "grade": "problem", "text": "h", "mend": "i", "commands": ["j", "k"]}
     assert values == {"well": False, "findings": [found]}
 
 
@@ -131,7 +131,7 @@ def test_recipients_are_tested_and_named_without_secrets() -> None:
     found = [
         finding for finding in examine(table, Path("/recordings"), probes) if finding.part in ("broker", "webhook")
     ]
-    assert [(finding.part, finding.grade, finding.words) for finding in found] == [
+    assert [(finding.part, finding.grade, finding.text) for finding in found] == [
         ("broker", Grade.PROBLEM, "no broker answers at mqtt://hub:1883"),
         ("webhook", Grade.OK, "https://lights.local"),
     ]

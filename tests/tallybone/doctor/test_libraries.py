@@ -42,7 +42,7 @@ def test_a_working_library_is_ok() -> None:
 def test_libraries_are_installed_by_pip_or_apt() -> None:
     assert missing("gpiozero").commands == (install_command("pi"),)
     assert missing("spidev").commands == ("sudo apt install python3-spidev",)
-    assert missing("picamera2", OUTSIDE).words == "missing; needed for the camera of the Pi"
+    assert missing("picamera2", OUTSIDE).text == "missing; needed for the camera of the Pi"
 
 
 def test_a_venv_without_system_packages_is_recreated() -> None:

@@ -30,10 +30,10 @@ def test_a_good_pi_has_no_findings() -> None:
 
 
 def test_32_bit_systems_and_old_pythons_are_problems() -> None:
-    assert check_system(PI).words == "Raspberry Pi 4 Model B Rev 1.5, Debian GNU/Linux 13 (trixie), 64 bit, Python 3.13"
+    assert check_system(PI).text == "Raspberry Pi 4 Model B Rev 1.5, Debian GNU/Linux 13 (trixie), 64 bit, Python 3.13"
     assert "64-bit" in check_system(replace(PI, bits=32)).mend
     assert check_system(replace(PI, python=(3, 10))).grade is PROBLEM
-    assert check_system(replace(PI, model="")).words.startswith("no Raspberry Pi, ")
+    assert check_system(replace(PI, model="")).text.startswith("no Raspberry Pi, ")
 
 
 @pytest.mark.parametrize(("memory_mb", "grade"), [(None, ABSENT), (300, PROBLEM), (430, WARNING), (3796, OK)])
@@ -47,21 +47,21 @@ def test_heat(heat_c: float | None, grade: Grade) -> None:
 
 
 @pytest.mark.parametrize(
-    ("read_s", "grade", "words"),
+    ("read_s", "grade", "text"),
     [
         (0.07, OK, "read in 0.07 s"),
         (1.2, WARNING, "read in 1.20 s: plays show late"),
         ("detector.onnx is missing", PROBLEM, "detector.onnx is missing"),
     ],
 )
-def test_the_speed_check_uses_the_time_of_a_reading(read_s: float | str, grade: Grade, words: str) -> None:
+def test_the_speed_check_uses_the_time_of_a_reading(read_s: float | str, grade: Grade, text: str) -> None:
     found = check_speed(read_s)
     assert found.grade is grade
-    assert words in found.words
+    assert text in found.text
 
 
 @pytest.mark.parametrize(
-    ("throttled", "grade", "words"),
+    ("throttled", "grade", "text"),
     [
         (None, ABSENT, "only a Raspberry Pi"),
         (0x0, OK, "voltage good"),
@@ -71,14 +71,14 @@ def test_the_speed_check_uses_the_time_of_a_reading(read_s: float | str, grade: 
         (0x20000, WARNING, "has been throttled"),
     ],
 )
-def test_low_voltage_and_heat_now_and_before_are_distinguished(throttled: int | None, grade: Grade, words: str) -> None:
+def test_low_voltage_and_heat_now_and_before_are_distinguished(throttled: int | None, grade: Grade, text: str) -> None:
     found = check_power(replace(PI, throttled=throttled))
     assert found.grade is grade
-    assert words in found.words
+    assert text in found.text
 
 
 @pytest.mark.parametrize(
-    ("is_low", "supply_v", "dips", "grade", "words"),
+    ("is_low", "supply_v", "dips", "grade", "text"),
     [
         (False, None, 0, OK, "voltage good"),
         (True, None, 1, PROBLEM, "is too low"),
@@ -89,12 +89,12 @@ def test_low_voltage_and_heat_now_and_before_are_distinguished(throttled: int | 
     ],
 )
 def test_low_voltage_is_known_without_the_firmware(
-    is_low: bool | None, supply_v: float | None, dips: int, grade: Grade, words: str
+    is_low: bool | None, supply_v: float | None, dips: int, grade: Grade, text: str
 ) -> None:
     counters = () if is_low is None else ((MachineTrouble.LOW_VOLTAGE, "", int(is_low)),)
     found = check_power(replace(PI, throttled=None, supply_v=supply_v, vitals=Vitals(counters)), dips)
     assert found.grade is grade
-    assert words in found.words
+    assert text in found.text
 
 
 def test_an_unset_clock_is_a_warning() -> None:

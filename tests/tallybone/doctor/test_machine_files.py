@@ -143,7 +143,7 @@ def test_a_file_system_that_became_read_only_is_named(tmp_path: Path, options: s
     mounts.write_text(f"disk / ext4 rw 0 0\ncard {tmp_path} ext4 rw 0 0\ncard {tmp_path} ext4 {options} 0 0\n")
     (found,) = check_disk(room_in(tmp_path, mounts))
     assert (found.part, found.grade) == ("card", Grade.PROBLEM)
-    assert "has become read-only" in found.words
+    assert "has become read-only" in found.text
     assert try_disk(tmp_path, mounts).is_read_only
 
 

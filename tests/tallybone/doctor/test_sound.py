@@ -19,7 +19,7 @@ def blocks(level: float, *, seconds: float = 2.0, offset: float = 0.0) -> list[S
 
 
 @pytest.mark.parametrize(
-    ("level", "grade", "words"),
+    ("level", "grade", "text"),
     [
         (0.0, Grade.PROBLEM, "digital silence"),
         (1e-5, Grade.PROBLEM, "silent"),
@@ -28,25 +28,25 @@ def blocks(level: float, *, seconds: float = 2.0, offset: float = 0.0) -> list[S
         (1.0, Grade.WARNING, "clipping"),
     ],
 )
-def test_silence_noise_and_a_good_level_are_distinguished(level: float, grade: Grade, words: str) -> None:
+def test_silence_noise_and_a_good_level_are_distinguished(level: float, grade: Grade, text: str) -> None:
     (found,) = check_sound(sounds_of(blocks(level)))
     assert found.grade is grade
-    assert found.words.startswith(words)
+    assert found.text.startswith(text)
 
 
 def test_a_constant_offset_is_silence() -> None:
     (found,) = check_sound(sounds_of(blocks(0.0, offset=0.3)))
-    assert found.words.startswith("digital silence")
+    assert found.text.startswith("digital silence")
 
 
 def test_missing_sound_is_a_warning() -> None:
     (found,) = check_sound(sounds_of(blocks(1e-3, seconds=0.6)))
-    assert found.words == "sound is lost: 30% of it arrived"
+    assert found.text == "sound is lost: 30% of it arrived"
 
 
 def test_lost_sound_is_a_warning_with_the_count_of_the_driver() -> None:
     (found,) = check_sound(sounds_of(blocks(1e-3, seconds=1.38), lost=9))
-    assert (found.grade, found.words) == (Grade.WARNING, "sound is lost: 69% of it arrived, lost 9 times")
+    assert (found.grade, found.text) == (Grade.WARNING, "sound is lost: 69% of it arrived, lost 9 times")
 
 
 def test_gaps_in_longer_recordings_are_found() -> None:
@@ -69,7 +69,7 @@ def test_the_recorder_keeps_all_blocks_and_finds_no_knocks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("samples", "words"),
+    ("samples", "text"),
     [
         (clipped(knocks()), "clipping"),
         (gated(knocks()), "a noise gate cuts the sound"),
@@ -80,20 +80,20 @@ def test_the_recorder_keeps_all_blocks_and_finds_no_knocks() -> None:
     ],
     ids=["clipped", "gated", "digitally gated", "dropped", "8 bits", "telephone"],
 )
-def test_each_fault_of_a_microphone_is_a_warning_with_a_remedy(samples: Signal, words: str) -> None:
+def test_each_fault_of_a_microphone_is_a_warning_with_a_remedy(samples: Signal, text: str) -> None:
     (found,) = check_sound(sounds_of([SoundBlock(samples, 0, RATE_HZ)]))
-    assert (found.grade, found.words.partition(" (")[0]) == (Grade.WARNING, words)
+    assert (found.grade, found.text.partition(" (")[0]) == (Grade.WARNING, text)
     assert found.mend
 
 
 def test_several_faults_are_all_reported() -> None:
     samples = clipped(knocks())
     found = check_sound(sounds_of([SoundBlock(samples, t_ns, RATE_HZ) for t_ns in (0, 7_000_000_000)]))
-    assert [one.words.partition(" (")[0] for one in found] == ["clipping", "sound is lost: 74% of it arrived"]
+    assert [one.text.partition(" (")[0] for one in found] == ["clipping", "sound is lost: 74% of it arrived"]
 
 
 def test_without_a_knock_it_says_what_it_could_not_check() -> None:
     (found,) = check_sound(sounds_of(blocks(1e-4)))
-    assert "not checked without a louder sound: clipping, noise gates, bandwidth" in found.words
+    assert "not checked without a louder sound: clipping, noise gates, bandwidth" in found.text
     (found,) = check_sound(sounds_of([SoundBlock(knocks(), 0, RATE_HZ)]))
-    assert found.words.endswith("no clipping, no noise gate")
+    assert found.text.endswith("no clipping, no noise gate")

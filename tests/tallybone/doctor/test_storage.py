@@ -15,7 +15,7 @@ OK, WARNING, PROBLEM = Grade.OK, Grade.WARNING, Grade.PROBLEM
 
 def test_a_good_disk_is_ok() -> None:
     assert [finding.grade for finding in check_disk(GOOD)] == [OK, OK]
-    assert "in 5 ms (median), at most 30 ms" in check_disk(GOOD)[1].words
+    assert "in 5 ms (median), at most 30 ms" in check_disk(GOOD)[1].text
 
 
 @pytest.mark.parametrize(("free_bytes", "grade"), [(400_000_000, PROBLEM), (4_000_000_000, WARNING)])
@@ -36,4 +36,4 @@ def test_a_slow_card_is_reported(sync_ms: tuple[float, ...], grade: Grade) -> No
 
 def test_a_read_only_folder_is_a_problem() -> None:
     (found,) = check_disk(Disk("/nowhere", error="Permission denied"))
-    assert (found.grade, found.words) == (PROBLEM, "/nowhere: Permission denied")
+    assert (found.grade, found.text) == (PROBLEM, "/nowhere: Permission denied")

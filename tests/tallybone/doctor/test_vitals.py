@@ -54,7 +54,7 @@ def a_sound_machine(tmp_path: Path) -> Path:
 def named(vitals: Vitals, hour: LastHour, t_ns: int = 0) -> dict[str, str]:
     """Return the words about each part that is not fine."""
     found = check_vitals(vitals, hour.counts(t_ns), LAST_HOUR)
-    return {finding.part: finding.words for finding in found if finding.grade in (Grade.WARNING, Grade.PROBLEM)}
+    return {finding.part: finding.text for finding in found if finding.grade in (Grade.WARNING, Grade.PROBLEM)}
 
 
 def test_a_sound_machine_has_no_trouble(root: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_sound_machine_has_no_trouble(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "part", "words"),
+    ("files", "part", "message"),
     [
         ({"sys/fs/ext4/mmcblk0p2/errors_count": "7"}, "card", "7 errors in the file system of mmcblk0p2"),
         (
@@ -84,14 +84,14 @@ def test_a_sound_machine_has_no_trouble(root: Path) -> None:
         ({"proc/net/wireless": WIRELESS}, "Wi-Fi", "signal of -81 dBm"),
     ],
 )
-def test_each_trouble_is_named(root: Path, files: dict[str, str], part: str, words: str) -> None:
+def test_each_trouble_is_named(root: Path, files: dict[str, str], part: str, message: str) -> None:
     hour = LastHour()
     hour.add(read_vitals(root).counters, 0)
     for name, text in files.items():
         write(root, name, text)
     vitals = read_vitals(root)
     hour.add(vitals.counters, SECOND)
-    assert named(vitals, hour) == {part: words}
+    assert named(vitals, hour) == {part: message}
 
 
 def test_low_voltage_is_read_from_the_driver_of_the_firmware_alone(root: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_total_that_begins_again_is_no_trouble() -> None:
 def test_the_doctor_names_what_the_kernel_has_counted_since_the_start(root: Path) -> None:
     write(root, "sys/devices/usb1/1-0:1.0/usb1-port1/over_current_count", "2")
     vitals = read_vitals(root)
-    found = [finding.words for finding in check_vitals(vitals, vitals.since_start(), SINCE_START)]
+    found = [finding.text for finding in check_vitals(vitals, vitals.since_start(), SINCE_START)]
     assert "a device drew too much current (2× since the computer started)" in found
 
 

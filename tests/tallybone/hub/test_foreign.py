@@ -42,9 +42,7 @@ def test_parses_the_messages_of_a_table() -> None:
             at=datetime(2026, 5, 1, 18, tzinfo=UTC),
         ),
     )
-    assert parsed("state", state(last={"words": "Ann knocks"})) == MatchProgress(
-        "run-1", 2, 1, None, "Ann knocks", None
-    )
+    assert parsed("state", state(last={"text": "Ann knocks"})) == MatchProgress("run-1", 2, 1, None, "Ann knocks", None)
     assert parsed("availability", b"offline") == Online(is_online=False)
     assert parsed("scores", b"") == Gone()
 

@@ -172,8 +172,8 @@ def test_a_wrong_password_is_reported_without_showing_it(tmp_path: Path, caplog:
         path.chmod(0o600)
     with real_broker(tmp_path, "allow_anonymous false", f"password_file {passwords}") as broker:
         with table_at(broker.url, user="tables", password_file=str(wrong)):
-            words = f"{broker.url} rejected the user: check user and password_file; trying again"
-            until_broker(lambda: words in caplog.messages)
+            text = f"{broker.url} rejected the user: check user and password_file; trying again"
+            until_broker(lambda: text in caplog.messages)
         assert "wrong" not in caplog.text
         with table_at(broker.url, user="tables", password_file=str(right)):
             until_broker(lambda: f"connected to {broker.url}" in caplog.messages)
@@ -190,8 +190,8 @@ def test_a_missing_broker_is_reported_once_without_blocking_the_table(caplog: py
 def certificates(folder: Path) -> None:
     """Create a CA, and certificates for a broker at 127.0.0.1 and a table."""
 
-    def openssl(*words: str) -> None:
-        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+    def openssl(*text: str) -> None:
+        subprocess.run(["openssl", *text], cwd=folder, check=True, capture_output=True)
 
     days = ("-days", "2", "-nodes", "-newkey", "rsa:2048")
     openssl("req", "-x509", *days, "-keyout", "ca.key", "-out", "ca.crt", "-subj", "/CN=Our club")

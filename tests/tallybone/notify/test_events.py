@@ -32,7 +32,7 @@ def test_plays_and_points_have_the_new_total() -> None:
         "pips": [6, 4],
         "points": 10,
         "sum": "6 + 4 = 10",
-        "words": "Ann plays 6-4",
+        "text": "Ann plays 6-4",
         "irregular": None,
         "inferred": False,
     }
@@ -67,7 +67,7 @@ def test_a_corrected_play_changes_the_play_and_the_points() -> None:
 def test_a_rename_and_a_swap_are_no_points_and_change_no_plays() -> None:
     play = played(3)
     before = shown(5, 20, plays=(play,))
-    renamed = replace(before, players=players(5, 20, names=("Ada", "Ben")), plays=(replace(play, words="Ada plays"),))
+    renamed = replace(before, players=players(5, 20, names=("Ada", "Ben")), plays=(replace(play, text="Ada plays"),))
     assert kinds(before, renamed) == []
     swapped = replace(before, players=players(20, 5, names=("Ben", "Ann")))
     assert kinds(before, swapped) == []

@@ -39,7 +39,7 @@ def reasons(url: str) -> str:
 def found(url: str) -> dict[str, tuple[str, str]]:
     """Return grade and words of the finding of each part."""
     findings = httpx.get(f"{url}/api/v1/health", timeout=PATIENCE_S).json()["findings"]
-    return {finding["part"]: (finding["grade"], finding["words"]) for finding in findings}
+    return {finding["part"]: (finding["grade"], finding["text"]) for finding in findings}
 
 
 def config_for(folder: Path, broker: str, webhook: str) -> Path:
@@ -61,21 +61,21 @@ def test_rejected_events_are_counted_and_reported() -> None:
         assert hook.found.grade is Grade.OK
         hook.tell(points(1))
         until(lambda: hook.found.grade is Grade.PROBLEM)
-        until(lambda: hook.found.words.endswith("answered 404; 1 event was rejected"))
+        until(lambda: hook.found.text.endswith("answered 404; 1 event was rejected"))
         hook.tell(points(2))
         until(lambda: hook.found.grade is Grade.WARNING)
         receiver.may_answer.clear()
         for number in range(MAX_WAITING + 12):
             hook.tell(points(number))
-        until(lambda: "events were rejected" in hook.found.words)
-        assert "wall=1" not in hook.found.words, "the path of the URL may be a secret"
+        until(lambda: "events were rejected" in hook.found.text)
+        assert "wall=1" not in hook.found.text, "the path of the URL may be a secret"
 
 
 def test_an_unreachable_webhook_is_a_problem() -> None:
     port = free_port()
     hook = WebhookThread(Webhook(url=f"http://127.0.0.1:{port}/"), lambda: AT, NoWait(), "tallybone 1")
     hook.tell(points(1))
-    until(lambda: "Connection refused" in hook.found.words)
+    until(lambda: "Connection refused" in hook.found.text)
     assert hook.found.grade is Grade.PROBLEM
     hook.close()
 
@@ -147,7 +147,7 @@ def test_all_findings_are_translated(language: str) -> None:
             webhook_found("http://127.0.0.1:1", try_webhook(hook), lost),
             webhook_found("http://127.0.0.1:1", None, lost),
         ):
-            for text in (finding.part, finding.words, finding.mend):
+            for text in (finding.part, finding.text, finding.mend):
                 translated = in_language(text, language)
                 assert translated != text or text in ("", "mqtt://hub:1", "webhook") or "127.0.0.1" in text, text
                 assert "event" not in translated.replace("événement", "")

@@ -66,8 +66,8 @@ def test_the_grade_of_health_is_the_worst_of_its_findings() -> None:
     health = teller.health((warning("heat", "80 °C"), problem("camera", "gone", "plug it in")), AT).states["health"]
     assert health["grade"] == "problem"
     assert health["findings"] == [
-        {"part": "heat", "grade": "warning", "words": "80 °C", "mend": ""},
-        {"part": "camera", "grade": "problem", "words": "gone", "mend": "plug it in"},
+        {"part": "heat", "grade": "warning", "text": "80 °C", "mend": ""},
+        {"part": "camera", "grade": "problem", "text": "gone", "mend": "plug it in"},
     ]
 
 

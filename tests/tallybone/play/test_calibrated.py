@@ -76,8 +76,8 @@ def test_a_zone_outside_the_picture_is_reported_and_keeps_its_side_only() -> Non
     kept = Calibration(LENS, tilted(0), zones_of_size(900, 800, 2))
     found = zones_in_picture(kept, 2)
     assert found is not None
-    zones, words = found
-    assert "seat 1, seat 2" in words[0]
+    zones, text = found
+    assert "seat 1, seat 2" in text[0]
     assert [zone.side.value for zone in zones.seats] == ["bottom", "top"]
     assert zones.seat_at(0.5, 0.999) is None
 
@@ -97,20 +97,20 @@ def test_pictures_of_another_shape_use_no_calibration(tmp_path: Path) -> None:
     path = written(tmp_path / "c.json", calibration())
     used = use_of(path, 4, (640, 480), is_named=True)
     assert used.zones is None
-    assert "1280 x 720" in used.words[0]
+    assert "1280 x 720" in used.text[0]
     assert use_of(path, 4, (640, 360), is_named=True).zones is not None
 
 
 def test_missing_parts_of_a_calibration_are_reported(tmp_path: Path) -> None:
     used = use_of(written(tmp_path / "c.json", Calibration(LENS)), 2, None, is_named=False)
     assert used.zones is None
-    assert "has no table and zones" in used.words[0]
+    assert "has no table and zones" in used.text[0]
 
 
 def test_a_damaged_file_is_an_error_only_if_named(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text(format_calibration(calibration()).replace("930.0", "931.0"))
-    assert "checksum" in use_of(path, 2, None, is_named=False).words[0]
+    assert "checksum" in use_of(path, 2, None, is_named=False).text[0]
     with pytest.raises(CalibrationError, match="checksum"):
         use_of(path, 2, None, is_named=True)
     with pytest.raises(CalibrationError, match="no such file"):
@@ -154,7 +154,7 @@ def test_a_simulated_match_ignores_a_stored_calibration(tmp_path: Path) -> None:
     same, used = with_calibration(game, camera, "simulated:seed=3", None, environment=environment, home=tmp_path)
     assert same.start.zones is not None
     assert (same, used.zones) == (game, None)
-    assert "each simulated match has its own table" in used.words[0]
+    assert "each simulated match has its own table" in used.text[0]
 
 
 def test_a_learned_set_is_used_in_a_game_and_its_replay(tmp_path: Path) -> None:
@@ -178,19 +178,19 @@ def test_a_learned_set_is_used_in_a_game_and_its_replay(tmp_path: Path) -> None:
 def test_a_set_of_another_reader_with_a_damaged_picture_is_not_used(tmp_path: Path) -> None:
     game, reader = bones(), load_reader(6)
     used = Used(None, (), Calibration(set=five_everywhere("another eye")))
-    game, same, words = with_own_tiles(game, used, reader)
+    game, same, text = with_own_tiles(game, used, reader)
     assert same is reader
     assert game.start.own_set is None
-    assert "damaged" in words[0]
+    assert "damaged" in text[0]
 
 
 def test_a_resumed_match_keeps_its_tile_set() -> None:
     began, reader = bones(), load_reader(6)
     start = replace(began.start, own_set=RecordedSet(6, "another eye", "AAAA", 0.6))
     game = replace(began, start=start, left=Left(start))
-    _, same, words = with_own_tiles(game, Used(None, ()), reader)
+    _, same, text = with_own_tiles(game, Used(None, ()), reader)
     assert same is reader
-    assert "another version of the reader" in words[0]
+    assert "another version of the reader" in text[0]
     _, plain, messages = with_own_tiles(
         replace(began, left=Left(began.start)),
         Used(None, (), Calibration(set=five_everywhere(reader_checksum()))),

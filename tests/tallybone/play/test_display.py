@@ -151,7 +151,7 @@ def test_json_output_has_a_line_per_announcement_and_no_notes() -> None:
     assert lines[-1] == {
         "t_ns": 0,
         "event": "resumed",
-        "words": "the match goes on",
+        "text": "the match goes on",
         "totals": [0, 0],
         "provisional": False,
     }

@@ -31,7 +31,7 @@ JPEG = jpeg_of(GREY)
 class Script(Listener, Recorder):
     """A camera, reader, recorder and display that log their calls."""
 
-    is_whole, words = True, "recorded in a.mcap"
+    is_whole, text = True, "recorded in a.mcap"
 
     def __init__(self, *given: Shown) -> None:
         self.given, self.log, self.notes = deque(given), list[str](), list[str]()
@@ -81,8 +81,8 @@ class Script(Listener, Recorder):
     def show(self, now: LiveState) -> None:
         self.shown = now
 
-    def note(self, words: str) -> None:
-        self.notes.append(words)
+    def note(self, text: str) -> None:
+        self.notes.append(text)
 
     def typed(self, prompt: str, *, wants_help: bool) -> None:
         pass
@@ -149,13 +149,13 @@ def test_a_slow_machine_is_reported_until_it_catches_up() -> None:
             game.look()
         return game.now.parts
 
-    words = "this computer is too slow: it reads 2.0 of 10 pictures per second and is 0.9 s behind"
+    text = "this computer is too slow: it reads 2.0 of 10 pictures per second and is 0.9 s behind"
     assert seconds(9, read_per_s=2) == ()
-    assert seconds(6, read_per_s=2) == (words,)
-    assert script.notes == [words]
+    assert seconds(6, read_per_s=2) == (text,)
+    assert script.notes == [text]
     assert seconds(15, read_per_s=10) == ()
-    assert script.notes == [words, "this computer is fast enough again"]
-    assert seconds(15, read_per_s=2) == (words,)
+    assert script.notes == [text, "this computer is fast enough again"]
+    assert seconds(15, read_per_s=2) == (text,)
     script.problem = "usb:0: check that it is plugged in"
     game.look()
     assert game.now.parts == ()

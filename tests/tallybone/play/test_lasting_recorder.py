@@ -120,7 +120,7 @@ def test_a_recovered_disk_gets_the_whole_game_again(
     table.go_on(2, points=5)
     disk.problem = problem
     table.go_on(3, points=10)
-    assert table.recorder.words == "RECORDING STOPPED"
+    assert table.recorder.text == "RECORDING STOPPED"
     assert not table.is_whole()
     assert len([note for note in table.notes if "WITHOUT a recording" in note]) == 1
     disk.problem = None
@@ -179,7 +179,7 @@ def test_a_game_on_a_read_only_disk_is_recorded_once_it_is_writable(
     table = Table(tmp_path)
     table.go_on(3, points=5)
     assert "the disk is read-only; the game goes on WITHOUT a recording" in table.notes[0]
-    assert table.recorder.words == "RECORDING STOPPED"
+    assert table.recorder.text == "RECORDING STOPPED"
     disk.problem = None
     table.go_on(6, points=10)
     assert table.notes[1:] == [AGAIN]

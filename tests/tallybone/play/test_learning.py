@@ -90,9 +90,9 @@ def match(seats: int = 2) -> Match:
     return Match(led(seats=seats))
 
 
-def answer(match: Match, words: str, at_s: float) -> Match:
+def answer(match: Match, text: str, at_s: float) -> Match:
     assert match.session.open_question is not None
-    return match.feed(Answer(match.session.open_question.choices.index(words)), at_s)
+    return match.feed(Answer(match.session.open_question.choices.index(text)), at_s)
 
 
 def test_a_heard_pass_is_learned_once_play_has_gone_on() -> None:

@@ -29,7 +29,7 @@ def test_a_still_camera_has_no_news() -> None:
 def test_a_shift_is_reported_once_and_again_when_it_grows() -> None:
     news = CameraNews()
     notes = [news.news(shifted(px)) for px in (0.0, 12.0, 12.5, 13.0, 15.0, 0.5)]
-    assert [None if note is None else note.words.split(";")[0] for note in notes] == [
+    assert [None if note is None else note.text.split(";")[0] for note in notes] == [
         None,
         "the camera moved by 12 pixels",
         None,
@@ -46,7 +46,7 @@ def test_losing_and_finding_the_table_are_reported_once() -> None:
     notes = [news.news(view) for view in (VIEW, lost, lost, VIEW, VIEW)]
     assert [None if note is None else note.event for note in notes] == [None, "lost", None, "found", None]
     assert notes[1] is not None
-    assert notes[1].words == "put the camera back"
+    assert notes[1].text == "put the camera back"
 
 
 def test_a_large_shift_asks_to_move_the_camera_back() -> None:
@@ -73,7 +73,7 @@ def test_an_unreadable_tile_is_queried_once_per_place() -> None:
 
 def test_camera_news_and_a_query_are_reported_together() -> None:
     notes = News().of(replace(shifted(12.0), unsure=(unsure_tile(),)))
-    assert [note.words.split(";")[0].split("?")[0] for note in notes] == [
+    assert [note.text.split(";")[0].split("?")[0] for note in notes] == [
         "the camera moved by 12 pixels",
         "is this a tile",
     ]
@@ -91,7 +91,7 @@ def boneyard(orientation: CameraTurn, tiles: int = 17) -> TableView:
 
 
 @pytest.mark.parametrize(
-    ("orientation", "words"),
+    ("orientation", "text"),
     [
         (CameraTurn(90), "turned by 270 degrees, compared with its zones: set rotate = 90 in [camera]"),
         (CameraTurn(180), "turned by 180 degrees, compared with its zones: set rotate = 180 in [camera]"),
@@ -100,10 +100,10 @@ def boneyard(orientation: CameraTurn, tiles: int = 17) -> TableView:
         (CameraTurn(180, flip=True), "mirrored and turned, compared with its zones: set rotate = 180, flip = true in"),
     ],
 )
-def test_a_turned_camera_is_reported_once_with_its_correction(orientation: CameraTurn, words: str) -> None:
+def test_a_turned_camera_is_reported_once_with_its_correction(orientation: CameraTurn, text: str) -> None:
     news, view = News(), boneyard(orientation)
     notes = [note for _ in range(3) for note in news.of(view, default_zones(2))]
-    assert [words in note.words for note in notes] == [True]
+    assert [text in note.text for note in notes] == [True]
 
 
 @pytest.mark.parametrize(

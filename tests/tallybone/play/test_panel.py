@@ -84,8 +84,8 @@ def test_pressed_and_heard_parts_are_highlighted() -> None:
     lines = draw_panel(LOOK, ("Ann", "Ben"))
     assert marked(lines, "reverse") == ["u undo", "C2", "b knock on the table"]
     shown = "\n".join(line.plain for line in lines)
-    for words in ("space next", "h hand end", "own K1 C1 D1 O1  K2 C2 D2 O2"):
-        assert words in shown
+    for text in ("space next", "h hand end", "own K1 C1 D1 O1  K2 C2 D2 O2"):
+        assert text in shown
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40), (60, 24), (80, 18)])

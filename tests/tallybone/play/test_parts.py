@@ -77,8 +77,8 @@ def test_a_failed_part_is_reported_once_and_shown_until_it_works_again() -> None
     table = Table()
     game, shown = game_at(table, Script())
     game.show()
-    for words in ("the LEDs do not respond", "the LEDs do not respond (again)"):
-        table.failing = {"hardware.leds": words} | LCD
+    for text in ("the LEDs do not respond", "the LEDs do not respond (again)"):
+        table.failing = {"hardware.leds": text} | LCD
         game.show()
         game.show()
     assert shown.notes == ["hardware.leds: the LEDs do not respond", "hardware.displays: check that it is plugged in"]

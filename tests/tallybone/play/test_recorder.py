@@ -80,7 +80,7 @@ def test_a_full_disk_is_reported_once_and_keeps_the_recorded_part(
     assert "the disk is full" in note
     assert "WITHOUT a recording" in note
     assert not is_whole(keeps)
-    assert "RECORDING STOPPED" in keeps.words
+    assert "RECORDING STOPPED" in keeps.text
     assert [record.topic for record in records(tmp_path / "now.mcap")] == [Topic.BUTTON]
 
 

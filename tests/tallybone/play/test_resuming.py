@@ -157,13 +157,13 @@ def test_a_tile_laid_while_off_is_found_after_resuming(tmp_path: Path, *, is_rea
     off, on = frames[28], frames[33]
     folder = tmp_path / "sessions"
     first = _play(tmp_path, items[:off], PlayOptions(players="Ann,Ben", record=str(folder)))
-    assert [line["words"] for line in first if line.get("event") == "played"] == ["Ann plays 4-4", "Ben plays 4-3"]
+    assert [line["text"] for line in first if line.get("event") == "played"] == ["Ann plays 4-4", "Ben plays 4-3"]
     if not is_readable:
         (recording,) = folder.glob("*.mcap")
         recording.write_bytes(bytes(recording.stat().st_size))
     second = _play(tmp_path, items[on:], PlayOptions(resume=True, record=str(folder)))
     assert second[0]["event"] == "resumed"
-    assert [line["words"] for line in second if line.get("event") == "played"] == ["Ann plays 3-2", "Ben plays 5-4"]
+    assert [line["text"] for line in second if line.get("event") == "played"] == ["Ann plays 3-2", "Ben plays 5-4"]
     newest = sorted(folder.glob("*.mcap"), key=lambda path: path.stat().st_mtime_ns)[-1]
     left = left_in(read_recording(newest))
     assert state_of(left).game == truth.game

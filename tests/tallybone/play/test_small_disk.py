@@ -53,7 +53,7 @@ def survive_disk_faults(disk: Path) -> None:
     full.go_on(2, points=5)
     fill(disk / "filling")
     full.go_on(3, points=10)
-    assert full.recorder.words == "RECORDING STOPPED"
+    assert full.recorder.text == "RECORDING STOPPED"
     assert "the disk is full" in full.notes[0]
     (disk / "filling").unlink()
     full.go_on(6)

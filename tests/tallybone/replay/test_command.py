@@ -132,7 +132,7 @@ def test_an_unsure_object_is_reported_once_per_place(folder: Path) -> None:
         "t_ns": 0,
         "event": "unsure",
         "frame": "00.png",
-        "words": "is this a tile? It cannot be read: move it a little, or take it away",
+        "text": "is this a tile? It cannot be read: move it a little, or take it away",
         "corners_px": [[0.0, 0.0], [20.0, 0.0], [20.0, 40.0], [0.0, 40.0]],
     }
     assert (other["event"], other["frame"], other["corners_px"]) == (

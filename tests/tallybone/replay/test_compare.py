@@ -86,7 +86,7 @@ def test_a_changed_outcome_is_shown_from_both_sides(recording: Path) -> None:
                 writer.frame(message.t_ns, payload.jpeg)
                 continue
             if payload.get("event") == "scored":
-                payload = {**payload, "points": 99, "words": "99 points"}
+                payload = {**payload, "points": 99, "text": "99 points"}
             writer.write(message.topic, message.t_ns, payload)
     run = Run(other, as_json=True)
     head, *found = run.lines

@@ -77,7 +77,7 @@ def test_the_table_has_a_row_per_play_with_count_and_points(table: Table) -> Non
     outcomes = table.outcomes()
     played = [line for line in outcomes if line["event"] == "played"]
     paid = [line for line in outcomes if line["event"] == "scored" and line["reason"] == "play"]
-    assert [f"{row['player']} plays {row['tile']}" for row in rows] == [line["words"] for line in played]
+    assert [f"{row['player']} plays {row['tile']}" for row in rows] == [line["text"] for line in played]
     assert [int(row["points"]) for row in rows if row["points"] != "0"] == [line["points"] for line in paid]
     assert [row["hand"] for row in rows] == sorted(row["hand"] for row in rows)
     assert {row["hand"] for row in rows} == {"1", "2"}

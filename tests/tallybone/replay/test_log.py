@@ -47,7 +47,7 @@ def live(tmp_path: Path) -> list[Step]:
 
 
 def points_for_plays(run: Run) -> list[str]:
-    return [line["words"] for line in run.lines[:-1] if line["event"] == "scored" and line["reason"] == "play"]
+    return [line["text"] for line in run.lines[:-1] if line["event"] == "scored" and line["reason"] == "play"]
 
 
 def totals(step: Step) -> dict[str, int]:

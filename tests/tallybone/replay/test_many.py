@@ -148,6 +148,6 @@ def test_a_failing_worker_affects_only_its_recording(folder: Path, cluster: str)
         return ReplayedRecording({"plays": 1}, path.name, ())
 
     a, b, c = over_cluster(cluster)(task, sorted(folder.glob("*.mcap")))
-    assert (a.words, c.words) == ("a.mcap", "c.mcap")
+    assert (a.text, c.text) == ("a.mcap", "c.mcap")
     assert b.result is None
     assert "too large" in b.problems[0]

@@ -79,7 +79,7 @@ def test_marks_of_inferred_actions_survive_a_hand_a_restart_and_a_replay(tmp_pat
     *lines, end = [json.loads(line) for line in out.getvalue().splitlines()]
     assert not any(line["provisional"] for line in lines), "the lines precede the marks"
     assert end["result"]["provisional"]
-    assert Score.of(last.effects.session.state).words.endswith("provisional)")
+    assert Score.of(last.effects.session.state).text.endswith("provisional)")
 
 
 def test_tiles_have_their_live_places_after_each_step(played: tuple[Path, Session]) -> None:

@@ -89,5 +89,5 @@ def test_plays_before_a_swap_belong_to_the_person_who_made_them(tmp_path: Path) 
     assert [(row[-2], row[-1]) for row in first[0]] == [(row[-1], row[-2]) for row in first[1]], "the totals"
     steps = steps_shown(load_game(swapped), is_running=False)
     assert steps.players == (PLAYERS[1], PLAYERS[0])
-    assert [step.words for step in steps.steps if step.kind == "swap"] == ["Ben and Ann change places"]
+    assert [step.text for step in steps.steps if step.kind == "swap"] == ["Ben and Ann change places"]
     assert list_recordings([survey(swapped)], []).recordings[0].players == (PLAYERS[1], PLAYERS[0])

@@ -63,7 +63,7 @@ def record(path: Path, log: Sequence[Event], *, game: str = "bones") -> Path:
         for t_ns, event in enumerate(log, 1):
             if not isinstance(event, MatchStart):
                 writer.write(Topic.EVENT, t_ns, to_json(event, Event))
-        writer.write(Topic.OUTCOME, len(log), {"t_ns": len(log), "event": "unclear", "words": "?", "choices": ["a"]})
+        writer.write(Topic.OUTCOME, len(log), {"t_ns": len(log), "event": "unclear", "text": "?", "choices": ["a"]})
         write_input(writer, Answer(0), len(log))
         write_input(writer, Adjust(Seat(0), 0, ""), len(log))
     return path

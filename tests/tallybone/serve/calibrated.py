@@ -66,7 +66,7 @@ def at_calibration(
         thread = threading.Thread(target=run, name="table")
         thread.start()
         try:
-            yield Calibrated(page.words.partition("page ")[2].partition("/#")[0], into)
+            yield Calibrated(page.text.partition("page ")[2].partition("/#")[0], into)
         finally:
             over.set()
             thread.join()

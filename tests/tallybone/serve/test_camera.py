@@ -61,10 +61,10 @@ def test_a_missing_camera_is_retried_every_five_seconds() -> None:
         assert camera.look() is None
         clock.t_ns += SECOND
     assert plug.tries == 2
-    assert (camera.problem, camera.words) == ("usb:0: there is no such camera",) * 2
+    assert (camera.problem, camera.text) == ("usb:0: there is no such camera",) * 2
     plug.device = fake()
     camera.look()
-    assert (str(camera.problem), camera.words) == ("None", "usb:0, 128 x 72")
+    assert (str(camera.problem), camera.text) == ("None", "usb:0, 128 x 72")
 
 
 def test_a_game_without_a_camera_fails_at_once() -> None:
@@ -102,7 +102,7 @@ def test_viewers_get_two_pictures_a_second() -> None:
 
 def test_a_simulated_table_starts_with_the_match() -> None:
     camera = TableCamera("simulated", SettableClock())
-    assert (camera.look(), camera.problem, camera.words) == (None, None, "simulated: starts with the match")
+    assert (camera.look(), camera.problem, camera.text) == (None, None, "simulated: starts with the match")
     first, _ = camera.for_game(game())
     second, _ = camera.for_game(game())
     assert first is not second

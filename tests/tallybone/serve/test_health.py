@@ -90,7 +90,7 @@ class FakeEnvironment:
 
 def test_a_failed_part_is_distinguished_from_a_working_one_of_its_kind() -> None:
     found = parts_found(PARTS, {"hardware.displays 2": "no such port"})
-    assert [(finding.part, finding.grade, finding.words) for finding in found] == [
+    assert [(finding.part, finding.grade, finding.text) for finding in found] == [
         ("LEDs", Grade.ABSENT, "none in table.toml"),
         ("buttons", Grade.OK, "works"),
         ("knock", Grade.OK, "works"),
@@ -101,7 +101,7 @@ def test_a_failed_part_is_distinguished_from_a_working_one_of_its_kind() -> None
 
 def test_a_camera_without_pictures_is_a_problem_with_its_reason() -> None:
     health = FakeEnvironment(camera=camera_found("", "usb:0 gives no pictures"), seen_ns=None).health()
-    assert (health.findings[0].grade, health.findings[0].words) == (Grade.PROBLEM, "usb:0 gives no pictures")
+    assert (health.findings[0].grade, health.findings[0].text) == (Grade.PROBLEM, "usb:0 gives no pictures")
     assert health.picture_age_s is None
 
 
@@ -112,7 +112,7 @@ def test_the_age_of_the_last_picture_is_reported() -> None:
 def test_an_old_picture_without_a_known_reason_is_a_warning_with_its_age() -> None:
     camera = FakeEnvironment(seen_ns=0, t_ns=84 * SECOND).health().findings[0]
     assert camera.grade is Grade.WARNING
-    assert camera.words == "usb:0, 1280 x 720: not sure if it works, no new picture for 84 s"
+    assert camera.text == "usb:0, 1280 x 720: not sure if it works, no new picture for 84 s"
     for fine in (
         FakeEnvironment(seen_ns=80 * SECOND, t_ns=84 * SECOND),
         FakeEnvironment(seen_ns=0, t_ns=84 * SECOND, is_silent=True),
@@ -148,7 +148,7 @@ def test_a_dip_of_the_voltage_is_remembered_for_an_hour(tmp_path: Path) -> None:
         until(lambda: monitor.troubles()[MachineTrouble.LOW_VOLTAGE] == 1)
         alarm.write_text("0\n")
         environment.t_ns = 3599 * SECOND
-        assert (power().grade, power().words) == (
+        assert (power().grade, power().text) == (
             Grade.WARNING,
             "the supply voltage dropped too low (1× in the last hour)",
         )
@@ -157,9 +157,9 @@ def test_a_dip_of_the_voltage_is_remembered_for_an_hour(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "words"), [(None, None), ("this boot", "Tallybone was ended"), ("another boot", "the power failed")]
+    ("mark", "text"), [(None, None), ("this boot", "Tallybone was ended"), ("another boot", "the power failed")]
 )
-def test_a_run_that_did_not_end_properly_is_named(tmp_path: Path, mark: str | None, words: str | None) -> None:
+def test_a_run_that_did_not_end_properly_is_named(tmp_path: Path, mark: str | None, text: str | None) -> None:
     boot, running = tmp_path / "proc/sys/kernel/random/boot_id", tmp_path / "state/running"
     for path in (boot, running):
         path.parent.mkdir(parents=True)
@@ -168,8 +168,8 @@ def test_a_run_that_did_not_end_properly_is_named(tmp_path: Path, mark: str | No
         running.write_text(f"{mark}\n")
     monitor = FakeEnvironment(root=tmp_path).monitor()
     with monitor.watching(running):
-        found = [finding.words for finding in monitor.now().findings if finding.part == "last stop"]
-        assert [words in one for one in found if words] == ([] if words is None else [True])
+        found = [finding.text for finding in monitor.now().findings if finding.part == "last stop"]
+        assert [text in one for one in found if text] == ([] if text is None else [True])
         assert running.read_text() == "this boot\n"
     assert not running.exists()
 
@@ -212,7 +212,7 @@ def test_findings_are_translated(language: str) -> None:
         dips = check_power(replace(machine, throttled=None, vitals=Vitals(((MachineTrouble.LOW_VOLTAGE, "", 0),))), 3)
         for finding in (*environment.health().findings, *others, *filter(None, ends), dips):
             foreign = ("usb:0: settled", "no such port", "")
-            for text in (finding.part, finding.words, finding.mend):
+            for text in (finding.part, finding.text, finding.mend):
                 is_known = isinstance(text, Phrase) and text.key in catalogue(language)
                 assert is_known or text in foreign, text
 
@@ -220,6 +220,6 @@ def test_findings_are_translated(language: str) -> None:
 def test_a_slow_machine_is_a_warning_with_its_pace() -> None:
     assert pace_found(None).grade is Grade.ABSENT
     fast, slow = MeanPace(9.8, 10.0, 0.12, is_too_slow=False), MeanPace(2.14, 10.0, 0.9, is_too_slow=True)
-    assert (pace_found(fast).grade, pace_found(fast).words) == (Grade.OK, "reading 9.8 of 10 pictures per second")
+    assert (pace_found(fast).grade, pace_found(fast).text) == (Grade.OK, "reading 9.8 of 10 pictures per second")
     assert pace_found(slow).grade is Grade.WARNING
-    assert "reads 2.1 of 10 pictures per second and is 0.9 s behind" in pace_found(slow).words
+    assert "reads 2.1 of 10 pictures per second and is 0.9 s behind" in pace_found(slow).text

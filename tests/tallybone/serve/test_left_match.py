@@ -23,7 +23,7 @@ def leave(folder: Path, *players: str, points: int = 0, hours: int = 0) -> None:
     began = BEGAN + timedelta(hours=hours)
     game = new_game("bones", ("target=100",), players, tile_set=TileSet.AUTO, in_play=False, began=began, software="")
     sitting, announcements = sitting_of(game, Blind(), t_ns=0)
-    recorder = recorder_of(game, RecordingQuota(folder, 10**12), lambda words: None, t_ns=0)
+    recorder = recorder_of(game, RecordingQuota(folder, 10**12), lambda text: None, t_ns=0)
     recorder.happened(Step(0, sitting.session, announcements))
     event: Event = Adjust(Seat(0), points, "given")
     recorder.input(event, 1)

@@ -56,7 +56,7 @@ def test_without_a_match_the_page_shows_the_camera(table: Served) -> None:
         wait_for_lobby(client)
         shown = client.get("/state").json()
         assert (shown["players"], shown["waits_for"]) == ([], "no match is being played")
-        assert shown["eye"]["words"] == "usb:0, 128 x 72"
+        assert shown["eye"]["text"] == "usb:0, 128 x 72"
         assert client.get("/picture.jpg").status_code == 404
         table.plugs.show()
         until(lambda: client.get("/picture.jpg").status_code == 200)
@@ -107,7 +107,7 @@ def test_an_ended_match_leaves_its_result_until_the_next_starts(table: Served) -
         fresh = client.get("/state").json()
         assert fresh["match"]["game"] == "draw"
         assert [player["total"] for player in fresh["players"]] == [0, 0]
-        assert [announcement["words"] for announcement in fresh["told"]] == ["match: Ann, Ben"], (
+        assert [announcement["text"] for announcement in fresh["told"]] == ["match: Ann, Ben"], (
             "no announcements of the previous match"
         )
         assert fresh["version"] > shown["version"]
@@ -231,7 +231,7 @@ def test_errors_name_their_field(resting: Served, wrong: dict[str, Any], fields:
         answer = client.post("/match", json=NEW | wrong)
         assert answer.status_code == 422
         assert sorted({fault["field"] for fault in answer.json()["faults"]}) == fields
-        assert all(fault["words"] for fault in answer.json()["faults"])
+        assert all(fault["text"] for fault in answer.json()["faults"])
         assert phase(client) == "lobby"
 
 
@@ -348,12 +348,12 @@ def test_anyone_can_see_the_health_of_the_table(resting: Served) -> None:
         until(lambda: client.get("/health").json()["picture_age_s"] is not None)
         shown = client.get("/health").json()
         parts = {finding["part"]: finding for finding in shown["findings"]}
-        assert parts["camera"]["words"] == "usb:0, 128 x 72"
+        assert parts["camera"]["text"] == "usb:0, 128 x 72"
         assert {"LEDs", "buttons", "knock", "display", "recordings", "heat", "power", "memory", "clock"} <= set(parts)
         assert shown["version"]
         spanish = client.get("/health", params={"lang": "es"}).json()["findings"]
         assert [finding["part"] for finding in spanish[:2]] == ["cámara", "LED"]
-        assert spanish[1]["words"] == "ninguno en table.toml"
+        assert spanish[1]["text"] == "ninguno en table.toml"
 
 
 def test_an_unfinished_match_is_found_after_a_restart(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_match_is_started_ended_and_resumed(browser: Browser, table: Served) -
         page.locator("#toast .undo").click()
         page.locator("#view-table").wait_for()
         page.locator("#waits", has_text="deal").wait_for()
-        assert [words for words in viewer.complaints if "401" not in words and "404" not in words] == []
+        assert [text for text in viewer.complaints if "401" not in text and "404" not in text] == []
 
 
 def test_a_television_shows_a_clock_and_the_ranking_between_matches(browser: Browser, table: Served) -> None:

@@ -126,7 +126,7 @@ def test_a_table_without_a_camera_is_unhealthy_with_status_503(tmp_path: Path) -
 
 def test_the_speed_of_the_machine_is_among_the_findings(table: Served) -> None:
     found = fetched(table, "/api/v1/health").json()["findings"]
-    assert [finding["words"] for finding in found if finding["part"] == "speed"] == ["measured during a match"]
+    assert [finding["text"] for finding in found if finding["part"] == "speed"] == ["measured during a match"]
 
 
 def test_viewers_are_counted_while_connected(table: Served) -> None:

@@ -28,8 +28,8 @@ def state(client: httpx.Client) -> dict[str, Any]:
     return found
 
 
-def wait_for_line(client: httpx.Client, words: str) -> None:
-    until(lambda: any(words in line for line in state(client)["lines"]))
+def wait_for_line(client: httpx.Client, text: str) -> None:
+    until(lambda: any(text in line for line in state(client)["lines"]))
 
 
 def answer(client: httpx.Client, key: str) -> None:

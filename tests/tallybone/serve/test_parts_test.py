@@ -33,7 +33,7 @@ def test_it_ends_if_its_state_is_not_requested_for_a_minute() -> None:
     state = test.state
     assert not state.is_running
     assert [result.outcome for result in state.results] == [PartVerdict.SKIPPED]
-    assert "LED 1 of" in state.words
+    assert "LED 1 of" in state.text
 
 
 def test_it_continues_while_watched_and_ends_with_the_program() -> None:

@@ -39,7 +39,7 @@ class Table:
             return True
 
         notifier = Notifier(send, lambda: self.now_ns, 30 * S)
-        look = LifeSigns(seen_ns=lambda: self.seen_ns, is_silent=lambda: self.is_silent, words=lambda: "")
+        look = LifeSigns(seen_ns=lambda: self.seen_ns, is_silent=lambda: self.is_silent, text=lambda: "")
         self.life = ServedLife(notifier, look, self._answer, lambda: self.now_ns, Counts())
 
     def _answer(self, do: Callable[[], object]) -> None:

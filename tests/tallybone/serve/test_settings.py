@@ -195,6 +195,6 @@ def test_a_broken_configuration_is_shown_on_the_page_and_in_the_health(tmp_path:
     config.write_text("[camera]\nurl = 5\n")
     fault = f"{config}: [camera] url: expected a text, but got 5"
     with at_served_table(tmp_path, config=config) as table, table.client() as client:
-        until(lambda: any(fault in words for words in client.get("/state").json()["problems"]))
+        until(lambda: any(fault in text for text in client.get("/state").json()["problems"]))
         (found,) = (finding for finding in client.get("/health").json()["findings"] if finding["part"] == "settings")
-        assert (found["grade"], found["words"]) == ("problem", fault)
+        assert (found["grade"], found["text"]) == ("problem", fault)

@@ -93,7 +93,7 @@ def test_the_camera_its_light_and_tilt_are_judged_before_the_first_match(table: 
         camera, light, tilt = guest.get("/calibration/sight", params={"lang": "fr"}).json()
         assert (camera["part"], camera["grade"]) == ("caméra", "ok")
         assert (light["part"], light["grade"]) == ("image", "problem")
-        assert light["words"].startswith("uniforme (gris ")
+        assert light["text"].startswith("uniforme (gris ")
         assert tilt["grade"] == "not there"
 
 
@@ -126,12 +126,12 @@ def test_a_calibration_is_stored_and_used_by_the_next_match(table: Served) -> No
         calibrate_two_zones(client)
         end(client)
         listing = stored(client)
-        assert any(words.startswith("Zones (source: the mat): seat 1, seat 2, boneyard") for words in listing["known"])
+        assert any(text.startswith("Zones (source: the mat): seat 1, seat 2, boneyard") for text in listing["known"])
         assert listing["earlier"][0]["parts"] == ["lens", "table"]
         client.post("/match", json=NEW)
         wait_for_match(client)
-        messages = [event["words"] for event in client.get("/events").json()]
-        assert any("Using the calibration" in words and "the zones of 2 seats" in words for words in messages), messages
+        messages = [event["text"] for event in client.get("/events").json()]
+        assert any("Using the calibration" in text and "the zones of 2 seats" in text for text in messages), messages
 
 
 def test_calibration_match_and_parts_test_exclude_each_other(table: Served) -> None:
@@ -193,7 +193,7 @@ def test_learned_knocks_are_shown_and_forgotten(table: Served) -> None:
 def test_a_picture_is_checked_against_the_stored_calibration(table: Served) -> None:
     with table.client() as client, pictures(table):
         found = client.post("/calibration/check", json={}).json()
-        assert found[0] == {"well": False, "words": "lens and table not measured yet: positions cannot be checked."}
+        assert found[0] == {"well": False, "text": "lens and table not measured yet: positions cannot be checked."}
 
 
 def test_without_a_camera_calibration_is_refused_with_the_reason(table: Served) -> None:

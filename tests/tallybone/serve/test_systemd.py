@@ -147,8 +147,8 @@ def test_the_watchdog_is_not_fed_before_the_table_is_ready(systemd: Listening, t
 
 def test_a_status_is_sent_once(systemd: Listening, tmp_path: Path) -> None:
     with notifying(environment(tmp_path), systemd.clock, 7) as notifier:
-        for words in ("no match", "no match", "bones: Ann, Ben"):
-            notifier.say(words)
+        for text in ("no match", "no match", "bones: Ann, Ben"):
+            notifier.say(text)
             notifier.turn()
     assert systemd.received() == ["STATUS=no match", "STATUS=bones: Ann, Ben", "STOPPING=1"]
 

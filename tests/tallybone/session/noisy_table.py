@@ -198,7 +198,7 @@ class NoisyTable:
             answer = answer_of(self.session, step.state)
             if answer is None:
                 return
-            self.figures.questions.append(self.session.questions[-1].ambiguity.words)
+            self.figures.questions.append(self.session.questions[-1].ambiguity.text)
             self.feed(answer, 1.0)
 
     def _correct_by_hand(self, truth: State) -> bool:

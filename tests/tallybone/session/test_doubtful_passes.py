@@ -26,12 +26,12 @@ BOTH_LAID = placed(THIRD, before=(FIRST, NEXT))
 
 def actions(session: Session) -> list[str]:
     """Return the passes, draws and plays in force after the lead, such as "1 5-4"."""
-    return [_words(entry.action) for entry in entries(session.state) if isinstance(entry.action, Knock | Draw | Play)][
+    return [_text(entry.action) for entry in entries(session.state) if isinstance(entry.action, Knock | Draw | Play)][
         1:
     ]
 
 
-def _words(action: Action) -> str:
+def _text(action: Action) -> str:
     match action:
         case Play(seat=seat, tile=tile):
             return f"{seat} {tile}"

@@ -86,9 +86,9 @@ def test_a_question_after_a_long_gap_states_all_totals() -> None:
         table.run_until_seen_again(2)
         assert table.session.questions
         for question in table.session.questions:
-            for words in question.ambiguity.choices[:-1]:
-                assert words.startswith("Ann ")
-                assert ", Ben " in words
+            for text in question.ambiguity.choices[:-1]:
+                assert text.startswith("Ann ")
+                assert ", Ben " in text
 
 
 def test_rejected_totals_are_not_offered_again() -> None:
@@ -100,7 +100,7 @@ def test_rejected_totals_are_not_offered_again() -> None:
     for at in range(2):
         assert session.seen is not None
         session, _ = feed(session, replace(session.seen, changes=()), t_ns=session.t_ns + (3 + at) * SECOND_NS)
-        assert not any(words in question.ambiguity.choices for words in rejected for question in session.questions)
+        assert not any(text in question.ambiguity.choices for text in rejected for question in session.questions)
     assert session.is_provisional
 
 
@@ -114,7 +114,7 @@ def test_a_question_does_not_hold_up_the_game_and_an_answer_settles_it() -> None
     question = table.session.open_question
     assert question is not None
     names = ", ".join(f"{name} {total}" for name, total in zip(truth.players, truth.totals, strict=True))
-    at = next(at for at, words in enumerate(question.choices) if words.split(", if")[0] in names)
+    at = next(at for at, text in enumerate(question.choices) if text.split(", if")[0] in names)
     session, _ = feed(table.session, Answer(at), t_ns=table.t_ns + SECOND_NS)
     assert session.state.game is not None
     assert session.state.game.totals == truth.totals

@@ -101,7 +101,7 @@ def test_totals_are_provisional_if_they_depend_on_an_uncertain_tile() -> None:
     assert table.session.is_provisional
     assert table.asked == ["what is the score?"]
     assert table.session.open_question is not None
-    twenty = next(at for at, words in enumerate(table.session.open_question.choices) if words.startswith("Ben 20"))
+    twenty = next(at for at, text in enumerate(table.session.open_question.choices) if text.startswith("Ben 20"))
     table.feed(Answer(twenty))
     assert (totals(table), table.session.is_provisional) == ((0, 20), False)
 

@@ -43,13 +43,13 @@ GAMES = (BONES, DRAW, ALLFIVES, BLOCK, SUPER)
 PLAYS = 5
 
 
-def chosen(session: Session, *words: str) -> Session:
-    """Press "Put it right" and give the answers that contain *words*."""
+def chosen(session: Session, *text: str) -> Session:
+    """Press "Put it right" and give the answers that contain *text*."""
     session, _ = feed(session, Press(Button.TABLE))
-    for wanted in words:
+    for wanted in text:
         asked = session.questions[-1].ambiguity
         found = [at for at, choice in enumerate(asked.choices) if wanted in choice]
-        assert found, f"{wanted}: {asked.words} {asked.choices}"
+        assert found, f"{wanted}: {asked.text} {asked.choices}"
         session, _ = feed(session, Answer(found[0], asked.topic))
     return session
 

@@ -99,7 +99,7 @@ def plays(session: Session) -> list[str]:
 
 
 def questions(announcements: tuple[Announcement, ...]) -> list[str]:
-    return [announcement.words for announcement in announcements if isinstance(announcement, Ambiguity)]
+    return [announcement.text for announcement in announcements if isinstance(announcement, Ambiguity)]
 
 
 def problems(announcements: tuple[Announcement, ...]) -> list[Problem]:
@@ -205,13 +205,13 @@ def test_a_third_tile_at_a_double_that_does_not_branch_is_reported() -> None:
 def test_a_clear_mismatch_is_reported_as_a_play() -> None:
     session, announcements = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (2, 0)))
     assert plays(session)[-1] == "4-1@5-3E"
-    assert "that end needs a 5" in problems(announcements)[0].words
+    assert "that end needs a 5" in problems(announcements)[0].text
 
 
 @pytest.mark.parametrize("confidence", [0.55, 0.98, 0.999])
 def test_a_mismatch_is_corrected_by_the_rules_or_reported(confidence: float) -> None:
     session, announcements = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (2, 0), sure=(confidence, 0.99)))
-    is_reported = any("that end needs a 5" in problem.words for problem in problems(announcements))
+    is_reported = any("that end needs a 5" in problem.text for problem in problems(announcements))
     assert plays(session)[-1] == ("4-1@5-3E" if is_reported else "5-1@5-3E")
     assert is_reported or confidence < 0.99
     assert confidence > 0.9 or not is_reported
@@ -327,7 +327,7 @@ def test_the_leader_is_asked_or_entered(*, by_hand: bool) -> None:
     session, announcements = look(session)
     assert questions(announcements) == ["what is the score?"]
     assert session.open_question is not None
-    tom = next(at for at, words in enumerate(session.open_question.choices) if "Tom led" in words)
+    tom = next(at for at, text in enumerate(session.open_question.choices) if "Tom led" in text)
     session, _ = feed(session, Lead(Seat(1)) if by_hand else Answer(tom))
     assert session.state.game is not None
     assert (session.state.game.totals, session.open_question) == ((0, 10), None)

@@ -288,7 +288,7 @@ def test_an_answer_names_the_leader() -> None:
     session, announcements = look(session)
     assert questions(announcements) == ["what is the score?"]
     assert session.open_question is not None
-    cleo = next(at for at, words in enumerate(session.open_question.choices) if "Cleo 10" in words)
+    cleo = next(at for at, text in enumerate(session.open_question.choices) if "Cleo 10" in text)
     session, _ = feed(session, Answer(cleo))
     assert session.open_question is None
     assert [entry.action.seat for entry in entries(session.state) if isinstance(entry.action, Lead | Play)] == [2, 2]
@@ -371,7 +371,7 @@ def test_the_question_of_an_undone_tile_closes_when_it_is_removed_or_moved() -> 
     other = seen((5, 4), (0, 2))
     moved = TableView((FIRST, other), (), (Change(ChangeKind.MOVED, other, NEXT),))
     session, _ = feed(undone(), moved, t_ns=5 * SECOND_NS)
-    assert not any("still on the table" in question.ambiguity.words for question in session.questions)
+    assert not any("still on the table" in question.ambiguity.text for question in session.questions)
     session, _ = feed(undone(), Answer(1), t_ns=4 * SECOND_NS)
     session, _ = feed(session, TableView((FIRST, NEXT), (), ()), t_ns=5 * SECOND_NS)
     assert session.questions == ()
@@ -451,7 +451,7 @@ def test_announcement_lines_have_words_and_totals() -> None:
     assert announcement_line(question, 7, session) == rest | {
         "t_ns": 7,
         "event": "unclear",
-        "words": question.words,
+        "text": question.text,
         "choices": list(question.choices),
     }
     session, announcements = feed(led(), Knock(Seat(1)), t_ns=3 * SECOND_NS)
@@ -460,7 +460,7 @@ def test_announcement_lines_have_words_and_totals() -> None:
         for announcement in announcements
         if isinstance(announcement, Passed)
     )
-    assert (knocked["event"], knocked["words"], knocked["seat"]) == ("passed", "Ben knocks", 1)
+    assert (knocked["event"], knocked["text"], knocked["seat"]) == ("passed", "Ben knocks", 1)
 
 
 def test_confirming_before_the_first_deal_changes_nothing() -> None:

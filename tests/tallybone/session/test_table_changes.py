@@ -197,7 +197,7 @@ def test_a_later_tile_corrects_its_neighbour_or_is_reported(confidence: float, t
     assert plays(session)[-1] == "6-5@5-3E"
     session, announcements = lay(session, seen((4, 1), (4, 0)))
     assert plays(session) == ["5-3", f"{tile}@5-3E", f"4-1@{tile}E"]
-    assert any("that end needs a 6" in problem.words for problem in problems(announcements)) is (tile == "6-5")
+    assert any("that end needs a 6" in problem.text for problem in problems(announcements)) is (tile == "6-5")
     assert any(isinstance(event, Amend) for event in session.state.log) is (tile == "5-4")
 
 
@@ -268,10 +268,10 @@ def test_the_order_of_two_tiles_is_asked_if_points_depend_on_it(since_ns: tuple[
     assert questions(announcements) == ["what is the score?"]
     assert session.open_question is not None
     five, nothing, other = session.open_question.choices
-    assert {words[:5] for words in (five, nothing)} == {"Tom 5", "Tom 0"}
+    assert {text[:5] for text in (five, nothing)} == {"Tom 5", "Tom 0"}
     assert other == "something else"
     for choice, order in (("Tom 0", ["6-3@5-3W", "5-2@5-3E"]), ("Tom 5", ["5-2@5-3E", "6-3@5-3W"])):
-        at = next(at for at, words in enumerate(session.open_question.choices) if words.startswith(choice))
+        at = next(at for at, text in enumerate(session.open_question.choices) if text.startswith(choice))
         answered, _ = feed(session, Answer(at))
         assert plays(answered) == ["5-3", *order]
         assert (answered.open_question, answered.is_provisional) == (None, False)

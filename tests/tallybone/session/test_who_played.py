@@ -103,7 +103,7 @@ def test_a_play_out_of_turn_is_reported() -> None:
     table = out_of_turn()
     assert seats_of_plays(table) == [0, 0]
     assert [
-        (announcement.problem.kind, announcement.problem.words)
+        (announcement.problem.kind, announcement.problem.text)
         for announcement in table.announcements
         if isinstance(announcement, Irregular)
     ] == [(ProblemKind.WRONG_SEAT, "it is Ben's turn, not Ann's")]

@@ -62,7 +62,7 @@ def test_zones_are_parsed_as_formatted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ('{"seats": []}', "expected zones"),
         ("[]", "expected zones"),
@@ -72,6 +72,6 @@ def test_zones_are_parsed_as_formatted() -> None:
         ('{"seats": [{"side": "north", "outline": []}], "boneyard": null}', "north"),
     ],
 )
-def test_invalid_zones_are_refused(text: str, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_invalid_zones_are_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         Zones.parse(text)

@@ -54,7 +54,7 @@ class Table:
 
     @property
     def asked(self) -> list[str]:
-        return [question.ambiguity.words for question in self.session.questions]
+        return [question.ambiguity.text for question in self.session.questions]
 
     def feed(self, event: object, after_s: float = 5.0) -> None:
         if not isinstance(event, TableView) and after_s >= 5.0:  # the camera watches the table continuously

@@ -95,8 +95,8 @@ def test_every_tile_is_drawn_once_within_the_width(rules: Rules, wildness: float
             found = layout_lines(layout, width)
             assert all(len(line) <= width for line in found)
             labels_off = [word for line in found for word in line.replace("{", "").replace("}", "").split()[1:]]
-            words = [word for word in labels_off if word[0].isdigit() and "-" in word]
-            assert len(words) >= len(layout.nodes) - len(found)
+            text = [word for word in labels_off if word[0].isdigit() and "-" in word]
+            assert len(text) >= len(layout.nodes) - len(found)
             assert draw_text(layout, width).plain == "\n".join(found)
 
 

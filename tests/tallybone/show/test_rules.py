@@ -41,14 +41,14 @@ def eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lists_all_games_options_and_shortcuts() -> None:
     code, out, err = rules()
     assert (code, err) == (0, "")
-    words = out.split()
-    assert {game.name for game in PROFILES} <= set(words)
-    assert {option.key for option in OPTIONS} <= set(words)
-    assert {f"{preset.key}={preset.value}" for preset in PRESETS} <= set(words)
-    assert "bones 2-4 double-six 150 Fives. Score when the open ends add up to a" in " ".join(words)
-    assert "both halves while two edges are open, one half for the last, then nothing" in " ".join(words)
+    text = out.split()
+    assert {game.name for game in PROFILES} <= set(text)
+    assert {option.key for option in OPTIONS} <= set(text)
+    assert {f"{preset.key}={preset.value}" for preset in PRESETS} <= set(text)
+    assert "bones 2-4 double-six 150 Fives. Score when the open ends add up to a" in " ".join(text)
+    assert "both halves while two edges are open, one half for the last, then nothing" in " ".join(text)
     assert "1 or more, or none (play a single hand); usually 150 (draw, allfives, block: 100; super: none)" in " ".join(
-        words
+        text
     )
 
 

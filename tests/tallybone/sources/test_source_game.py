@@ -179,14 +179,14 @@ def test_a_lost_table_and_its_recovery_are_reported_once(tmp_path: Path) -> None
         views = (NOTHING, lost, lost, NOTHING, NOTHING)
         lines = Run(folder, ReplaySettings(game=overrides), perception=TruthReader(views)).lines
         reports = [
-            (line["event"], line["frame"], line["words"]) for line in lines if line.get("event") in ("lost", "found")
+            (line["event"], line["frame"], line["text"]) for line in lines if line.get("event") in ("lost", "found")
         ]
         assert reports == [
             ("lost", "001.jpg", "the table is not recognized"),
             ("found", "003.jpg", "the table is recognized again"),
         ]
-        words = Run(folder, ReplaySettings(game=overrides), as_json=False, perception=TruthReader(views)).out
-        assert words.count("the table is not recognized") == words.count("is recognized again") == 1
+        text = Run(folder, ReplaySettings(game=overrides), as_json=False, perception=TruthReader(views)).out
+        assert text.count("the table is not recognized") == text.count("is recognized again") == 1
 
 
 def test_an_unknown_input_affects_only_itself(tmp_path: Path) -> None:

@@ -38,10 +38,10 @@ def every_text() -> Iterator[Text]:
     yield from _in_programs()
     yield from _in_scripts()
     yield from _in_pages()
-    for words in (perception._LOST, perception._TOO_FAR):  # vision cannot import engine.phrases
-        yield Text(words, "", "vision/tracking/perception.py")
-    for words in _in_rules():
-        yield Text(words, "", "tallybone/web/games_shown.py")
+    for text in (perception._LOST, perception._TOO_FAR):  # vision cannot import engine.phrases
+        yield Text(text, "", "vision/tracking/perception.py")
+    for text in _in_rules():
+        yield Text(text, "", "tallybone/web/games_shown.py")
 
 
 def template() -> polib.POFile:
@@ -100,7 +100,7 @@ def _in_pages() -> Iterator[Text]:
     for path in files("*.html"):
         reader = _Reader()
         reader.feed(path.read_text())
-        yield from (Text(words, "", str(path.relative_to(ROOT))) for words in reader.found)
+        yield from (Text(text, "", str(path.relative_to(ROOT))) for text in reader.found)
 
 
 def _in_rules() -> Iterator[str]:

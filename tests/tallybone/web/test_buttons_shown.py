@@ -95,7 +95,7 @@ def test_irregular_actions_are_cleared_at_the_end_of_their_hand() -> None:
 def test_a_draw_before_the_deal_is_irregular_until_the_hand_is_dealt() -> None:
     early = Draw(Seat(0), 1)
     can, _, irregular = shown(won(early))
-    assert [(action.words, action.can_stand) for action in irregular] == [
+    assert [(action.text, action.can_stand) for action in irregular] == [
         ("the next hand has not been dealt (does not count)", False)
     ]
     assert not can.stands

@@ -60,8 +60,8 @@ def looking(browser: Browser, url: str, size: tuple[int, int], *, scheme: str = 
         context.close()
 
 
-def press(page: Page, words: str) -> None:
-    page.locator("#view-calibrate").get_by_role("button", name=words, exact=True).click()
+def press(page: Page, text: str) -> None:
+    page.locator("#view-calibrate").get_by_role("button", name=text, exact=True).click()
 
 
 def wait_for_step(page: Page, title: str) -> None:
@@ -81,9 +81,9 @@ def unexpected(viewer: Viewer) -> list[str]:
     requests one that is gone.
     """
     return [
-        words
-        for words in viewer.complaints
-        if "401" not in words and not ("404" in words and "/api/v1/calibration" in words)
+        text
+        for text in viewer.complaints
+        if "401" not in text and not ("404" in text and "/api/v1/calibration" in text)
     ]
 
 

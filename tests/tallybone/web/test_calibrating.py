@@ -73,7 +73,7 @@ def test_anyone_can_see_the_state(fresh: Calibrated) -> None:
         state = once(guest, lambda state: state["picture"])
     assert (state["camera"], state["stage"], state["step"]) == ("usb:0", "before", "lens")
     assert [step["name"] for step in state["steps"]] == ["lens", "table", "zones", "light", "set"]
-    assert state["choices"] == [{"press": "go_on", "words": "keep"}, {"press": "again", "words": "repeat"}]
+    assert state["choices"] == [{"press": "go_on", "text": "keep"}, {"press": "again", "text": "repeat"}]
     assert (state["picture"]["width_px"], state["picture"]["height_px"]) == (1280, 720)
 
 
@@ -228,7 +228,7 @@ def test_an_ended_calibration_refuses_requests(tmp_path: Path) -> None:
     assert late is not None
     refused = late.result(timeout=0)
     assert refused is not None
-    assert refused.words == "no calibration is running"
+    assert refused.text == "no calibration is running"
 
 
 def test_the_queue_of_requests_is_bounded() -> None:

@@ -76,7 +76,7 @@ def test_a_hand_is_counted_from_a_photo_and_taken_back(browser: Browser) -> None
         viewer.page.locator("#toast .undo").click()
         until(lambda: game_of(table).phase is Phase.REVEAL)
         viewer.wait_for_totals(*before)
-        assert [words for words in viewer.complaints if "401" not in words] == []
+        assert [texts for texts in viewer.complaints if "401" not in texts] == []
 
 
 def test_tiles_are_corrected_removed_and_added(browser: Browser) -> None:

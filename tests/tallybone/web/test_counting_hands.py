@@ -91,7 +91,7 @@ def test_a_photo_without_tiles_is_empty(insider: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("photo", "words"),
+    ("photo", "text"),
     [
         (b"", "not a picture, or it is damaged"),
         (b"hello table", "not a picture, or it is damaged"),
@@ -100,10 +100,10 @@ def test_a_photo_without_tiles_is_empty(insider: httpx.Client) -> None:
     ],
     ids=["empty", "text", "cut", "huge"],
 )
-def test_an_unreadable_photo_is_refused_with_advice(insider: httpx.Client, photo: bytes, words: str) -> None:
+def test_an_unreadable_photo_is_refused_with_advice(insider: httpx.Client, photo: bytes, text: str) -> None:
     answer = send(insider, photo)
     assert answer.status_code == 422
-    assert words in answer.json()["error"]
+    assert text in answer.json()["error"]
 
 
 def test_without_the_library_heic_is_refused_with_advice(
@@ -232,7 +232,7 @@ def test_doubts_name_missing_repeated_and_used_tiles(table: TrueTable, guest: ht
     assert doubts() == ["Ben shows 0 tiles, but should hold 2"]
     assert doubts(lang="es") == ["Ben muestra 0 fichas, pero debería tener 2"]
     assert f"the {laid} has already been seen elsewhere" in doubts(laid, Tile(0, 0))
-    twice = [words for words in doubts(Tile(6, 6), Tile(6, 6)) if "has already" in words or "counted" in words]
+    twice = [text for text in doubts(Tile(6, 6), Tile(6, 6)) if "has already" in text or "counted" in text]
     assert twice == ["the 6-6 is counted 2 times"]
     assert guest.get(f"{API}/hands/1/doubts?pips=19").status_code == 422
 

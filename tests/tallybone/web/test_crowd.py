@@ -317,9 +317,9 @@ def test_a_repeated_fault_is_logged_once_a_minute_with_its_count() -> None:
     clock = ManualClock()
     seldom = SeldomFilter(clock)
 
-    def logged(words: str, *values: object, error: BaseException | None = None) -> str | None:
+    def logged(text: str, *values: object, error: BaseException | None = None) -> str | None:
         found = None if error is None else (type(error), error, error.__traceback__)
-        record = logging.LogRecord("page", logging.WARNING, "", 0, words, values, found)
+        record = logging.LogRecord("page", logging.WARNING, "", 0, text, values, found)
         return record.getMessage() if seldom.filter(record) else None
 
     assert logged("from %s", "a") == "from a"

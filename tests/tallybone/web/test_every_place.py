@@ -13,7 +13,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from engine.rules.profiles import WORDS
+from engine.rules.profiles import TEXTS
 from tallybone import texts
 from tallybone.texts import TextEntry, catalogue
 from tallybone.web import page_files
@@ -121,26 +121,26 @@ def test_nothing_is_english_in_another_language(
     known = catalogue("fr")
     greek: dict[str, TextEntry] = {}
     for english, translation in known.items():
-        words = "".join(part if part[:1] == "{" else part.translate(translate) for part in _PARTS.split(english))
-        greek[english] = words if isinstance(translation, str) else {"one": words, "other": words}
+        text = "".join(part if part[:1] == "{" else part.translate(translate) for part in _PARTS.split(english))
+        greek[english] = text if isinstance(translation, str) else {"one": text, "other": text}
     for module in (texts, page_files):
         monkeypatch.setattr(module, "catalogue", lambda language: greek if language == "fr" else {})
-    names = {word for game in WORDS.values() for word in re.findall(r"\w+", game.elsewhere)}
+    names = {word for game in TEXTS.values() for word in re.findall(r"\w+", game.elsewhere)}
     found: set[str] = set()
     for address, places in zip(addresses, PLACES, strict=True):
         with visiting(browser, f"{address}/?lang=fr", SIZES["tablet"]) as viewer:
             for place in walk(viewer, places):
-                found |= {f"{place.name}: {words}" for words in _latin(viewer, names | _SAME)}
+                found |= {f"{place.name}: {text}" for text in _latin(viewer, names | _SAME)}
         with visiting(browser, f"{address}/?display&lang=fr", SIZES["television"]) as viewer:
             viewer.page.locator("#layout-view").wait_for()
-            found |= {f"television: {words}" for words in _latin(viewer, names | _SAME)}
+            found |= {f"television: {text}" for text in _latin(viewer, names | _SAME)}
     assert not found, "\n".join(sorted(found))
 
 
 def _latin(viewer: Viewer, same: set[str]) -> set[str]:
     """Return the visible texts and labels that contain a Latin word other than *same*."""
     texts_seen: list[str] = viewer.page.evaluate(_TEXTS)
-    return {words for words in texts_seen if set(re.findall(r"[A-Za-z]{2,}", words)) - same}
+    return {text for text in texts_seen if set(re.findall(r"[A-Za-z]{2,}", text)) - same}
 
 
 def _wrong_in(viewer: Viewer) -> list[str]:

@@ -65,7 +65,7 @@ def test_a_play_of_an_earlier_hand_can_be_corrected(browser: Browser, table: Tru
         viewer.wait_for_totals(*before)
         page.locator("#hand-chosen").select_option("")
         page.locator("#plays-title", has_text="Plays of this hand").wait_for()
-        assert [words for words in viewer.complaints if "401" not in words] == []
+        assert [text for text in viewer.complaints if "401" not in text] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -26,9 +26,9 @@ def test_refuses_a_foreign_host_name(table: TrueTable) -> None:
         refused = client.post(f"{API}/login", json={"pin": PIN})
         assert refused.status_code == 421
         assert "set-cookie" not in refused.headers
-        words = refused.json()["error"]
-    assert "evil.example" in words
-    assert "[page] names" in words, "the error names the setting"
+        text = refused.json()["error"]
+    assert "evil.example" in text
+    assert "[page] names" in text, "the error names the setting"
     with pytest.raises(InvalidStatus) as closed:
         connect(
             f"ws://evil.example{API}/live",

@@ -66,7 +66,7 @@ def test_a_game_is_followed_and_corrected_from_two_browsers_at_once(browser: Bro
         assert sum(true_totals(table)) > sum(before)
         for viewer in (phone, tablet):
             viewer.wait_for_totals(*true_totals(table))
-            assert [words for words in viewer.complaints if "401" not in words] == []
+            assert [text for text in viewer.complaints if "401" not in text] == []
 
 
 def test_pips_are_corrected_with_two_taps_and_restored_with_one(browser: Browser) -> None:
@@ -258,7 +258,7 @@ def test_recovers_from_a_wrong_deal_and_corrects_a_total(browser: Browser) -> No
         page.wait_for_timeout(500)
         form.get_by_role("button", name="Save").click()
         until(lambda: true_totals(table)[0] == 85)
-        assert [words for words in viewer.complaints if "401" not in words] == []
+        assert [text for text in viewer.complaints if "401" not in text] == []
 
 
 def test_a_wrong_answer_is_undone_with_one_tap_and_asked_again(browser: Browser) -> None:

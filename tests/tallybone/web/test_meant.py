@@ -197,7 +197,7 @@ def test_refuses_invalid_requests_with_a_message(request_body: dict[str, object]
     found = meant(request_body, played())
     assert isinstance(found, Refused)
     assert found.kind is Refusal.SENSELESS
-    assert found.words
+    assert found.text
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_a_player_is_renamed_in_a_hand_but_changes_places_only_between_hands() -
     swap: dict[str, object] = {"type": "swap", "seat": 0, "other": 1}
     refused = meant(swap, played())
     assert isinstance(refused, Refused)
-    assert refused.words == "players can change places between hands: finish this hand first"
+    assert refused.text == "players can change places between hands: finish this hand first"
     between = replay([MatchStart(BONES, ("Ann", "Ben"))])
     assert meant(swap, between) == Swap(Seat(0), Seat(1))
 
@@ -261,9 +261,9 @@ def test_plays_of_a_hand_keep_the_names_of_their_players_after_a_swap() -> None:
     state = replay([MatchStart(BONES, ("Ann", "Ben")), *ended, Swap(Seat(0), Seat(1))])
     story = Story().after(state)
     plays = plays_of(story.hands()[-1], story, ("Ben", "Ann"))
-    assert plays[2].words.startswith("Ann plays 5-5")
+    assert plays[2].text.startswith("Ann plays 5-5")
     assert plays[2].seat == 1, "where Ann sits now"
-    assert plays[-1].words == "Ben and Ann change places"
+    assert plays[-1].text == "Ben and Ann change places"
     amended = meant({"type": "amend", "seq": plays[2].seq, "seat": 0}, state)
     assert amended == Amend(Seq(plays[2].seq), Play(Seat(1), Tile(5, 5))), "Ben sat at the second seat"
 

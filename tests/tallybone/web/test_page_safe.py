@@ -111,7 +111,7 @@ def test_every_answer_has_security_headers(guest: httpx.Client) -> None:
 
 
 def test_no_answer_contains_the_pin(table: TrueTable, insider: httpx.Client) -> None:
-    assert PIN in table.page.words
+    assert PIN in table.page.text
     for path in ("state", "events", "me", "plays?hand=1", "openapi.json"):
         assert PIN not in insider.get(f"{API}/{path}").text
 

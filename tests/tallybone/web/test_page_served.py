@@ -68,15 +68,15 @@ def test_the_snapshot_matches_the_game(table: TrueTable, guest: httpx.Client) ->
     assert shown["match"]["count"] == str(game.count)  # type: ignore[index]  # JSON
     assert [tile["seq"] for tile in shown["layout"]["tiles"]] == [node.id for node in game.layout.nodes]  # type: ignore[index]
     assert sum(end["counts"] for end in shown["layout"]["ends"]) == game.count.total  # type: ignore[index]
-    assert shown["last"]["words"] == "Ben plays 4-1: 4 + 4 = 8"  # type: ignore[index]
+    assert shown["last"]["text"] == "Ben plays 4-1: 4 + 4 = 8"  # type: ignore[index]
 
 
 def test_each_viewer_gets_the_state_in_their_language(table: TrueTable, guest: httpx.Client) -> None:
     url = table.page.url.replace("http", "ws") + f"{API}/live?lang=es"
     with connect(url, compression=None, proxy=None) as socket, viewer(table) as other:
         spanish, english = receive(socket), receive(other)
-    assert english["last"]["words"] == "Ben plays 4-1: 4 + 4 = 8"  # type: ignore[index]  # JSON
-    assert spanish["last"]["words"] == "Ben juega 4-1: 4 + 4 = 8"  # type: ignore[index]
+    assert english["last"]["text"] == "Ben plays 4-1: 4 + 4 = 8"  # type: ignore[index]  # JSON
+    assert spanish["last"]["text"] == "Ben juega 4-1: 4 + 4 = 8"  # type: ignore[index]
     assert spanish["last"]["what"] == "Ben juega 4-1"  # type: ignore[index]
     assert spanish["waits_for"] == "Ann: juega o roba"
     assert guest.get(f"{API}/state?lang=es").json() == {key: value for key, value in spanish.items() if key != "type"}
@@ -88,7 +88,7 @@ def test_every_sentence_is_translated(guest: httpx.Client) -> None:
         announced = guest.get(f"{API}/events?lang={language}").json()
         plays = guest.get(f"{API}/plays?hand=1&lang={language}").json()
         shown = guest.get(f"{API}/state?lang={language}").json()
-        return [*(line["words"] for line in (*announced, *plays)), shown["waits_for"], shown["eye"]["words"]]
+        return [*(line["text"] for line in (*announced, *plays)), shown["waits_for"], shown["eye"]["text"]]
 
     english = sentences("en")
     assert len(english) > 20

@@ -73,7 +73,7 @@ def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browse
         page.wait_for_timeout(500)
         page.locator("#toast button").click()
         page.locator("#provisional").wait_for()
-        assert [words for words in viewer.complaints if "401" not in words] == []
+        assert [message for message in viewer.complaints if "401" not in message] == []
 
 
 def test_the_sheet_of_an_inferred_play_confirms_it(browser: Browser, table: TrueTable) -> None:

@@ -117,7 +117,7 @@ def test_a_recording_lists_every_step(guest: Visitor, bones: tuple[Path, Session
     assert (shown["game"], shown["target"], shown["hands"], shown["players"]) == ("bones", 150, 2, ["Ann", "Ben"])
     assert len(shown["steps"]) == len(log) - 1
     first_play = next(step for step in shown["steps"] if step["kind"] == "play")
-    assert (first_play["words"], first_play["pips"], first_play["points"]) == (
+    assert (first_play["text"], first_play["pips"], first_play["points"]) == (
         "Ann plays 5-5: 5 + 5 = 10, scores 10",
         [5, 5],
         10,

@@ -37,8 +37,8 @@ def a_table_with_recordings(tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield table
 
 
-def wait_for_words(viewer: Viewer, words: str) -> None:
-    viewer.page.locator(".replay-says", has_text=words).wait_for()
+def wait_for_words(viewer: Viewer, text: str) -> None:
+    viewer.page.locator(".replay-says", has_text=text).wait_for()
 
 
 def wait_for_tile_count(viewer: Viewer, count: int) -> None:

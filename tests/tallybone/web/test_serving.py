@@ -42,7 +42,7 @@ def test_the_address_follows_the_network(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(serving, "own_address", lambda: found[0])
     page = LivePage("127.0.0.1:0", time.monotonic_ns, pin="123456")
     page.close()
-    assert "no network" not in page.words, "its address was given"
+    assert "no network" not in page.text, "its address was given"
     everywhere = Address("", 8080)
     assert (everywhere.url, everywhere.is_alone) == ("http://127.0.0.1:8080", True)
     found[0] = "192.168.1.7"

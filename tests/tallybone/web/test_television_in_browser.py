@@ -65,8 +65,8 @@ def test_the_coach_shows_tiles_that_would_score(browser: Browser, path: str) -> 
     with served() as table, viewing(browser, table, path=path) as viewer, viewing(browser, table) as other:
         table.play(11)
         viewer.page.locator("#coach span").first.wait_for()
-        words = viewer.page.locator("#coach span").first.inner_text()
-        assert re.fullmatch(r"\d-\d would score \d+", words.strip())
+        text = viewer.page.locator("#coach span").first.inner_text()
+        assert re.fullmatch(r"\d-\d would score \d+", text.strip())
         assert viewer.complaints == []
         assert other.page.locator("#coach").count() == 0
 
@@ -219,10 +219,10 @@ def test_a_television_counts_answers_that_would_be_too_small(browser: Browser, s
         assert box["height"] <= question["height"]
 
 
-def _answer(table: TrueTable, words: str) -> Answer:
+def _answer(table: TrueTable, text: str) -> Answer:
     asked = table.live.session.open_question
     assert asked is not None
-    return Answer(next(at for at, choice in enumerate(asked.choices) if words in choice), asked.topic)
+    return Answer(next(at for at, choice in enumerate(asked.choices) if text in choice), asked.topic)
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])

@@ -45,7 +45,7 @@ def show_edited(viewer: Viewer, edit: Callable[[Snapshot], None]) -> None:
 def test_an_action_against_the_rules_without_a_tile_is_one_sentence_on_a_few_lines(browser: Browser) -> None:
     def knock(snapshot: Snapshot) -> None:
         last = snapshot["plays"][-1]
-        last.update(kind="knock", pips=None, points=0, words=WRONG, irregular=WRONG)
+        last.update(kind="knock", pips=None, points=0, text=WRONG, irregular=WRONG)
 
     with served(players=NAMES) as table, viewing(browser, table, (360, 700)) as viewer:
         table.play(6)
@@ -60,9 +60,9 @@ def test_an_action_against_the_rules_without_a_tile_is_one_sentence_on_a_few_lin
 
 def test_an_action_with_words_and_another_reason_has_both_below_each_other(browser: Browser) -> None:
     def draw(snapshot: Snapshot) -> None:
-        words = "Bartholomew draws a tile from the boneyard"
+        text = "Bartholomew draws a tile from the boneyard"
         snapshot["plays"][-1].update(
-            kind="draw", pips=None, points=0, words=words, irregular="Ann can play, and it is her turn"
+            kind="draw", pips=None, points=0, text=text, irregular="Ann can play, and it is her turn"
         )
 
     with served(players=NAMES) as table, viewing(browser, table, (360, 700)) as viewer:
@@ -156,8 +156,8 @@ def test_a_television_shows_whole_tiles_that_are_not_accepted_yet(browser: Brows
 def test_a_note_after_the_match_does_not_replace_its_winner(browser: Browser, path: str) -> None:
     def end(snapshot: Snapshot) -> None:
         snapshot["match"].update(over=True, winner=0, phase="match_over")
-        won = {"id": 98, "t_ns": 1, "words": "Ann wins the match", "kind": "played", "seat": 0, "scene": None}
-        note = {**won, "id": 99, "words": "the video has ended", "kind": "note", "seat": None}
+        won = {"id": 98, "t_ns": 1, "text": "Ann wins the match", "kind": "played", "seat": 0, "scene": None}
+        note = {**won, "id": 99, "text": "the video has ended", "kind": "note", "seat": None}
         snapshot["told"] = [note, won, *snapshot["told"]]
 
     with served() as table, viewing(browser, table, path=path) as viewer:

@@ -57,8 +57,8 @@ class Silent(Listener):
     def show(self, now: LiveState) -> None:
         self.now = now
 
-    def note(self, words: str) -> None:
-        self.notes.append(words)
+    def note(self, text: str) -> None:
+        self.notes.append(text)
 
     def typed(self, prompt: str, *, wants_help: bool) -> None:
         pass
@@ -181,9 +181,9 @@ def true_table(
     camera = TrueCamera(items, clock, pace_ns)
     sitting = Sitting(lambda frame: reader(look_at(seen, frame)), session)
     display = display or Silent()
-    display.note(page.words)
+    display.note(page.text)
     shown = Listeners((page.listener, display))
-    live = LiveGame(camera, sitting, recorder or Recorder(), shown, clock=clock, max_per_s=1000, page=page.words)
+    live = LiveGame(camera, sitting, recorder or Recorder(), shown, clock=clock, max_per_s=1000, page=page.text)
     return TrueTable(live, camera, page, display, announcements, shown)
 
 
@@ -266,7 +266,7 @@ def main() -> None:
         recordings=args.recordings,
     )
     table.begin()
-    sys.stdout.write(f"{table.page.words}\n")
+    sys.stdout.write(f"{table.page.text}\n")
     sys.stdout.flush()
     try:
         table.ended.wait()

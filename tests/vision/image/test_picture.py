@@ -429,6 +429,6 @@ def test_a_raw_photo_is_known_by_its_version_tag() -> None:
 
 
 def test_an_address_is_not_called_a_missing_file() -> None:
-    words = "^https://example.org/a.jpg: this is an address: download the picture, and read the file$"
-    with pytest.raises(PictureError, match=words):
+    text = "^https://example.org/a.jpg: this is an address: download the picture, and read the file$"
+    with pytest.raises(PictureError, match=text):
         load_picture(Path("https://example.org/a.jpg"))

@@ -137,7 +137,7 @@ def _of_the_match(outcome: outcomes.OfMatch | outcomes.OfHand, players: Sequence
             each = (listed((name, str(total)), " ") for name, total in zip(players, after, strict=False))
             return phrase("corrected: {totals}", totals=listed(each))
         case outcomes.Irregular(problem=problem, stands=stands):
-            return listed([problem.words]) if stands else phrase("{words} (does not count)", words=problem.words)
+            return listed([problem.text]) if stands else phrase("{words} (does not count)", words=problem.text)
         case _:
             assert_never(outcome)
 
