@@ -101,8 +101,8 @@ def simulate(
     except RecordingError as error:
         return output.complain(error)
     summary = {"file": str(path), **asdict(done)}
-    said = json.dumps(summary) if as_json else f"{printable(str(path))}: {_text(done)}"
-    output.write(said)
+    line = json.dumps(summary) if as_json else f"{printable(str(path))}: {_text(done)}"
+    output.write(line)
     return 0
 
 

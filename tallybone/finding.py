@@ -19,12 +19,12 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Result of a check. *text* is a sentence. *mend* and *commands* explain how to repair the part, if needed."""
+    """Result of a check. *text* is a sentence. *remedy* and *commands* explain how to repair the part, if needed."""
 
     part: str
     grade: Grade
     text: str
-    mend: str = ""
+    remedy: str = ""
     commands: tuple[str, ...] = ()
 
 
@@ -33,14 +33,14 @@ def ok(part: str, text: str) -> Finding:
     return Finding(part, Grade.OK, text)
 
 
-def warning(part: str, text: str, mend: str = "", *commands: str) -> Finding:
+def warning(part: str, text: str, remedy: str = "", *commands: str) -> Finding:
     """Return a finding of grade WARNING, with a remedy."""
-    return Finding(part, Grade.WARNING, text, mend, commands)
+    return Finding(part, Grade.WARNING, text, remedy, commands)
 
 
-def problem(part: str, text: str, mend: str = "", *commands: str) -> Finding:
+def problem(part: str, text: str, remedy: str = "", *commands: str) -> Finding:
     """Return a finding of grade PROBLEM, with a remedy."""
-    return Finding(part, Grade.PROBLEM, text, mend, commands)
+    return Finding(part, Grade.PROBLEM, text, remedy, commands)
 
 
 def absent(part: str, text: str) -> Finding:

@@ -27,6 +27,12 @@ TAGS: Mapping[str, str] = {
 """Names in files and error messages for classes that were renamed in the code."""
 FIELDS: Mapping[str, Mapping[str, str]] = {"Waiting": {"came_from": "by"}}
 """Names in files for fields that were renamed in the code, by class."""
+RENAMED: Mapping[str, Mapping[str, str]] = {
+    "LearnedSet": {"eye": "reader"},
+    "RecordedSet": {"eye": "reader"},
+    "TableTiles": {"eye": "reader"},
+}
+"""Fields in older files that have another name now, by class."""
 GONE: Mapping[str, frozenset[str]] = {
     "KnockCalibration": frozenset(("addition", "brighter_db")),
     "Known": frozenset(("is_handled", "is_reread", "maybe_by", "was_at")),
@@ -120,7 +126,8 @@ def _read_object(data: Mapping[str, object], kind: Any, where: str) -> Any:
     cls = known.get(str(data.get(_TAG))) if len(classes) > 1 else next(iter(classes), None)
     if cls is None:
         raise JsonValueError(f"{where or 'value'}: expected {_text(classes)}, got {data.get(_TAG, data)!r}")
-    known_fields = fields_of(cls)
+    known_fields, renamed = fields_of(cls), RENAMED.get(cls.__name__, {})
+    data = {renamed.get(name, name): value for name, value in data.items()}
     unknown = sorted(set(data) - set(known_fields) - {_TAG} - GONE.get(cls.__name__, frozenset()))
     if unknown:
         raise JsonValueError(f"{where or tag_of(cls)}: {unknown[0]!r} is not a field of {tag_of(cls)}")

@@ -162,7 +162,7 @@ class StoredSet(Protocol):
         """Highest number of the set."""
 
     @property
-    def eye(self) -> str:
+    def reader(self) -> str:
         """Checksum of the models for which the weights are valid."""
 
     @property
@@ -183,7 +183,7 @@ class LearnedSet:
         tiles: Labels of the tiles on the sheet, in order.
         sheet: Images of the tiles as JPEG in base64, for refitting.
         look: Colours, bar and size.
-        eye: Checksum of the models for which the weights are valid.
+        reader: Checksum of the models for which the weights are valid.
         weights: Weights of `CustomSet` as float16 in base64, row by row. "" if the shipped reader is as good.
         strength, believed: Restraint used for fitting.
         misread: Shares of misread halves in views of held-out tiles, by the shipped reader and by the learned weights.
@@ -194,7 +194,7 @@ class LearnedSet:
     tiles: tuple[tuple[int, int], ...]
     sheet: str
     look: SetLook
-    eye: str
+    reader: str
     weights: str
     strength: float
     believed: float
@@ -244,10 +244,10 @@ def refitted(stored: LearnedSet, reader: Reader) -> LearnedSet:
     Raises:
         RefusedError: If the stored images are damaged.
     """
-    if stored.eye == reader_checksum():
+    if stored.reader == reader_checksum():
         return stored
     if stored.is_too_doubtful:
-        return replace(stored, eye=reader_checksum(), weights="")
+        return replace(stored, reader=reader_checksum(), weights="")
     restraint = Restraint(stored.strength, stored.believed)
     views = look(
         decode_sheet(stored.sheet, len(stored.tiles)),
@@ -258,7 +258,7 @@ def refitted(stored: LearnedSet, reader: Reader) -> LearnedSet:
     )
     own, shares = custom_set_if_better(views, np.array(stored.tiles, np.int64), restraint)
     weights = "" if own is None else _as_text(own.weights)
-    return replace(stored, eye=reader_checksum(), weights=weights, misread=_rounded(shares))
+    return replace(stored, reader=reader_checksum(), weights=weights, misread=_rounded(shares))
 
 
 def custom_set_of(stored: StoredSet) -> CustomSet | None:
@@ -267,7 +267,7 @@ def custom_set_of(stored: StoredSet) -> CustomSet | None:
     Raises:
         RefusedError: If the weights are damaged, or are for other models.
     """
-    if stored.eye != reader_checksum():
+    if stored.reader != reader_checksum():
         raise RefusedError("the tile set was learned with another version of the reader; calibrate it anew")
     if not stored.weights:
         return None

@@ -99,7 +99,7 @@ def conclude(game: Game, outcomes: tuple[Outcome, ...]) -> GameUpdate:
         winner = game.hand_winner if is_between_hands else None
     elif is_between_hands or game.rules.match_end is MatchEnd.IMMEDIATE:
         winner = winning_leader(game, by)
-    return (game, outcomes) if winner is None else prepend(outcomes[:last], win(game, winner, goes_on=game))
+    return (game, outcomes) if winner is None else prepend(outcomes[:last], win(game, winner, continues=game))
 
 
 def winning_leader(game: Game, by: Seat | None = None) -> Seat | None:
@@ -118,17 +118,17 @@ def winning_leader(game: Game, by: Seat | None = None) -> Seat | None:
 def close_match(game: Game) -> GameUpdate:
     """Return the match ended with the present totals. A tie has no winner."""
     leaders = _leading_sides(game)
-    return win(game, leaders[0][0] if len(leaders) == 1 else None, goes_on=None)
+    return win(game, leaders[0][0] if len(leaders) == 1 else None, continues=None)
 
 
-def win(game: Game, seat: Seat | None, *, goes_on: Game | None) -> GameUpdate:
+def win(game: Game, seat: Seat | None, *, continues: Game | None) -> GameUpdate:
     """Return the match won by *seat* and its partner, or by nobody if *seat* is None.
 
-    *goes_on* is the match if a correction takes back the win. None if nothing can.
+    *continues* is the match if a correction takes back the win. None if nothing can.
     """
     hand = None if game.hand is None else changed(game.hand, turn=None)
     partners = [at for side in game.sides if seat in side for at in side if at != seat]
-    game = changed(game, phase=Phase.MATCH_OVER, hand=hand, winner=seat, other=goes_on)
+    game = changed(game, phase=Phase.MATCH_OVER, hand=hand, winner=seat, other=continues)
     return game, (MatchOver(seat, game.totals, *partners),)
 
 

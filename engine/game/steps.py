@@ -142,17 +142,17 @@ def _correct(game: Game, action: _Correction) -> GameUpdate:
     if not isinstance(action, Adjust):
         next_turn = turn(after) if isinstance(action, Swap) else None
         return changed(after, other=other), outcomes if next_turn is None else (*outcomes, next_turn)
-    won, goes_on = (after, other) if after.phase is Phase.MATCH_OVER else (other, after)
+    won, continues = (after, other) if after.phase is Phase.MATCH_OVER else (other, after)
     if won is None:
         return closing.conclude(after, outcomes)
-    if goes_on is None:
+    if continues is None:
         return prepend(outcomes, closing.close_match(won))
     winner = won.winner if won.rules.target is None else closing.winning_leader(won, won.winner)
     if winner is not None:
-        return prepend(outcomes, closing.win(won, winner, goes_on=changed(goes_on, other=None)))
-    next_turn = turn(goes_on) if won is after else None
-    goes_on = changed(goes_on, other=changed(won, other=None))
-    return goes_on, outcomes if next_turn is None else (*outcomes, next_turn)
+        return prepend(outcomes, closing.win(won, winner, continues=changed(continues, other=None)))
+    next_turn = turn(continues) if won is after else None
+    continues = changed(continues, other=changed(won, other=None))
+    return continues, outcomes if next_turn is None else (*outcomes, next_turn)
 
 
 def _revised(game: Game, action: _Correction) -> GameUpdate:
@@ -224,7 +224,7 @@ def _play(game: Game, hand: Hand, seq: Seq, action: Play) -> GameUpdate:
             outcomes += scored
     after, then = _after_tile(after, seat)
     if winner is not None:
-        return prepend((*lost, placed), closing.win(game, winner, goes_on=after))
+        return prepend((*lost, placed), closing.win(game, winner, continues=after))
     return after, (*outcomes, *then)
 
 

@@ -441,9 +441,9 @@ def record_of(state: State) -> dgr.Record:
         raise EngineError("a record tells a match from its start, and this one goes on from a position")
     hands, games = [_Hand(0)], [step.before for step in state.steps][1:]
     tags: tuple[dgr.Tag, ...] = (dgr.Tag("DGR", dgr.VERSION),)
-    for step, told, game in zip(state.steps, history(state), (*games, state.game), strict=False):
+    for step, result, game in zip(state.steps, history(state), (*games, state.game), strict=False):
         action, before = step.entry.action, step.before
-        if game is None or any(isinstance(outcome, Irregular) and not outcome.stands for outcome in told.outcomes):
+        if game is None or any(isinstance(outcome, Irregular) and not outcome.stands for outcome in result.outcomes):
             continue
         if isinstance(action, MatchStart):
             tags, hands = tags_of(action), [_Hand(0)]
@@ -455,7 +455,7 @@ def record_of(state: State) -> dgr.Record:
                 hand.moves = [(seat, move) for seat, move in early if move != note_of(events.MatchClose())]
             hands.append(hand)
         elif before is not None:
-            hands[-1].write(before, game, action, told.outcomes, is_accepted=step.entry.accepted)
+            hands[-1].write(before, game, action, result.outcomes, is_accepted=step.entry.accepted)
     return dgr.Record(tags, tuple(hand.closed() for hand in hands if hand.number or hand.moves))
 
 

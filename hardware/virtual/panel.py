@@ -166,7 +166,7 @@ class PanelLook:
         screen: Rows of the display. Empty if there is no display.
         buttons: Names of the buttons.
         pressed: Buttons pressed within the last 0.7 s.
-        hears: Whether there is a knock sensor.
+        detects_knocks: Whether there is a knock sensor.
         is_knocked: Whether there was a knock within the last 0.7 s.
     """
 
@@ -174,7 +174,7 @@ class PanelLook:
     screen: tuple[str, ...]
     buttons: tuple[str, ...]
     pressed: frozenset[str]
-    hears: bool
+    detects_knocks: bool
     is_knocked: bool
 
 
@@ -219,7 +219,7 @@ class VirtualPanel:
         return self._buttons is not None and name in self._names
 
     @property
-    def hears(self) -> bool:
+    def detects_knocks(self) -> bool:
         """True if there is a knock sensor."""
         return self._knock is not None
 
@@ -250,6 +250,6 @@ class VirtualPanel:
             () if self._display is None else self._display.rows(t_ns),
             () if self._buttons is None else self._names,
             pressed,
-            self.hears,
+            self.detects_knocks,
             self._knocked_ns is not None and t_ns - self._knocked_ns < _SEEN_NS,
         )

@@ -117,9 +117,9 @@ def follow(case: Case, folder: Path | None = None, *, trace: bool = False, has_z
         stream = stream if has_zones else without_zones(stream)
         return Follower(stream, case.answers, answer_rng, trace).follow()
     stream = PICTURE_KINDS[case.kind](rendered_stream(folder, case.game, case.seats, case.seed), kind_rng)
-    eye = kept_eye(folder / f"{case.seed}-{case.game}-{case.seats}-{case.kind}.views", stream)
+    reader = kept_eye(folder / f"{case.seed}-{case.game}-{case.seats}-{case.kind}.views", stream)
     stream = stream if has_zones else without_zones(stream)
-    return Follower(stream, case.answers, answer_rng, trace, eye=eye).follow()
+    return Follower(stream, case.answers, answer_rng, trace, reader=reader).follow()
 
 
 def _outcomes(cases: Sequence[Case], options: argparse.Namespace) -> Iterator[MatchFound]:

@@ -53,10 +53,10 @@ def judged(name: str, seats: int, hands: int, samples: int, seed: int) -> str:
     text, worst = [], 0.0
     for place in range(5, 9):
         found = bins[place]
-        said, held_share = (sum(each[at] for each in found) / max(1, len(found)) for at in range(2))
+        estimated, held_share = (sum(each[at] for each in found) / max(1, len(found)) for at in range(2))
         sigma = math.sqrt(held_share * (1 - held_share) / max(1, len(found)))
-        worst = max(worst, abs(said - held_share))
-        text.append(f"{said:.3f} said, {held_share:.3f} held (+-{sigma:.3f}, {len(found)})")
+        worst = max(worst, abs(estimated - held_share))
+        text.append(f"{estimated:.3f} said, {held_share:.3f} held (+-{sigma:.3f}, {len(found)})")
     return "; ".join(text) + f"; worst {100 * worst:.1f} points; {1000 * took / max(1, asked):.0f} ms"
 
 

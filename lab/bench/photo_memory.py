@@ -81,10 +81,11 @@ def measure(folder: Path, rounds: int, report: Callable[[str], object]) -> float
                         "/hands/1/photo", content=photo, headers={"content-type": "application/octet-stream"}
                     )
                     took_s = time.perf_counter() - began_s
-                    said = f"{len(answer.json())} tiles" if answer.is_success else answer.json()["error"]
+                    answered = f"{len(answer.json())} tiles" if answer.is_success else answer.json()["error"]
                     peak_mb = meter.take()
                     report(
-                        f"{number + 1}. {name}, {len(photo) >> 10} kB: peak {peak_mb:.0f} MB, {took_s:.1f} s, {said}"
+                        f"{number + 1}. {name}, {len(photo) >> 10} kB: peak {peak_mb:.0f} MB, {took_s:.1f} s,"
+                        f" {answered}"
                     )
             meter.close()
             return meter.peak_mb

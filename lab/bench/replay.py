@@ -71,8 +71,8 @@ def print_speed(path: Path, frames: int) -> None:
 def print_parts(path: Path, frames: int) -> None:
     """Print the CPU time of each part, run sequentially on one thread."""
     clock = _Clock()
-    eye = _TimedEye(clock)
-    watch, gate, session = Watch(eye), SettleGate(), opened(BONES, ("Ann", "Ben"))[0]
+    reader = _TimedEye(clock)
+    watch, gate, session = Watch(reader), SettleGate(), opened(BONES, ("Ann", "Ben"))[0]
     records = iter(read_recording(path))
     while True:
         with clock("read the file"):
@@ -93,7 +93,7 @@ def print_parts(path: Path, frames: int) -> None:
             session, _ = feed(session, view, t_ns=record.t_ns)
     for name, seconds in clock.seconds.items():
         print(f"{name:14} {seconds / frames * 1e3:6.2f} ms a frame")
-    print(f"{eye.looks} looks, {clock.seconds['look'] / max(1, eye.looks) * 1e3:.0f} ms each")
+    print(f"{reader.looks} looks, {clock.seconds['look'] / max(1, reader.looks) * 1e3:.0f} ms each")
 
 
 def print_memory(path: Path, frames: int) -> None:

@@ -40,8 +40,8 @@ _SCENE = """async (scene) => {
   const scenes = new $.scenes.Scenes();
   const players = [{ seat: 0, name: "Maximiliana Voss" }];
   const [last, match] = [{ seat: 0 }, { winner: 0 }];
-  scenes.show({ told: [{ id: 1, scene: null }], last, match, players }, 0);
-  scenes.show({ told: [{ id: 2, scene }], last, match, players }, 0);
+  scenes.show({ messages: [{ id: 1, scene: null }], last, match, players }, 0);
+  scenes.show({ messages: [{ id: 2, scene }], last, match, players }, 0);
 }"""
 _MEASURED = """() => {
   const felt = document.querySelector("#felt").getBoundingClientRect();

@@ -78,7 +78,7 @@ def _demo(options: DemoOptions) -> int:
 def show_demo(
     options: DemoOptions,
     *,
-    eye: TableReader | None = None,
+    reader: TableReader | None = None,
     console: Console | None = None,
     wait: Wait | None = None,
 ) -> int:
@@ -86,7 +86,7 @@ def show_demo(
 
     Args:
         options: Options of the command.
-        eye: Reads images of the table, by default perception with the shipped reader.
+        reader: Reads images of the table, by default perception with the shipped reader.
         console: Shows the demo, by default on stdout.
         wait: Sleeps for a number of seconds. None to use the real time.
 
@@ -95,7 +95,7 @@ def show_demo(
     """
     console = console or Console(highlight=False)
     try:
-        demo = _Demo(options, eye or shipped_perception(profile(options.rules)), console)
+        demo = _Demo(options, reader or shipped_perception(profile(options.rules)), console)
         demo.introduce()
         with display_on(console, options.speed, wait or threading.Event().wait) as display:
             demo.run(display)
@@ -124,8 +124,8 @@ def shipped_perception(rules: Rules) -> TableReader:
 class _Demo:
     """A run of the demo: the table, the session that reads it, and their comparison."""
 
-    def __init__(self, options: DemoOptions, eye: TableReader, console: Console) -> None:
-        self._options, self._eye, self._console = options, eye, console
+    def __init__(self, options: DemoOptions, reader: TableReader, console: Console) -> None:
+        self._options, self._reader, self._console = options, reader, console
         self._rules = profile(options.rules)
         rng = np.random.default_rng(options.seed)
         self._table = pick_table(rng, self._rules)
@@ -153,7 +153,7 @@ class _Demo:
         """Play and read the game until it ends or reaches the limits of the options."""
         self._look(Layout(), ())  # the empty table
         for step in self._steps:
-            said = (*self._take(step), *self._answer(step))
+            announcements = (*self._take(step), *self._answer(step))
             game = self._session.state.game
             if game is not None:
                 question = self._session.open_question
@@ -161,12 +161,12 @@ class _Demo:
                     game,
                     self._session.places.laid,
                     (self._table.camera.width_px, self._table.camera.height_px),
-                    summarize(said, game.players),
+                    summarize(announcements, game.players),
                     None if question is None else question.text,
                     f"picture {len(self._eye_ms)}, read in {self._eye_ms[-1]:.0f} ms ",
                     is_provisional=self._session.is_provisional,
                 )
-                display(board, said, is_seen=step.is_seen)
+                display(board, announcements, is_seen=step.is_seen)
             if self._options.plays is not None and len(self._comparison.plays) >= self._options.plays:
                 break
 
@@ -177,41 +177,41 @@ class _Demo:
         self._true_totals = step.state.game.totals
         self._t_ns += _STEP_NS
         if not step.is_seen:
-            self._session, said = feed(self._session, step.event, t_ns=self._t_ns)
+            self._session, announcements = feed(self._session, step.event, t_ns=self._t_ns)
             if self._is_covered and not step.laid:  # the table was cleared
                 self._session, _ = feed(self._session, self._look(layout, step.laid))
                 self._comparison.begin_hand()
             self._is_covered = bool(step.laid)
-            self._note(said)
-            return said
+            self._note(announcements)
+            return announcements
         self._is_covered = True
         self._comparison.add_truth(layout, self._table.center_px(step.laid[-1]), points)
-        self._session, said = feed(self._session, self._look(layout, step.laid), t_ns=self._t_ns)
-        self._note(said)
-        return said
+        self._session, announcements = feed(self._session, self._look(layout, step.laid), t_ns=self._t_ns)
+        self._note(announcements)
+        return announcements
 
     def _answer(self, step: ScriptStep) -> tuple[Announcement, ...]:
         """Let the players answer the session's questions, as far as they can, and return the announcements."""
-        said: tuple[Announcement, ...] = ()
+        announcements: tuple[Announcement, ...] = ()
         while (answer := answer_of(self._session, step.state)) is not None:
             self._session, more = feed(self._session, answer)
             self._answers += 1
             self._note(more)
-            said = (*said, *more)
-        return said
+            announcements = (*announcements, *more)
+        return announcements
 
-    def _note(self, said: Sequence[Announcement]) -> None:
+    def _note(self, announcements: Sequence[Announcement]) -> None:
         """Add announcements to the comparison, if a game has begun."""
         game = self._session.state.game
         if game is not None:
-            self._comparison.add_seen(game.layout, self._session.places.laid, said)
+            self._comparison.add_seen(game.layout, self._session.places.laid, announcements)
 
     def _look(self, layout: Layout, laid: Sequence[Laid]) -> TableView:
         """Render the table, read it, and add the image and the reading to the album."""
         # The same random state for every image keeps the grain of the table.
         image = render(self._table.scene(layout, laid), np.random.default_rng(self._options.seed)).image
         start_ns = time.perf_counter_ns()
-        view = self._eye(image)
+        view = self._reader(image)
         self._eye_ms.append((time.perf_counter_ns() - start_ns) / 1e6)
         self._album.add(image, view)
         return view
@@ -292,7 +292,7 @@ def _program() -> str:
 class Display(Protocol):
     """Shows the state of a game."""
 
-    def __call__(self, board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
+    def __call__(self, board: Board, announcements: Sequence[Announcement], *, is_seen: bool) -> None:
         """Show the state of the game after a step and its announcements. *is_seen* is False for button presses."""
 
 
@@ -306,8 +306,8 @@ def display_on(console: Console, speed: float, wait: Wait) -> Iterator[Display]:
         return
     with Live(console=console, auto_refresh=False) as live:
 
-        def show(board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
-            del said  # the board contains the announcements
+        def show(board: Board, announcements: Sequence[Announcement], *, is_seen: bool) -> None:
+            del announcements  # the board contains the announcements
             size = console.size
             # One row less, because the cursor below must not scroll the terminal.
             live.update(draw_board(board, columns=size.width, rows=size.height - 1), refresh=True)
@@ -324,10 +324,10 @@ class _PlainDisplay:
     plays: int = 0
     board: Board | None = None
 
-    def show(self, board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
+    def show(self, board: Board, announcements: Sequence[Announcement], *, is_seen: bool) -> None:
         self.plays += is_seen
         self.board = board
-        line = plain_line(self.plays, said, board.game, is_provisional=board.is_provisional)
+        line = plain_line(self.plays, announcements, board.game, is_provisional=board.is_provisional)
         self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def finish(self) -> None:
@@ -420,21 +420,21 @@ class Comparison:
         self._centers_px[number] = center_px
         self.plays.append(Compared(number, _laying(node, points, self._true_numbers)))
 
-    def add_seen(self, layout: Layout, laid: Sequence[Laid], said: Sequence[Announcement]) -> None:
+    def add_seen(self, layout: Layout, laid: Sequence[Laid], announcements: Sequence[Announcement]) -> None:
         """Add the announcements after an image, with the session's layout and tile positions."""
-        self.questions += [one.text for one in said if isinstance(one, Ambiguity)]
+        self.questions += [one.text for one in announcements if isinstance(one, Ambiguity)]
         places = {one.node: one.place for one in laid}
-        for at, one in enumerate(said):
+        for at, one in enumerate(announcements):
             node = layout.find(one.node) if isinstance(one, Placed) else None
             if node is None or node.id not in places:
                 continue
             number = self._number_at(places[node.id])
             if number is not None:
                 self._seen_numbers[node.id] = number
-                seen = _laying(node, _points_after(said[at + 1 :]), self._seen_numbers)
+                seen = _laying(node, _points_after(announcements[at + 1 :]), self._seen_numbers)
                 self.plays[number - 1] = replace(self.plays[number - 1], seen=seen)
 
-        if any(isinstance(one, Revised) for one in said):
+        if any(isinstance(one, Revised) for one in announcements):
             self._revise(layout)
 
     def _revise(self, layout: Layout) -> None:
@@ -457,9 +457,9 @@ class Comparison:
         return nearest if nearest is not None and gaps[nearest] < place.side else None
 
 
-def _points_after(said: Sequence[Announcement]) -> int:
+def _points_after(announcements: Sequence[Announcement]) -> int:
     """Return the points of a play: those announced for plays before the next tile is placed."""
-    own = takewhile(lambda one: not isinstance(one, Placed), said)
+    own = takewhile(lambda one: not isinstance(one, Placed), announcements)
     return sum(one.points for one in own if isinstance(one, Scored) and one.reason is Reason.PLAY)
 
 

@@ -50,7 +50,7 @@ def answer_of(session: Session, truth: engine.State) -> Answer | None:
     for question in reversed(session.questions):
         choices = question.ambiguity.choices
         scores = [_scores_in(text, game.players) for text in choices]
-        right = [at for at, said in enumerate(scores) if said and all(true[name] == total for name, total in said)]
+        right = [at for at, each in enumerate(scores) if each and all(true[name] == total for name, total in each)]
         right += [at for at, text in enumerate(choices) if text == _AGAIN]
         right += [at for at, text in enumerate(choices) if text == _OTHER and any(scores)]
         if right:

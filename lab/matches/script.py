@@ -125,7 +125,7 @@ class _Director:
         """Yield clearing the table and laying out the boneyard for a new hand."""
         stage, rng = self.stage, self.stage.rng
         seats = len(game.players)
-        if any(stage.lying.values()):
+        if any(stage.outside.values()):
             yield from self._clear(seats)
             yield from stage.still(stage.drawn(_LOOKS_S))
         self.positions = LayoutPositions()
@@ -143,7 +143,7 @@ class _Director:
     def _clear(self, seats: int) -> Iterator[Planned]:
         """Yield the clearing of the table in up to three sweeps, from left to right."""
         stage = self.stage
-        tiles = [tile for zone_tiles in stage.lying.values() for tile in zone_tiles]
+        tiles = [tile for zone_tiles in stage.outside.values() for tile in zone_tiles]
         tiles.sort(key=lambda tile: tile.center_mm[0])
         count = -(-len(tiles) // _SWEEPS)
         for first in range(0, len(tiles), count):
@@ -198,7 +198,7 @@ class _Director:
         stage = self.stage
         for _ in range(draw.tiles):
             if self.has_boneyard:
-                (*_, last) = stage.lying[Zone.BONEYARD]
+                (*_, last) = stage.outside[Zone.BONEYARD]
                 yield from stage.take(draw.seat, (last,), seconds=stage.drawn(stage.manners.gesture_s))
             elif not draw.forced:  # the rules count forced draws
                 yield from self._press(Press(Button.DRAW, draw.seat))
@@ -280,8 +280,8 @@ def _push(stage: TableStage, positions: LayoutPositions, game: engine.Game, seat
     before, after = pushed
     gesture = stage.gesture(seat, before.center_mm, seconds=stage.drawn(stage.manners.gesture_s))
     yield from stage.show((*gesture.come, *gesture.stay))
-    rest = tuple(tile for tile in stage.lying[Zone.LAYOUT] if tile != before)
-    stage.lying[Zone.LAYOUT] = rest
+    rest = tuple(tile for tile in stage.outside[Zone.LAYOUT] if tile != before)
+    stage.outside[Zone.LAYOUT] = rest
     yield from stage.show(slide(gesture, before, after, stage.frames(_PUSH_S)))
     yield stage.set_tiles(Zone.LAYOUT, (*rest, after))
     yield from stage.show(gesture.go)

@@ -255,7 +255,7 @@ class TableStage:
         self.look = room.scene.tile
         self.t_ns = 0
         self.last_motion_ns = 0
-        self.lying: dict[Zone, tuple[PlacedTile, ...]] = dict.fromkeys(Zone, ())
+        self.outside: dict[Zone, tuple[PlacedTile, ...]] = dict.fromkeys(Zone, ())
         self._hands = tuple(draw_hand(rng, self.look) for _ in range(players))
         self._fps, self._frame_ns = fps, _NS_PER_S // fps
         self._beside: deque[Reach] = deque()
@@ -305,7 +305,7 @@ class TableStage:
 
     def set_tiles(self, zone: Zone, tiles: Sequence[PlacedTile]) -> TilesPlan:
         """Replace the tiles of a zone, and return the positions of all tiles."""
-        self.lying[zone] = tuple(tiles)
+        self.outside[zone] = tuple(tiles)
         return self._tiles_plan()
 
     def gesture(
@@ -347,7 +347,7 @@ class TableStage:
         yield from self.show(gesture.come)
         if heard is not None:
             yield self.enter(heard)
-        yield self.set_tiles(zone, (*self.lying[zone], *tiles))
+        yield self.set_tiles(zone, (*self.outside[zone], *tiles))
         yield from self.show((*gesture.stay, *gesture.go))
 
     def take(
@@ -357,8 +357,8 @@ class TableStage:
         gesture = self.gesture(seat, middle_of(tiles), seconds=seconds, takes=tiles, is_lifting=is_lifting)
         yield from self.show((*gesture.come, *gesture.stay))
         removed = set(tiles)
-        for zone, zone_tiles in self.lying.items():
-            self.lying[zone] = tuple(tile for tile in zone_tiles if tile not in removed)
+        for zone, zone_tiles in self.outside.items():
+            self.outside[zone] = tuple(tile for tile in zone_tiles if tile not in removed)
         yield self._tiles_plan()
         yield from self.show(gesture.go)
 
@@ -388,7 +388,7 @@ class TableStage:
         return (x + more_x, y + more_y, turn + more_turn)
 
     def _tiles_plan(self) -> TilesPlan:
-        tiles = tuple(ZonedTile(tile, zone) for zone, zone_tiles in self.lying.items() for tile in zone_tiles)
+        tiles = tuple(ZonedTile(tile, zone) for zone, zone_tiles in self.outside.items() for tile in zone_tiles)
         return TilesPlan(self.between_ns, tiles, self._displacement)
 
     def _frame(self, pose: Pose | None) -> FramePlan:
@@ -400,7 +400,7 @@ class TableStage:
         reaches = () if pose is None else (pose.reach,)
         if self._beside:
             reaches = (self._beside.popleft(), *reaches)
-        tiles = tuple(tile for zone_tiles in self.lying.values() for tile in zone_tiles)
+        tiles = tuple(tile for zone_tiles in self.outside.values() for tile in zone_tiles)
         shadowed = self.room.seen.grown(_SHADOW_MM)
         # Changes of the light do not count as motion.
         visible = tuple(reach for reach in reaches if shadowed.holds(reach.tip_mm))

@@ -175,10 +175,10 @@ def _usage_fault(error: Any) -> str:
     """Return the sentence for invalid usage, which names the command, or the help of a group without a command."""
     if "\n" in error.format_message():
         return str(error.format_message())
-    said = error.format_message().removeprefix("Invalid value: ").rstrip(".").replace(". Did you", "; did you")
+    message = error.format_message().removeprefix("Invalid value: ").rstrip(".").replace(". Did you", "; did you")
     path = "tallybone" if error.ctx is None else error.ctx.command_path
-    hint = "" if said.endswith("?") else f"; see `{path} --help`"
-    return f"{path}: {said[0].lower()}{said[1:]}{hint}"
+    hint = "" if message.endswith("?") else f"; see `{path} --help`"
+    return f"{path}: {message[0].lower()}{message[1:]}{hint}"
 
 
 def _value_fault(error: typer.BadParameter) -> str:
@@ -187,10 +187,10 @@ def _value_fault(error: typer.BadParameter) -> str:
     if faults is None:
         return error.message
     fault = faults()[0]
-    said = fault["msg"].removeprefix("Value error, ").partition(", unable")[0].rstrip(".")
-    said = said.replace("Input should be a valid integer", "expected a whole number")
-    said = said.replace("Input should be a valid", "expected a").replace("Input should be", "expected a number")
-    return said if repr(fault["input"]) in said else f"{said}, got {fault['input']!r}"
+    message = fault["msg"].removeprefix("Value error, ").partition(", unable")[0].rstrip(".")
+    message = message.replace("Input should be a valid integer", "expected a whole number")
+    message = message.replace("Input should be a valid", "expected a").replace("Input should be", "expected a number")
+    return message if repr(fault["input"]) in message else f"{message}, got {fault['input']!r}"
 
 
 def commands_of(about: str = "", *, cls: type[TyperGroup] = TyperGroup, has_completion: bool = False) -> typer.Typer:
@@ -215,8 +215,8 @@ def command(
     """
 
     def register(run: Callable[[Options], int]) -> Callable[[Options], int]:
-        def called(**said: Any) -> None:
-            raise typer.Exit(run(options(**said)))
+        def called(**message: Any) -> None:
+            raise typer.Exit(run(options(**message)))
 
         hints = get_type_hints(options, include_extras=True)
         parameters = [

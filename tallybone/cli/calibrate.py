@@ -125,11 +125,11 @@ def _set(
     from tallybone.calibrate.tile_set import calibrate_set, parse_tiles
 
     try:
-        said = parse_tiles(tiles)
+        labels = parse_tiles(tiles)
     except ValueError as error:
         raise typer.BadParameter(f"--tiles: {error}") from None
     into = path_of(file, camera)
-    raise typer.Exit(calibrate_set(pictures, into, tile_set=tile_set, hand_labels=said, annotate_into=annotate))
+    raise typer.Exit(calibrate_set(pictures, into, tile_set=tile_set, hand_labels=labels, annotate_into=annotate))
 
 
 @calibrate_app.command("forget")

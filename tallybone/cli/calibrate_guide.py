@@ -112,14 +112,14 @@ def guide_board(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: s
     step = "" if view.step is None else view.step.value
     title = f"Calibration of {source}" + ("" if view.step is None else f", step {at + 1} of {len(names)}")
     seen = view.seen if view.problem is None else (view.problem,)
-    said = (
+    advice = (
         *((f"The picture is {view.note}.",) if view.note else ()),
         *((f"Not yet: {view.refused}.",) if view.refused else ()),
     )
     choices = (*((_KEYS.get(one.press, one.press), one.text) for one in view.choices), (_LEAVE, "end"))
     keys = "   ".join(f"{key}: {text}" for key, text in choices)
     waiting = tuple(name.value for name in names[at + 1 :])
-    return GuideScreen(title, note, done, step, view.todo, (*coverage_lines(drawn), *seen, *said), waiting, keys)
+    return GuideScreen(title, note, done, step, view.todo, (*coverage_lines(drawn), *seen, *advice), waiting, keys)
 
 
 def _print_end(calibration: Calibration, settings: GuideSettings, output: Output) -> None:

@@ -55,8 +55,8 @@ def print_config(options: ConfigOptions, *, out: TextIO | None = None, err: Text
         return output.complain(*error.problems)
     except (OSError, VisionError) as error:
         return output.complain(error)
-    said = settings.model_dump(mode="json", exclude_none=True, exclude_defaults=options.changed)
-    output.write("\n".join(toml_lines(said)).lstrip("\n"))
+    values = settings.model_dump(mode="json", exclude_none=True, exclude_defaults=options.changed)
+    output.write("\n".join(toml_lines(values)).lstrip("\n"))
     return 0
 
 

@@ -189,13 +189,13 @@ def _camera_words(camera: FoundCamera) -> str:
 def _sizes(coding: str, modes: tuple[NodeMode, ...]) -> str:
     """Return the largest image sizes of a coding, in descending order, with their maximum frame rates if known."""
     largest = sorted(modes, key=lambda mode: (-mode.width_px * mode.height_px, mode.width_px))
-    said = [
+    described = [
         f"{mode.width_px}x{mode.height_px}" + (f" {max(mode.per_s):g}/s" if mode.per_s else "")
         for mode in largest[:_MAX_SIZES]
     ]
     if len(largest) > _MAX_SIZES:
-        said.append(f"and {len(largest) - _MAX_SIZES} smaller")
-    return f"{coding} {', '.join(said)}"
+        described.append(f"and {len(largest) - _MAX_SIZES} smaller")
+    return f"{coding} {', '.join(described)}"
 
 
 def listen(
@@ -248,13 +248,13 @@ def listen(
 
 def _sound_line(heard: ClassifiedSound) -> str:
     """Return a sound as one line of JSON, without a newline."""
-    said = {
+    described = {
         "t_s": round(heard.t_ns / 1e9, 4),
         "strength": round(heard.strength, 4),
         "confidence": round(heard.confidence, 4),
         "kind": heard.kind.value,
     }
-    return json.dumps(said)
+    return json.dumps(described)
 
 
 def walk_through(

@@ -115,7 +115,7 @@ def score_record(
 def format_line(line: Line, played: PlayedRecord, match: Mapping[str, int]) -> str:
     """Return one line of JSON for a move, without a newline. *match* is the number of one of several matches."""
     place = {"line": line.place.line, "column": line.place.column} if line.problem else {}
-    said = {
+    fields = {
         **match,
         "hand": line.hand,
         "seat": line.seat,
@@ -126,7 +126,7 @@ def format_line(line: Line, played: PlayedRecord, match: Mapping[str, int]) -> s
         "problem": line.problem,
         **place,
     }
-    return json.dumps(said)
+    return json.dumps(fields)
 
 
 def _result(result: RecordResult, played: PlayedRecord) -> dict[str, object]:

@@ -108,7 +108,7 @@ def _sources(options: HubOptions) -> _Sources:
     from hardware.config.validation import validated
     from tallybone.store.table_file import HubSettings
 
-    said = {
+    given = {
         "broker": options.broker,
         "user": options.user,
         "password_file": options.password_file,
@@ -118,7 +118,7 @@ def _sources(options: HubOptions) -> _Sources:
         "prefix": options.prefix,
         "name": options.names,
     }
-    settings = validated(HubSettings, {name: value for name, value in said.items() if value})
+    settings = validated(HubSettings, {name: value for name, value in given.items() if value})
     return _Sources(settings.connection, settings.prefix, settings.name)
 
 

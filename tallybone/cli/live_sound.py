@@ -299,14 +299,14 @@ class _JsonListener:
 
     def heard(self, sound: MeteredSound, reading: MeterReading) -> None:
         """Print a sound."""
-        said = sound.sound
+        heard = sound.sound
         self._write(
             event="sound",
-            t_s=round((said.t_ns - reading.started_ns) / NS_PER_S, 4),
-            kind=said.kind.value,
-            confidence=round(said.confidence, 4),
-            hit=round(said.hit, 4),
-            strength=round(said.strength, 4),
+            t_s=round((heard.t_ns - reading.started_ns) / NS_PER_S, 4),
+            kind=heard.kind.value,
+            confidence=round(heard.confidence, 4),
+            hit=round(heard.hit, 4),
+            strength=round(heard.strength, 4),
             above_noise_db=round(sound.above_noise_db, 1),
             clipped=sound.is_clipped,
             verdict=pass_verdict(sound),

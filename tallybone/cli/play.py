@@ -342,13 +342,13 @@ def _not_installed(error: ModuleNotFoundError) -> OSError:
 
 
 @contextmanager
-def open_page(where: str | socket | None, table: TableSources, said: TableFile | None = None) -> Iterator[Page]:
+def open_page(where: str | socket | None, table: TableSources, table_file: TableFile | None = None) -> Iterator[Page]:
     """Serve a page until the end of the block.
 
     Args:
         where: Port or ADDRESS:PORT, "" for the default port on all interfaces, a listening socket, or None for no page.
         table: Data sources for `/health`, `/metrics` and recordings.
-        said: Configuration with host names, brokers and webhooks. None for the defaults.
+        table_file: Configuration with host names, brokers and webhooks. None for the defaults.
 
     Raises:
         OSError: If the address cannot be used, or a library for the page is not installed.
@@ -369,7 +369,7 @@ def open_page(where: str | socket | None, table: TableSources, said: TableFile |
         from tallybone.web.recordings import recording_pages
     except ModuleNotFoundError as error:
         raise _not_installed(error) from error
-    said = said or TableFile()
+    table_file = table_file or TableFile()
     feed = LiveFeed(table.clock, table.counts.times[PipelineStage.PAGE])
     observing = Observing(feed, table)
     health = observing.health
@@ -377,11 +377,12 @@ def open_page(where: str | socket | None, table: TableSources, said: TableFile |
         where,
         table.clock,
         feed=feed,
-        hosts=KnownHosts(said.page.names),
+        hosts=KnownHosts(table_file.page.names),
         more=lambda access: (*observing.routes, *recording_pages(table.folder, access)),
     )
     try:
-        with telling(said.beyond, feed, lambda: health.now().findings, lambda: page.url) as found, health.watching():
+        beyond = table_file.beyond
+        with telling(beyond, feed, lambda: health.now().findings, lambda: page.url) as found, health.watching():
             health.also_ask(found)
             yield page
     finally:

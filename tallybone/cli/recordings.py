@@ -81,7 +81,7 @@ class ReplayOptions:
     ] = False
 
     @property
-    def wishes(self) -> ReplaySettings:
+    def requests(self) -> ReplaySettings:
         """Settings of the replay. Invalid names of players raise `BadParameter`."""
         from engine import OptionsError
         from hardware.camera.device import CameraTurn
@@ -116,23 +116,23 @@ class ReplayOptions:
 
 @command(commands, "replay", ReplayOptions)
 def _replay(options: ReplayOptions) -> int:
-    pace, wishes = options.pace, options.wishes
+    pace, requests = options.pace, options.requests
     if options.jobs is not None or options.dask is not None:
-        return _replay_many(options, wishes)
+        return _replay_many(options, requests)
     from tallybone.replay.command import compare, replay, replay_log
     from tallybone.replay.export import ExportFiles
 
     if options.log_only and options.is_compared:
         raise typer.BadParameter("--compare reads the images, --log-only does not: omit one", param_hint="--compare")
     if options.is_compared:
-        return compare(options.source, wishes, as_json=options.as_json)
+        return compare(options.source, requests, as_json=options.as_json)
     exports = ExportFiles(tuple(options.export or ()), options.force)
     if options.log_only:
-        return replay_log(options.source, wishes, from_ns=pace.from_ns, as_json=options.as_json, exports=exports)
-    return replay(options.source, wishes, pace=pace, as_json=options.as_json, exports=exports)
+        return replay_log(options.source, requests, from_ns=pace.from_ns, as_json=options.as_json, exports=exports)
+    return replay(options.source, requests, pace=pace, as_json=options.as_json, exports=exports)
 
 
-def _replay_many(options: ReplayOptions, wishes: ReplaySettings) -> int:
+def _replay_many(options: ReplayOptions, requests: ReplaySettings) -> int:
     from tallybone.replay.many import over_cluster, over_cores, replay_many
 
     is_shown = options.from_time is not None or options.speed is not None
@@ -141,7 +141,7 @@ def _replay_many(options: ReplayOptions, wishes: ReplaySettings) -> int:
             "cannot be combined with --compare, --record, --export, --from or --speed", param_hint="--jobs"
         )
     spread = over_cores(options.jobs or 1) if options.dask is None else over_cluster(options.dask)
-    return replay_many(options.source, spread, wishes, is_log_only=options.log_only, as_json=options.as_json)
+    return replay_many(options.source, spread, requests, is_log_only=options.log_only, as_json=options.as_json)
 
 
 @commands.command("sessions", help=COMMANDS["sessions"].help)

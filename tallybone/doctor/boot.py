@@ -258,11 +258,11 @@ def taken_pins(boot: Boot) -> dict[int, str]:
     if boot.value("enable_uart") == "1":
         taken |= dict.fromkeys((14, 15), "enable_uart=1")
     for name, usual in overlays.items():
-        said = boot.overlay(name)
-        if said is not None:
-            given = dict(one.partition("=")[::2] for one in said.split(",")[1:])
+        line = boot.overlay(name)
+        if line is not None:
+            given = dict(one.partition("=")[::2] for one in line.split(",")[1:])
             pin = given.get("gpiopin") or given.get("gpio_pin") or str(usual)
-            taken |= {int(pin): f"dtoverlay={said}"} if pin.isdecimal() else {}
+            taken |= {int(pin): f"dtoverlay={line}"} if pin.isdecimal() else {}
     if boot.overlay("googlevoicehat"):
         taken |= dict.fromkeys((18, 19, 20, 21), "dtoverlay=googlevoicehat-soundcard")
     return taken

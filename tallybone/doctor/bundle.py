@@ -128,9 +128,9 @@ def log_text(journal: str, own: OwnWords) -> str:
     return "\n".join(shown) + "\n"
 
 
-def metrics_text(said: str, own: OwnWords) -> str:
+def metrics_text(body: str, own: OwnWords) -> str:
     """Return the metrics of a table with foreign words removed, and drop all other lines."""
-    return "".join(f"{own.kept(line)}\n" for line in said.splitlines() if _METRIC.fullmatch(line))
+    return "".join(f"{own.kept(line)}\n" for line in body.splitlines() if _METRIC.fullmatch(line))
 
 
 def pretty_json(values: object) -> str:
@@ -173,8 +173,8 @@ def ask(url: str) -> str:
         OSError: If there is no response.
     """
     with urlopen(url, timeout=_ANSWERS_S) as answer:
-        said: bytes = answer.read(_MAX_BYTES)
-    return said.decode("utf-8", "replace")
+        body: bytes = answer.read(_MAX_BYTES)
+    return body.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,9 +249,9 @@ def _is_plain(place: BundleSources, name: str) -> bool:
     return bool(re.match(r"[\w.:/+-]{1,30}$", place.environment.get(name, "")))
 
 
-def health_text(said: str, own: OwnWords) -> str:
-    """Return the health of a table from its response *said*. Raises ValueError if another program sent the response."""
-    values = json.loads(said)
+def health_text(body: str, own: OwnWords) -> str:
+    """Return the health of a table from its response *body*. Raises ValueError if another program sent the response."""
+    values = json.loads(body)
     if not isinstance(values, dict) or not isinstance(values.get("reasons"), list):
         raise ValueError("the response is not from a Tallybone table")
     reasons = [own.kept(str(reason)) for reason in values["reasons"][:100]]

@@ -135,13 +135,13 @@ def lines_of(finding: Finding) -> tuple[tuple[StyledText, ...], ...]:
     text = _wrapped(finding.text, _COLUMNS - _PART)
     head: tuple[StyledText, ...] = (
         (f"{finding.grade.value:<{_GRADE}}", style),
-        (f"{finding.part:<{_PART - _GRADE}}", "bold" if finding.mend else ""),
+        (f"{finding.part:<{_PART - _GRADE}}", "bold" if finding.remedy else ""),
         (text[0], "dim" if finding.grade is Grade.ABSENT else ""),
     )
     rest = tuple(((" " * _PART + line, ""),) for line in text[1:])
-    mend = tuple(((" " * _GRADE + line, ""),) for line in _wrapped(finding.mend, _COLUMNS - _GRADE))
+    remedy = tuple(((" " * _GRADE + line, ""),) for line in _wrapped(finding.remedy, _COLUMNS - _GRADE))
     commands = tuple(((" " * _GRADE + "$ ", "dim"), (command, "cyan")) for command in finding.commands)
-    return (head, *rest, *(mend if finding.mend else ()), *commands)
+    return (head, *rest, *(remedy if finding.remedy else ()), *commands)
 
 
 def summary(findings: tuple[Finding, ...]) -> str:
@@ -150,9 +150,9 @@ def summary(findings: tuple[Finding, ...]) -> str:
     problems, warnings = counts[Grade.PROBLEM], counts[Grade.WARNING]
     if not problems and not warnings:
         return "All checks passed."
-    said = [_counted(number, word) for number, word in ((problems, "problem"), (warnings, "warning")) if number]
+    found = [_counted(number, word) for number, word in ((problems, "problem"), (warnings, "warning")) if number]
     hint = "\nFix the first one first: it may cause the others." if problems > 1 else ""
-    return f"{' and '.join(said)}.{hint}"
+    return f"{' and '.join(found)}.{hint}"
 
 
 def is_well(findings: tuple[Finding, ...]) -> bool:
@@ -169,7 +169,7 @@ def as_values(findings: tuple[Finding, ...]) -> dict[str, object]:
                 "part": finding.part,
                 "grade": finding.grade.value,
                 "text": finding.text,
-                "mend": finding.mend,
+                "remedy": finding.remedy,
                 "commands": list(finding.commands),
             }
             for finding in findings

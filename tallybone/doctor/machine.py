@@ -248,8 +248,8 @@ def read_venv() -> Venv:
     """Return the virtual environment of this process."""
     if sys.prefix == sys.base_prefix:
         return Venv("", sees_system=True)
-    said = _field(text_of(Path(sys.prefix) / "pyvenv.cfg"), "include-system-site-packages =")
-    return Venv(sys.prefix, sees_system=said.strip() == "true")
+    value = _field(text_of(Path(sys.prefix) / "pyvenv.cfg"), "include-system-site-packages =")
+    return Venv(sys.prefix, sees_system=value.strip() == "true")
 
 
 def try_library(wanted: NeededLibrary) -> Library:
@@ -339,13 +339,13 @@ def _mount_of(folder: Path, mounts: str) -> tuple[str, str]:
 def _is_clock_set(root: Path, run: Run) -> bool | None:
     if (root / "run/systemd/timesync/synchronized").exists():
         return True
-    said = run(("timedatectl", "show", "-p", "NTPSynchronized", "--value"))
-    return {"yes": True, "no": False}.get(said)
+    value = run(("timedatectl", "show", "-p", "NTPSynchronized", "--value"))
+    return {"yes": True, "no": False}.get(value)
 
 
 def _memory_mb(meminfo: str) -> int | None:
-    said = _field(meminfo, "MemTotal:").split()
-    return int(said[0]) // _KB_PER_MB if said and said[0].isdecimal() else None
+    value = _field(meminfo, "MemTotal:").split()
+    return int(value[0]) // _KB_PER_MB if value and value[0].isdecimal() else None
 
 
 def _hexadecimal(text: str) -> int | None:

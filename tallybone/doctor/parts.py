@@ -98,8 +98,8 @@ def check_opened(part: str, opened: PartTrial) -> Finding:
         return problem(part, opened.trouble, _GAME if is_taken else "")
     if opened.held:
         text = f"held down, or wired wrongly: {', '.join(opened.held)}"
-        mend = "Connect each button between its pin and ground; it must be normally open."
-        return warning(part, text, mend)
+        advice = "Connect each button between its pin and ground; it must be normally open."
+        return warning(part, text, advice)
     if opened.hits >= _RESTLESS:
         text = f"it reports {opened.hits} hits a second although nobody knocks"
         return warning(part, text, "Turn up its trimmer, and connect the grounds of the piezo and the Pi.")
@@ -274,8 +274,8 @@ def check_sound(sounds: Sounds) -> tuple[Finding, ...]:
         return (_check_silence(faults[0], how),)
     found = [warning(part, f"{text} ({how})", *remedy) for text, *remedy in map(_FAULTS.__getitem__, faults)]
     if quality.level_db > _LOUD_DB and SignalFault.CLIPPED not in faults:
-        mend = "Knocks are masked: turn it down, or look for a source of hum."
-        found.append(warning(part, f"very loud ({how})", mend))
+        advice = "Knocks are masked: turn it down, or look for a source of hum."
+        found.append(warning(part, f"very loud ({how})", advice))
     if sounds.share < _MIN_SHARE:
         often = f", lost {sounds.lost} times" if sounds.lost else ""
         found.append(warning(part, f"sound is lost: {sounds.share:.0%} of it arrived{often}", _LOST))
@@ -283,11 +283,11 @@ def check_sound(sounds: Sounds) -> tuple[Finding, ...]:
 
 
 def _check_silence(fault: SignalFault, how: str) -> Finding:
-    mend = "Select it with F6, show it with F4, unmute it with M and turn it up with the up arrow:"
+    advice = "Select it with F6, show it with F4, unmute it with M and turn it up with the up arrow:"
     if fault is SignalFault.MUTED:
         text = "digital silence: it is muted, or a noise gate is closed"
-        return problem("microphone", text, f"A gate opens if you knock while the doctor listens. {mend}", _MIXER)
-    return problem("microphone", f"silent ({how})", f"Is it muted? {mend}", _MIXER)
+        return problem("microphone", text, f"A gate opens if you knock while the doctor listens. {advice}", _MIXER)
+    return problem("microphone", f"silent ({how})", f"Is it muted? {advice}", _MIXER)
 
 
 def _judged_words(quality: SignalQuality) -> str:
@@ -388,8 +388,8 @@ def _check_picture(name: str, seen: CameraSample) -> Finding:
         return warning("camera", text, "Tiles are too small. Use at least 1280x720.")
     # The frame rate of folders and videos does not matter.
     if name.startswith(_LIVE) and seen.per_s < _SLOW_PER_S:
-        mend = "Slow. Add light, because exposure is longer in the dark, or use a separate USB port."
-        return warning("camera", text, mend)
+        advice = "Slow. Add light, because exposure is longer in the dark, or use a separate USB port."
+        return warning("camera", text, advice)
     return ok("camera", text)
 
 

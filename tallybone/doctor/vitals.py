@@ -160,8 +160,8 @@ class LastHour:
 def check_vitals(vitals: Vitals, counts: Mapping[MachineTrouble, int], span: Phrase) -> tuple[Finding, ...]:
     """Name the troubles of the computer. *counts* has those of a *span*. Too little voltage is judged elsewhere."""
     often = (
-        grade(part, phrase("{trouble} ({count}× {span})", trouble=text, count=count, span=span), mend)
-        for trouble, least, grade, part, text, mend in _REPORTS
+        grade(part, phrase("{trouble} ({count}× {span})", trouble=text, count=count, span=span), remedy)
+        for trouble, least, grade, part, text, remedy in _REPORTS
         if (count := counts.get(trouble, 0)) >= least
     )
     return (*_of_state(vitals), *often)

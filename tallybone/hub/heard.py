@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from tallybone.notify.mqtt import OFFLINE, ONLINE, VERSION
+from tallybone.notify.mqtt import FIELDS_VERSION, OFFLINE, ONLINE, VERSION
 from tallybone.plain_text import MAX_NAME, MAX_TEXT, plain
 
 MAX_BYTES = 16 * 1024
@@ -114,8 +114,8 @@ def _object(payload: bytes) -> Mapping[str, Any]:
         data = json.loads(payload)
     except (ValueError, RecursionError):
         raise JunkError("not JSON") from None
-    if not isinstance(data, dict) or data.get("v") != VERSION:
-        raise JunkError(f"expected an object of version {VERSION}")
+    if not isinstance(data, dict) or data.get("v") not in (1, FIELDS_VERSION):
+        raise JunkError(f"expected an object of version {FIELDS_VERSION} or earlier")
     return data
 
 

@@ -113,8 +113,8 @@ def write_archive(entries: Sequence[ArchivedFile], out: BinaryIO, *, made_at: st
             continue  # for example an old recording that was deleted to free disk space
         with file:
             sums.append(_write_file(entry, file, out, tick))
-    said = {"format": FORMAT, "version": VERSION, "made_at": made_at, "software": software}
-    text = json.dumps({**said, "files": [asdict(one) for one in sums]}, indent=0).encode()
+    manifest = {"format": FORMAT, "version": VERSION, "made_at": made_at, "software": software}
+    text = json.dumps({**manifest, "files": [asdict(one) for one in sums]}, indent=0).encode()
     out.write(_header(Member(CONTENTS, len(text), 0, _MIN_MODE)) + text + _filling(len(text)))
     out.write(bytes(2 * _BLOCK_BYTES))
     return len(sums)
@@ -189,24 +189,24 @@ def _contents(archive: BinaryIO, size_bytes: int) -> list[Sum]:
     if size_bytes > _MAX_CONTENTS_BYTES:
         raise BackupError(f"its list of files is larger than {_MAX_CONTENTS_BYTES} bytes")
     try:
-        said = json.loads(b"".join(_content(archive, size_bytes)))
-        if said["format"] != FORMAT:
+        manifest = json.loads(b"".join(_content(archive, size_bytes)))
+        if manifest["format"] != FORMAT:
             raise BackupError("this is not a backup of Tallybone")
-        if said["version"] != VERSION:
-            raise BackupError(f"expected a backup of version {VERSION}, got {said['version']!r}")
-        return [Sum(one["name"], one["size_bytes"], one["sha256"]) for one in said["files"]]
+        if manifest["version"] != VERSION:
+            raise BackupError(f"expected a backup of version {VERSION}, got {manifest['version']!r}")
+        return [Sum(one["name"], one["size_bytes"], one["sha256"]) for one in manifest["files"]]
     except BackupError:
         raise
     except (ValueError, KeyError, TypeError, RecursionError):
         raise BackupError("its list of files is damaged") from None
 
 
-def _compare(said: list[Sum], seen: list[Sum]) -> None:
-    for one, other in zip(said, seen, strict=False):
+def _compare(manifest: list[Sum], seen: list[Sum]) -> None:
+    for one, other in zip(manifest, seen, strict=False):
         if one != other:
             raise BackupError(f"{other.name}: the file is damaged (wrong checksum)")
-    if len(said) != len(seen):
-        raise BackupError(f"expected {len(said)} files, got {len(seen)}")
+    if len(manifest) != len(seen):
+        raise BackupError(f"expected {len(manifest)} files, got {len(seen)}")
 
 
 def _checked(name: str) -> str:

@@ -145,10 +145,10 @@ def require_ready(folder: Path, within_s: float = _READY_WITHIN_S) -> None:
     """
     with (
         tempfile.TemporaryDirectory(prefix="tallybone-") as name,
-        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notified,
     ):
-        told.bind(f"{name}/notify")
-        told.settimeout(within_s)
+        notified.bind(f"{name}/notify")
+        notified.settimeout(within_s)
         command = (folder / "bin" / "tallybone", "serve", "--at", "127.0.0.1:0", "--camera", "none", "--record", "none")
         (config := Path(name) / "table.toml").touch()
         environment = {"NOTIFY_SOCKET": f"{name}/notify", "HOME": name, "XDG_STATE_HOME": name, "PATH": os.defpath}
@@ -156,25 +156,25 @@ def require_ready(folder: Path, within_s: float = _READY_WITHIN_S) -> None:
             (*command, "--config", config), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         ) as process:
             try:
-                is_ready = _hears_ready(told, process)
+                is_ready = _hears_ready(notified, process)
             finally:
                 process.terminate()
                 try:
-                    _, said = process.communicate(timeout=_ENDS_WITHIN_S)
+                    _, output = process.communicate(timeout=_ENDS_WITHIN_S)
                 except subprocess.TimeoutExpired:
                     process.kill()
-                    _, said = process.communicate()
+                    _, output = process.communicate()
     if not is_ready:
-        raise UpdateError(f"the new version does not start: {_last(said)}")
+        raise UpdateError(f"the new version does not start: {_last(output)}")
 
 
-def _hears_ready(told: socket.socket, process: subprocess.Popen[bytes]) -> bool:
+def _hears_ready(notified: socket.socket, process: subprocess.Popen[bytes]) -> bool:
     """Wait for READY=1. Return False if the process ends or the time is up first."""
-    limit_s, told_s = told.gettimeout() or 0.0, 0.5
-    told.settimeout(told_s)
+    limit_s, told_s = notified.gettimeout() or 0.0, 0.5
+    notified.settimeout(told_s)
     for _ in range(round(limit_s / told_s)):
         try:
-            if b"READY=1" in told.recv(4096).split(b"\n"):
+            if b"READY=1" in notified.recv(4096).split(b"\n"):
                 return True
         except TimeoutError:
             if process.poll() is not None:
@@ -197,8 +197,8 @@ def _sees_system(venv: Path) -> bool:
     return config.is_file() and "include-system-site-packages = true" in config.read_text(encoding="utf-8")
 
 
-def _last(said: bytes) -> str:
-    lines = said.decode("utf-8", "replace").strip().splitlines()
+def _last(output: bytes) -> str:
+    lines = output.decode("utf-8", "replace").strip().splitlines()
     return lines[-1][:_SAID] if lines else "no error message"
 
 

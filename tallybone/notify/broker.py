@@ -165,17 +165,17 @@ class Publishing:
         """State of the connection, for the doctor. Thread-safe."""
         return broker_found(self._settings.broker.text, self._line.problem, self._outbox.lost)
 
-    def tell(self, told: ToTell) -> None:
+    def tell(self, batch: ToTell) -> None:
         """Queue news, to be sent as soon as there is a connection."""
-        for name, state in told.states.items():
+        for name, state in batch.states.items():
             players = state.get("players")
             if isinstance(players, list):
                 self._seats, self._scores = max(self._seats, len(players)), state
                 self._announce()
                 continue
             self._outbox.put(Message(self._topics.of(name), as_payload(state), is_retained=True))
-        for event in told.events:
-            self._outbox.put(Message(self._topics.of("events"), as_payload(event.said), is_retained=False))
+        for event in batch.events:
+            self._outbox.put(Message(self._topics.of("events"), as_payload(event.payload), is_retained=False))
         self._something.set()
 
     def end(self) -> None:

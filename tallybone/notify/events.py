@@ -23,7 +23,7 @@ class TableEvent:
     """An event, and the fields of its message."""
 
     kind: EventKind
-    said: Mapping[str, Json]
+    payload: Mapping[str, Json]
 
 
 def events_between(before: Snapshot | None, after: Snapshot, *, is_same_match: bool) -> tuple[TableEvent, ...]:
@@ -61,8 +61,8 @@ def play_said(play: PlayShown, shown: Snapshot) -> dict[str, Json]:
 
 def _began(after: Snapshot) -> TableEvent:
     players: list[Json] = [player.name for player in after.players]
-    said: dict[str, Json] = {"game": after.match.game, "target": after.match.target, "players": players}
-    return TableEvent(EventKind.MATCH_BEGAN, said)
+    payload: dict[str, Json] = {"game": after.match.game, "target": after.match.target, "players": players}
+    return TableEvent(EventKind.MATCH_BEGAN, payload)
 
 
 def _hands(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
@@ -80,11 +80,11 @@ def _plays(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
     is_earlier = (after.match.hand or 0) < (before.match.hand or 0)
     new = {play.seq: play for play in after.plays}
     for seq, play in new.items():
-        said: dict[str, Json] = {"hand": after.match.hand, "play": play_said(play, after)}
+        payload: dict[str, Json] = {"hand": after.match.hand, "play": play_said(play, after)}
         if seq not in old and not is_earlier:
-            yield TableEvent(EventKind.PLAY, said)
+            yield TableEvent(EventKind.PLAY, payload)
         elif seq in old and _without_names(old[seq]) != _without_names(play):
-            yield TableEvent(EventKind.PLAY_CHANGED, said)
+            yield TableEvent(EventKind.PLAY_CHANGED, payload)
     for seq in old.keys() - new.keys():
         yield TableEvent(EventKind.PLAY_REMOVED, {"hand": after.match.hand, "play": {"seq": seq}})
 
@@ -102,14 +102,14 @@ def _points(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
         is_unique = len(by_name) == len(by_seat) and player.name in by_name
         points = player.total - (by_name[player.name] if is_unique else by_seat.get(player.seat, 0))
         if points:
-            said: dict[str, Json] = {
+            payload: dict[str, Json] = {
                 "seat": player.seat,
                 "name": player.name,
                 "points": points,
                 "total": player.total,
                 "provisional": after.match.provisional,
             }
-            yield TableEvent(EventKind.POINTS, said)
+            yield TableEvent(EventKind.POINTS, payload)
 
 
 def _ended(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
@@ -117,8 +117,8 @@ def _ended(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
     is_same = winner == earlier or _name(after, winner) == _name(before, earlier)  # renamed, or changed places
     if after.match.over and not (before.match.over and is_same):
         totals: list[Json] = [player.total for player in after.players]
-        said: dict[str, Json] = {"seat": winner, "name": _name(after, winner), "totals": totals}
-        yield TableEvent(EventKind.MATCH_OVER, {**said, "provisional": after.match.provisional})
+        payload: dict[str, Json] = {"seat": winner, "name": _name(after, winner), "totals": totals}
+        yield TableEvent(EventKind.MATCH_OVER, {**payload, "provisional": after.match.provisional})
 
 
 def _asked(before: Snapshot | None, after: Snapshot) -> Iterator[TableEvent]:

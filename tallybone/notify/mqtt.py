@@ -16,7 +16,9 @@ from tallybone.web.shapes import Snapshot
 from tallybone.web.snapshot import LOBBY
 
 VERSION = 1
-"""Version of the message format, contained in every topic and message."""
+"""Version of the topics, contained in each."""
+FIELDS_VERSION = 2
+"""Version of the fields, contained in every message as `v`."""
 ONLINE, OFFLINE = b"online", b"offline"
 _BAD_FIRST = (Grade.PROBLEM, Grade.WARNING)
 
@@ -131,7 +133,7 @@ def health_said(place: TableIdentity, findings: Iterable[Finding]) -> dict[str, 
             "part": finding.part,
             "grade": finding.grade.value,
             "text": plain(finding.text),
-            "mend": plain(finding.mend),
+            "remedy": plain(finding.remedy),
         }
         for finding in found
     ]
@@ -139,13 +141,13 @@ def health_said(place: TableIdentity, findings: Iterable[Finding]) -> dict[str, 
     return {**_head(place), "grade": worst.value, "findings": listed}
 
 
-def as_payload(said: Mapping[str, Json]) -> bytes:
+def as_payload(payload: Mapping[str, Json]) -> bytes:
     """Encode message fields as ASCII JSON."""
-    return json.dumps(said, allow_nan=False, separators=(",", ":")).encode("ascii")
+    return json.dumps(payload, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def _head(place: TableIdentity) -> dict[str, Json]:
-    return {"v": VERSION, "table": place.table, "name": place.name, "tournament": place.tournament}
+    return {"v": FIELDS_VERSION, "table": place.table, "name": place.name, "tournament": place.tournament}
 
 
 def birth_topic(discovery: str) -> str:
@@ -182,8 +184,8 @@ def discovery_message(
         components["last_play"] = _picture(topics, url)
     if link.press is not None:
         components |= {f"press_{button}": _button(topics, button) for button in PRESSES}
-    named: dict[str, Json] = {key: {"unique_id": f"{device}_{key}", **said} for key, said in components.items()}
-    said: dict[str, Json] = {
+    named: dict[str, Json] = {key: {"unique_id": f"{device}_{key}", **payload} for key, payload in components.items()}
+    payload: dict[str, Json] = {
         "device": described,
         "origin": {"name": "Tallybone", "sw_version": version},
         "components": named,
@@ -192,7 +194,7 @@ def discovery_message(
         "payload_not_available": OFFLINE.decode(),
         "qos": 1,
     }
-    return Message(f"{discovery}/device/{device}/config", as_payload(said), is_retained=True)
+    return Message(f"{discovery}/device/{device}/config", as_payload(payload), is_retained=True)
 
 
 def _sensors(topics: Topics, seats: int) -> dict[str, dict[str, Json]]:
@@ -365,4 +367,4 @@ class Teller:
             "match": self._match,
             "event": event.kind.value,
         }
-        return TableEvent(event.kind, {**head, **event.said})
+        return TableEvent(event.kind, {**head, **event.payload})

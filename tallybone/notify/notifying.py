@@ -123,11 +123,11 @@ class Beyond:
             while self._came:
                 self._tell(self._teller.follow(*self._came.popleft(), self._at))
 
-    def _tell(self, told: ToTell) -> None:
+    def _tell(self, batch: ToTell) -> None:
         if self._publishing is not None:
-            self._publishing.tell(told)
+            self._publishing.tell(batch)
         for hook in self._hooks:
-            hook.tell(told.events)
+            hook.tell(batch.events)
 
     async def _look_after(self) -> None:
         """Publish the health of the table every 30 s."""

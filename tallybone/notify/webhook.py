@@ -95,7 +95,7 @@ class WebhookThread:
         for event in wanted:
             table = {} if self._hook.table is None else {"table": self._hook.table}
             self._lost += len(self._waiting) == MAX_WAITING
-            self._waiting.append(as_payload({**event.said, **table}))
+            self._waiting.append(as_payload({**event.payload, **table}))
         if wanted:
             self._something.set()
 

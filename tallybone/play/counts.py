@@ -16,7 +16,7 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step, UseSet
 from vision.arrays import Image
 from vision.tracking.table_view import TableView
-from vision.tracking.watch import Eye, Frame, Watch
+from vision.tracking.watch import Frame, TableObserver, Watch
 
 BOUNDS_S = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """Upper bounds of the stage times' histogram, from a settle check without motion to a read on the slowest Pi."""
@@ -166,22 +166,22 @@ class Counts:
 class MeasuredSitting(Sitting):
     """Follows a sitting, and counts and times its inputs."""
 
-    def __init__(self, eye: Eye, session: Session, counts: Counts, use: UseSet = lambda _: None) -> None:
-        """Start from *session*, and read settled pictures with *eye*. *use* changes its tile set."""
-        self._eye, self._counts = _MeasuredEye(eye), counts
-        self._watch, self._looked_s = Watch(self._eye), 0.0
+    def __init__(self, reader: TableObserver, session: Session, counts: Counts, use: UseSet = lambda _: None) -> None:
+        """Start from *session*, and read settled pictures with *reader*. *use* changes its tile set."""
+        self._reader, self._counts = _MeasuredEye(reader), counts
+        self._watch, self._looked_s = Watch(self._reader), 0.0
         super().__init__(self._timed_look, session, use)
 
     def feed(self, item: Frame | ByHand, t_ns: int) -> Step:
         """Process the next frame or other input, count and time it, and return its effects."""
-        counts, eye = self._counts, self._eye
-        eye.took_s, began_s = 0.0, perf_counter()
+        counts, reader = self._counts, self._reader
+        reader.took_s, began_s = 0.0, perf_counter()
         step = super().feed(item, t_ns)
         if isinstance(item, Frame):
             counts.times[PipelineStage.REFEREE].add(perf_counter() - began_s - self._looked_s)
-            counts.times[PipelineStage.SETTLE].add(self._looked_s - eye.took_s)
-            if eye.took_s:
-                counts.times[PipelineStage.READ].add(eye.took_s)
+            counts.times[PipelineStage.SETTLE].add(self._looked_s - reader.took_s)
+            if reader.took_s:
+                counts.times[PipelineStage.READ].add(reader.took_s)
             counts.pictures_seen += 1
         else:
             counts.inputs += 1
@@ -199,27 +199,27 @@ class MeasuredSitting(Sitting):
 class _MeasuredEye:
     """Reads settled pictures, and adds the time that reading takes to *took_s*."""
 
-    def __init__(self, eye: Eye) -> None:
-        self._eye = eye
+    def __init__(self, reader: TableObserver) -> None:
+        self._reader = reader
         self.took_s = 0.0
 
     @property
     def view(self) -> TableView:
-        return self._eye.view
+        return self._reader.view
 
     @property
     def is_unconfirmed(self) -> bool:
-        return self._eye.is_unconfirmed
+        return self._reader.is_unconfirmed
 
     @property
     def is_unsure(self) -> bool:
-        return self._eye.is_unsure
+        return self._reader.is_unsure
 
     def feed(self, image: Image) -> TableView:
-        return self._timed(self._eye.feed, image)
+        return self._timed(self._reader.feed, image)
 
     def look_again(self, image: Image) -> TableView:
-        return self._timed(self._eye.look_again, image)
+        return self._timed(self._reader.look_again, image)
 
     def _timed(self, look: Callable[[Image], TableView], image: Image) -> TableView:
         began_s = perf_counter()
@@ -228,4 +228,4 @@ class _MeasuredEye:
         return view
 
     def is_aimed_elsewhere(self, image: Image) -> bool:
-        return self._eye.is_aimed_elsewhere(image)
+        return self._reader.is_aimed_elsewhere(image)

@@ -35,7 +35,7 @@ _MAX_PARTS = 3
 # Redraw interval with virtual LEDs, which blink twice a second.
 _REDRAW_LEDS_NS = 100_000_000
 _MAX_EARLIER = 8
-_GOES_ON = "the match goes on"
+_CONTINUES = "the match goes on"
 # Minimum height of the terminal in lines without the panel, and number of earlier announcements shown from this height.
 _EARLIER = ((40, 6), (30, 4), (22, 2), (0, 0))
 _PLAIN_COLUMNS = 120
@@ -92,10 +92,10 @@ class JsonDisplay(Listener):
         for line in step.lines:
             self.output.write(json.dumps(line, allow_nan=False))
 
-    def goes_on(self, session: Session) -> None:
+    def continues(self, session: Session) -> None:
         """Print the score of a resumed match."""
         totals = [] if session.state.game is None else list(session.state.game.totals)
-        line = {"t_ns": session.t_ns, "event": "resumed", "text": _GOES_ON, "totals": totals}
+        line = {"t_ns": session.t_ns, "event": "resumed", "text": _CONTINUES, "totals": totals}
         self.output.write(json.dumps({**line, "provisional": session.is_provisional}))
 
     def note(self, text: str) -> None:
@@ -119,13 +119,13 @@ class PlainDisplay(Listener):
             line = plain_line(self.plays, step.announcements, game, is_provisional=step.session.is_provisional)
             _print(self.console, line)
 
-    def goes_on(self, session: Session) -> None:
+    def continues(self, session: Session) -> None:
         """Print the score of a resumed match."""
         game = session.state.game
         if game is not None:
             scores = zip(game.players, game.totals, strict=True)
             totals = format_totals(scores, is_provisional=session.is_provisional)
-            _print(self.console, f"     {_GOES_ON}  ({totals})")
+            _print(self.console, f"     {_CONTINUES}  ({totals})")
 
     def show(self, now: LiveState) -> None:
         """Keep the state for the final board."""
@@ -173,9 +173,9 @@ class BoardDisplay(Listener):
             self.announced.appendleft(text)
         self.noted, self.is_stale = "", True
 
-    def goes_on(self, session: Session) -> None:
+    def continues(self, session: Session) -> None:
         """Add to the board that the match was resumed."""
-        self.announced.appendleft(_GOES_ON)
+        self.announced.appendleft(_CONTINUES)
 
     def note(self, text: str) -> None:
         """Show a note until the next step."""
@@ -218,7 +218,7 @@ class BoardDisplay(Listener):
     def _look(self) -> PanelLook | None:
         """Return the state of the virtual panel, or None if it has no parts."""
         look = None if self.panel is None else self.panel.look(self.clock())
-        return None if look is None or not (look.leds or look.screen or look.buttons or look.hears) else look
+        return None if look is None or not (look.leds or look.screen or look.buttons or look.detects_knocks) else look
 
     def _notes(self, now: LiveState) -> tuple[Text, ...]:
         """Return the bottom lines: a note or the recording and page, up to _MAX_PARTS failing parts, and the keys."""
@@ -249,7 +249,7 @@ def _board(
         now.picture_px,
         last,
         None if asked is None else asked.text,
-        f"{now.eye} ",
+        f"{now.reader} ",
         earlier,
         () if asked is None else asked.choices,
         notes,
@@ -339,7 +339,7 @@ def _buttons(look: PanelLook, seats: int) -> Iterator[Text]:
             line.append(text, style=_style(configured_name(Press(button)), look)).append("  ")
         yield line
     yield _own(look, seats)
-    if look.hears:
+    if look.detects_knocks:
         yield Text().append(f"{KNOCKS} knock on the table", style="bold reverse" if look.is_knocked else "")
 
 

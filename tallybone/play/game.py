@@ -45,7 +45,7 @@ class LiveState:
     Attributes:
         session: The session.
         picture_px: Width and height of the camera's pictures.
-        eye: Status of camera and reader, as text.
+        reader: Status of camera and reader, as text.
         recording: Status of the recording, as text.
         is_healthy: Whether camera and recording work.
         parts: Problems of the other parts, and of a machine that is too slow, as text.
@@ -57,7 +57,7 @@ class LiveState:
 
     session: Session
     picture_px: tuple[int, int]
-    eye: str
+    reader: str
     recording: str
     is_healthy: bool
     parts: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Listener:
     def evidence(self, evidence: Evidence) -> None:
         """Receive the crop of the picture that led to a play or question."""
 
-    def goes_on(self, session: Session) -> None:
+    def continues(self, session: Session) -> None:
         """Receive the session of a resumed match."""
 
     def show(self, now: LiveState) -> None:
@@ -115,10 +115,10 @@ class Listeners(Listener):
         for listener in self.each:
             listener.evidence(evidence)
 
-    def goes_on(self, session: Session) -> None:
+    def continues(self, session: Session) -> None:
         """Forward the session of a resumed match."""
         for listener in self.each:
-            listener.goes_on(session)
+            listener.continues(session)
 
     def show(self, now: LiveState) -> None:
         """Forward the state of the game."""
@@ -295,11 +295,11 @@ class LiveGame:
     def pressed(self, item: ByHand, t_ns: int | None = None, *, is_held: bool = False) -> None:
         """Process an input from parts or keys. If a question is open, a button may answer it or only show a choice."""
         at_ns = self._camera.now_ns() if t_ns is None else t_ns
-        meant: ByHand | None = item
+        intended: ByHand | None = item
         if isinstance(item, Press):
-            self._choosing, meant = self._choosing.after(item, self.session, at_ns, is_held=is_held)
-        if meant is not None:
-            self.feed(meant, at_ns)
+            self._choosing, intended = self._choosing.after(item, self.session, at_ns, is_held=is_held)
+        if intended is not None:
+            self.feed(intended, at_ns)
 
     def feed(self, item: ByHand, t_ns: int | None = None, *, by: str = "") -> Step:
         """Record an input, feed it to the sitting, and return its effects: none for the second of a double press.
@@ -345,7 +345,7 @@ class LiveGame:
         return LiveState(
             self.session,
             self._picture_px,
-            self._eye,
+            self._reader,
             self._recorder.text,
             is_healthy=self._camera.problem is None and self._recorder.is_whole and not is_lost,
             parts=(*map(": ".join, self._parts.problems.items()), *filter(None, (self._slow_words,))),
@@ -429,7 +429,7 @@ class LiveGame:
             self._listener.note(phrase("this computer is fast enough again"))
 
     @property
-    def _eye(self) -> Phrase:
+    def _reader(self) -> Phrase:
         if self._camera.problem is not None:
             return phrase("no camera")
         if self._view is None:

@@ -103,7 +103,7 @@ class LiveParts(Pressable):
         match item:
             case Press() if self.panel.has_button(configured_name(item)):
                 self.panel.press(configured_name(item), self._clock())
-            case KnockHeard() if self.panel.hears:
+            case KnockHeard() if self.panel.detects_knocks:
                 strength = min(1.0, item.strength)
                 self.panel.knock(self._clock(), item.seat, strength=strength, confidence=item.confidence)
             case _:

@@ -147,7 +147,7 @@ class LiveTable:
             if self._announcements:
                 listener.happened(Step(self.session.t_ns, self.session, self._announcements))
             else:
-                listener.goes_on(self.session)
+                listener.continues(self.session)
             for evidence in () if game.left is None else game.left.evidence:
                 listener.evidence(evidence)
             keys, can_answer = partial(self._see_to, typed, live, listener), has_terminal or page != ""
@@ -171,8 +171,8 @@ class LiveTable:
         if not around.page.see_to(live):
             return False
         for key in typed.pressed(wait_s):
-            self._keys, meant = self._keys.after(key, live.session)
-            match meant:
+            self._keys, intended = self._keys.after(key, live.session)
+            match intended:
                 case KeyCommand.QUIT:
                     return False
                 case KeyCommand.HELP:
@@ -180,7 +180,7 @@ class LiveTable:
                 case None:
                     pass
                 case _:
-                    if not around.parts.pressed(meant):
-                        live.pressed(meant)
+                    if not around.parts.pressed(intended):
+                        live.pressed(intended)
             listener.typed(self._keys.prompt, wants_help=self._wants_help)
         return True

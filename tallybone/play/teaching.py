@@ -135,7 +135,7 @@ class Teaching:
         self, path: Path, reader: Reader, own_set: RecordedSet | None, calibrated: LearnedSet | None, session: Session
     ) -> None:
         self._path, self._reader, self._calibrated = path, replace(reader, exemplars=None), calibrated
-        if own_set is None or own_set.eye != reader_checksum():
+        if own_set is None or own_set.reader != reader_checksum():
             assert reader.max_pips is not None  # a game has a set
             own_set = RecordedSet(reader.max_pips, reader_checksum(), "", 1.0)
         self._base, self._session = own_set, session

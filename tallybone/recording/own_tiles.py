@@ -38,7 +38,7 @@ def recorded_set(learned: LearnedSet | None, reader: Reader, tiles: TableTiles |
     if learned is not None and learned.max_pips >= reader.max_pips:
         updated = refitted(learned, reader)
         if updated.weights:
-            own = RecordedSet(updated.max_pips, updated.eye, updated.weights, updated.believed)
+            own = RecordedSet(updated.max_pips, updated.reader, updated.weights, updated.believed)
     if tiles is not None:
         exemplars = refitted_tiles(tiles, reader, learned if own.weights else None).exemplars
     return replace(own, exemplars=exemplars) if own.weights or exemplars else None

@@ -226,8 +226,8 @@ class _Plays:
         self._totals = self._at_deal = (0,) * seats
         self._hand = 0
         self._tiles: dict[engine.NodeId, str] = {}
-        told = engine.history(state)
-        for step, self._seats in zip(told, engine.last_seats(told, seats), strict=True):
+        results = engine.history(state)
+        for step, self._seats in zip(results, engine.last_seats(results, seats), strict=True):
             before = len(self.plays)
             spot = getattr(step.entry.action, "at", None)
             for outcome in step.outcomes:

@@ -150,8 +150,8 @@ def figures_of(game: RecordedGame) -> GameFigures:
     players = match.players
     times = {step.log - 1: step.since_ns // _NS_PER_MS for step in game.steps}
     counted = _Counted()
-    told = engine.history(transcript.state)
-    for step, counted.seats in zip(told, engine.last_seats(told, len(players)), strict=True):
+    results = engine.history(transcript.state)
+    for step, counted.seats in zip(results, engine.last_seats(results, len(players)), strict=True):
         for outcome in step.outcomes:
             counted.add(outcome, times.get(step.entry.seq, 0))
     plays = transcript.plays

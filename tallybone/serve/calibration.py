@@ -66,11 +66,11 @@ class ServedCalibration:
         """Source of the camera."""
         return self._camera.source
 
-    def run(self, goes_on: GoesOn, see: See, began: Callable[[], None]) -> None:
+    def run(self, continues: GoesOn, see: See, began: Callable[[], None]) -> None:
         """Run the guided calibration until it ends, or nobody has watched for five minutes.
 
         Args:
-            goes_on: Polled often. Returning False ends the calibration.
+            continues: Polled often. Returning False ends the calibration.
             see: Called with a camera image up to twice a second.
             began: Called once viewers can follow the calibration.
 
@@ -83,24 +83,24 @@ class ServedCalibration:
         from tallybone.calibrate.lens_and_table import detect_tiles  # Slow to import and rarely needed.
 
         into = self.path()
-        wish = GuideSettings(self.camera, into, microphone=microphone_of(self._parts.hardware), asks_always=True)
+        request = GuideSettings(self.camera, into, microphone=microphone_of(self._parts.hardware), asks_always=True)
         before = load_calibration(into)
         with ExitStack() as stack:
             look = stack.enter_context(closing(_Shared(self._camera.for_calibration(), self.camera, see, self._clock)))
-            if wish.microphone is not None:
+            if request.microphone is not None:
                 stack.enter_context(self._parts.lent())  # Only one user can open a microphone.
             course = stack.enter_context(
-                closing(GuideCourse(wish, look, before, self._read_tiles or detect_tiles, self._clock))
+                closing(GuideCourse(request, look, before, self._read_tiles or detect_tiles, self._clock))
             )
             stack.callback(self.calibrating.end)
             self.calibrating.begin(course, self.camera)
             began()
-            while goes_on() and not self.calibrating.is_left and self.calibrating.unwatched_ns < _NOBODY_AFTER_NS:
+            while continues() and not self.calibrating.is_left and self.calibrating.unwatched_ns < _NOBODY_AFTER_NS:
                 self.calibrating.turn()
                 look.turn()
                 self._waits.wait(_RESTS_S)
 
-    def check(self, goes_on: GoesOn, see: See) -> None:
+    def check(self, continues: GoesOn, see: See) -> None:
         """Compare an image with the stored calibration, and set `findings` to the result.
 
         Raises:
@@ -114,7 +114,7 @@ class ServedCalibration:
         calibration = load_calibration(self.path())
 
         def pause(seconds: float) -> None:
-            goes_on()
+            continues()
             self._waits.wait(seconds)
 
         with closing(_Shared(self._camera.for_calibration(), self.camera, see, self._clock)) as look:
@@ -148,8 +148,8 @@ def sight_findings(jpeg: bytes | None, path: Path) -> tuple[Finding, ...]:
     text = phrase("the camera is tilted by {tilt} degrees", tilt=f"{degrees:.0f}")
     if degrees <= _MAX_TILT_DEG:
         return (*light, ok(part, text))
-    mend = phrase("Mount it above the centre of the table, tilted by at most {most} degrees.", most=_MAX_TILT_DEG)
-    return (*light, warning(part, text, mend))
+    remedy = phrase("Mount it above the centre of the table, tilted by at most {most} degrees.", most=_MAX_TILT_DEG)
+    return (*light, warning(part, text, remedy))
 
 
 class _Shared:

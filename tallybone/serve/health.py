@@ -132,7 +132,7 @@ class HealthMonitor:
         if camera.grade is Grade.OK and age_s is not None and age_s > _OLD_S and not table.is_silent():
             camera = _stalled(camera.text, int(age_s))
         elif game is not None and camera.grade is Grade.OK:
-            camera = replace(camera, text=listed((table.source, game.eye), ": "))
+            camera = replace(camera, text=listed((table.source, game.reader), ": "))
         (machine, disk), troubles = self.computer(), self.troubles()
         findings = (
             camera,
@@ -220,8 +220,8 @@ def pace_found(pace: MeanPace | None) -> Finding:
 
 def configuration_found(faults: tuple[str, ...]) -> tuple[Finding, ...]:
     """Return a finding for each problem of table.toml."""
-    mend = phrase("Correct it, then restart the table. Until then, the table uses the last valid settings, if any.")
-    return tuple(problem(phrase("settings"), fault, mend) for fault in faults)
+    remedy = phrase("Correct it, then restart the table. Until then, the table uses the last valid settings, if any.")
+    return tuple(problem(phrase("settings"), fault, remedy) for fault in faults)
 
 
 def camera_found(text: str, why_not: str | None) -> Finding:

@@ -125,7 +125,7 @@ def health_routes(now: Callable[[], Health]) -> APIRouter:
         """State of camera, parts, recordings and computer, as reported by `tallybone doctor`."""
         found = await asyncio.to_thread(now)
         findings = tuple(
-            replace(finding, part=plain(finding.part), text=plain(finding.text), mend=plain(finding.mend))
+            replace(finding, part=plain(finding.part), text=plain(finding.text), remedy=plain(finding.remedy))
             for finding in found.findings
         )
         return Response(as_json(replace(found, findings=findings), lang), media_type="application/json")

@@ -76,17 +76,17 @@ class TablePage(LivePage):
             self._begun = None
         super().see_to(live)
         self._now = live.now
-        return all(self._goes_on_after(wanted, live) for wanted in self._desk.came())
+        return all(self._goes_on_after(wanted, live) for wanted in self._desk.pending())
 
     # Called by the lobby.
 
-    def came(self) -> Iterator[PendingRequest]:
+    def pending(self) -> Iterator[PendingRequest]:
         """Remove and yield the pending requests to the table. Refuse those that need a running game."""
-        for wanted in self.feed.desk.came():
+        for wanted in self.feed.desk.pending():
             wanted.answer(Refused(Refusal.SENSELESS, NO_MATCH))
         kept, self._kept = self._kept, []
-        for request in (*kept, *self._desk.came()):
-            if request.wish is PlainRequest.END_MATCH:
+        for request in (*kept, *self._desk.pending()):
+            if request.request is PlainRequest.END_MATCH:
                 request.answer(Refused(Refusal.CHANGED, NO_MATCH))
             else:
                 yield request
@@ -106,12 +106,12 @@ class TablePage(LivePage):
 
     def refuse(self, text: str) -> None:
         """Refuse all pending requests, with *text* as the reason for those that need no game."""
-        for wanted in self.came():
+        for wanted in self.pending():
             wanted.answer(Refused(Refusal.CHANGED, text))
 
     def begin(self, wanted: PendingRequest) -> None:
         """Prepare for a match. The request for it is answered when the match runs."""
-        self.begin_anew(self._next_pin)
+        self.restart(self._next_pin)
         self._begun, self._now, self.is_played = wanted, None, True
 
     def end(self, problem: str | None = None) -> None:
@@ -135,7 +135,7 @@ class TablePage(LivePage):
         """Handle a request to the table during a game. Return False if the game is to end."""
         game = live.session.state.game
         is_over = game is None or game.phase is Phase.MATCH_OVER
-        match wanted.wish:
+        match wanted.request:
             case PlainRequest.END_MATCH:
                 self._ended = wanted
                 return False

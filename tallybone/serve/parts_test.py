@@ -98,10 +98,10 @@ class PartsTest:
         self._change(WalkProgress(is_running=True))
         results: list[PartResult] = []
 
-        def goes_on() -> bool:
+        def continues() -> bool:
             return meanwhile() and self._clock() - self._asked_ns < _NOBODY_AFTER_NS
 
-        steps = PartsWalk(opener, Walk(_Answers(self._typed, goes_on), self._say, self._ask), self._clock)
+        steps = PartsWalk(opener, Walk(_Answers(self._typed, continues), self._say, self._ask), self._clock)
         try:
             for result in walked(hardware, steps):
                 results.append(result)
@@ -123,8 +123,8 @@ class PartsTest:
 class _Answers:
     """Keys pressed on the page."""
 
-    def __init__(self, typed: queue.SimpleQueue[str], goes_on: Callable[[], bool]) -> None:
-        self._typed, self._goes_on = typed, goes_on
+    def __init__(self, typed: queue.SimpleQueue[str], continues: Callable[[], bool]) -> None:
+        self._typed, self._goes_on = typed, continues
         self.is_over = False
 
     def pressed(self, wait_s: float) -> str:
@@ -233,7 +233,7 @@ class Walk:
             if answer == "s":
                 skipped += 1
             elif answer == "n":
-                odd.append(f"{name}: {' and '.join(others) + ' came' if others else 'nothing came'}")
+                odd.append(f"{name}: {' and '.join(others) + ' pending' if others else 'nothing pending'}")
             elif others:
                 odd.append(f"{name}: {' and '.join(others)} came first")
         if odd:

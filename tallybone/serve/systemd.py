@@ -60,7 +60,7 @@ class Life:
             sign for sign, last in times if last is None or (within_ns is not None and t_ns - last > within_ns)
         )
 
-    def told(self, t_ns: int, watchdog_ns: int | None) -> tuple[Life, tuple[str, ...]]:
+    def reported(self, t_ns: int, watchdog_ns: int | None) -> tuple[Life, tuple[str, ...]]:
         """Return the state after notifying systemd, and the lines of the message.
 
         Args:
@@ -104,8 +104,8 @@ def watchdog_of(environment: Mapping[str, str], pid: int) -> int | None:
     30000000000
     """
     text = environment.get("WATCHDOG_USEC", "")
-    meant = environment.get("WATCHDOG_PID", str(pid))
-    if not (text.isascii() and text.isdecimal()) or meant != str(pid):
+    intended = environment.get("WATCHDOG_PID", str(pid))
+    if not (text.isascii() and text.isdecimal()) or intended != str(pid):
         return None
     return int(text) * _NS_PER_US or None
 
@@ -140,7 +140,7 @@ class Notifier:
         with self._lock:
             t_ns = self._clock()
             self._complain(t_ns)
-            after, lines = self._life.told(t_ns, self._watchdog_ns)
+            after, lines = self._life.reported(t_ns, self._watchdog_ns)
             # A message that could not be sent is retried at the next turn.
             if lines and self._send is not None and self._send("\n".join(lines).encode()):
                 self.feeds += after.fed_ns != self._life.fed_ns

@@ -125,8 +125,8 @@ class ServedTable:
         """Handle requests for matches, tests and calibrations until stopped. *shown* shows matches in the terminal."""
         self._setup.left.look()
         while not is_stopped():
-            for wanted in self._page.came():
-                match wanted.wish:
+            for wanted in self._page.pending():
+                match wanted.request:
                     case PlainRequest.TEST_PARTS:
                         self._test(wanted, is_stopped)
                     case (
@@ -134,8 +134,8 @@ class ServedTable:
                         | PlainRequest.CHECK_CALIBRATION
                         | PlainRequest.FORGET_KNOCKS
                         | RestoreCalibration()
-                    ) as wish:
-                        self._calibrate(wanted, wish, is_stopped)
+                    ) as request:
+                        self._calibrate(wanted, request, is_stopped)
                     case _:
                         self._play(wanted, shown, is_stopped)
             self._rest()
@@ -182,30 +182,30 @@ class ServedTable:
         """Run the test of the parts. Other requests are refused meanwhile."""
         setup = self._setup
 
-        def goes_on() -> bool:
+        def continues() -> bool:
             self._page.refuse(_IS_TESTED)
             self._look()
             return not is_stopped()
 
         with setup.parts.lent() as opener:
             wanted.answer(None)
-            setup.test.run(setup.parts.hardware, opener, goes_on)
+            setup.test.run(setup.parts.hardware, opener, continues)
 
-    def _calibrate(self, wanted: PendingRequest, wish: CalibrationRequest, is_stopped: Callable[[], bool]) -> None:
+    def _calibrate(self, wanted: PendingRequest, request: CalibrationRequest, is_stopped: Callable[[], bool]) -> None:
         """Calibrate, check or restore a calibration, or forget learned knocks. Other requests are refused meanwhile."""
         page, calibration = self._page, self._setup.calibration
 
-        def goes_on() -> bool:
+        def continues() -> bool:
             page.refuse(_IS_CALIBRATED)
             return not is_stopped()
 
         page.rest(phrase("{camera}: in use by the calibration", camera=calibration.camera), ())
         try:
-            match wish:
+            match request:
                 case PlainRequest.CALIBRATE:
-                    calibration.run(goes_on, page.see, lambda: wanted.answer(None))
+                    calibration.run(continues, page.see, lambda: wanted.answer(None))
                 case PlainRequest.CHECK_CALIBRATION:
-                    calibration.check(goes_on, page.see)
+                    calibration.check(continues, page.see)
                 case PlainRequest.FORGET_KNOCKS:
                     learned_path(calibration.path()).unlink(missing_ok=True)
                 case RestoreCalibration(number):
@@ -217,9 +217,9 @@ class ServedTable:
             page.feed.say(text)
 
     def _game(self, wanted: PendingRequest) -> MatchPlan:
-        wish = wanted.wish
-        if isinstance(wish, MatchPlan):
-            return wish
+        request = wanted.request
+        if isinstance(request, MatchPlan):
+            return request
         newest = self._setup.left.newest
         path = None if newest is None else newest.path
         return resumed_game(path, self._setup.folder, began=wall_time(), software=software())

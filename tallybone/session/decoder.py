@@ -129,13 +129,13 @@ class _Search(Steps):
             after = _best([*after, *self._played_on(before, look)])
         is_short = len(self.looks) > 1 and len(look.pieces) <= MANY_PIECES
         is_short = is_short and before[0].game.phase is not Phase.DEAL  # nothing of the hand before is in doubt now
-        tried = list[MatchCourse]()
-        while is_short and len(tried) < _ROUNDS and after[0].log_weight < before[0].log_weight - _TROUBLE:
-            tried.append(before[0])
+        attempts = list[MatchCourse]()
+        while is_short and len(attempts) < _ROUNDS and after[0].log_weight < before[0].log_weight - _TROUBLE:
+            attempts.append(before[0])
             others = self._other_pasts([each for each in before if each.before is not None])
             after = _best([*after, *self._explained(others, look)]) if others else after
             # A second change may be needed before the first pays.
-            bases = (each for each in (after[0].before, *others) if not any(each is one for one in tried))
+            bases = (each for each in (after[0].before, *others) if not any(each is one for one in attempts))
             before = [each for each in bases if each is not None][:1]
             if not before:
                 break
@@ -191,7 +191,7 @@ class _Search(Steps):
         looks = self.looks[len(self.looks) - len(chain) :]
         again = [chain[ends[0] - 1]]
         for each in looks[ends[0] - 1 : -1]:
-            again = self._explained(again, replace(each, goes_on=True))
+            again = self._explained(again, replace(each, continues=True))
         return self._explained(again, look)
 
     # ---- forwards ----

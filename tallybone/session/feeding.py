@@ -90,8 +90,8 @@ def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Se
             return replace(session, pressed=session.pressed[:-1]), ()
         case Press() if event.button in _AT_ONCE:
             session, before = _flushed(session)
-            meant = event_of(event, session.state)
-            session, after = (session, ()) if meant is None else feed(session, meant)
+            intended = event_of(event, session.state)
+            session, after = (session, ()) if intended is None else feed(session, intended)
             return session, (*before, *after)
         case Press():
             return _pressed(session, event)
@@ -179,8 +179,8 @@ def _pressed(session: Session, press: Press | Action) -> tuple[Session, Announce
         if last is not None and last[1] == press and 0 < session.t_ns - last[0] < _ONE_PRESS_NS:
             return session, ()
     if session.decoder is None:
-        meant = _meant(session, press)
-        return (session, ()) if meant is None else _entered(session, meant)
+        intended = _intended(session, press)
+        return (session, ()) if intended is None else _entered(session, intended)
     return _due(replace(session, pressed=(*session.pressed, (session.t_ns, press))))
 
 
@@ -229,7 +229,7 @@ def _same(session: Session) -> Observation:
         return Observation(session.t_ns)
     touched = last.touched if session.t_ns - last.t_ns < _TOUCHED_NS else frozenset[NodeId]()
     return Observation(
-        session.t_ns, absent=last.absent, touched=touched, lying=last.lying, yard=last.yard, shown=last.shown
+        session.t_ns, absent=last.absent, touched=touched, outside=last.outside, yard=last.yard, shown=last.shown
     )
 
 
@@ -265,7 +265,7 @@ def _decoded(session: Session, look: Observation) -> tuple[Session, Announcement
     return session, (*announcements, *asked)
 
 
-def _meant(session: Session, press: Press | Action) -> Event | None:
+def _intended(session: Session, press: Press | Action) -> Event | None:
     return event_of(press, session.state) if isinstance(press, Press) else press
 
 
@@ -274,14 +274,14 @@ def _refused(session: Session, press: Press | Action) -> tuple[Session, Announce
 
     A press stays in the log as refused, and changes nothing. An action entered by hand counts unless it is impossible.
     """
-    meant = _meant(session, press)
-    problem = None if meant is None else problem_with(session.state, meant)
+    intended = _intended(session, press)
+    problem = None if intended is None else problem_with(session.state, intended)
     is_refused = problem is not None and problem.weight in (engine.Weight.IMPOSSIBLE, engine.Weight.DOUBTFUL)
-    if meant is None or (isinstance(press, Press) and not is_refused):
+    if intended is None or (isinstance(press, Press) and not is_refused):
         return session, ()
     if not is_refused:
-        return _entered(session, meant)
-    state, announcements = apply(session.state, meant)
+        return _entered(session, intended)
+    state, announcements = apply(session.state, intended)
     return replace(session, state=state), announcements
 
 
@@ -365,9 +365,10 @@ def _answered(session: Session, answer: Answer) -> tuple[Session, Announcements]
         return _decoded(replace(session, answered=None), look)
     if meaning.denied:
         session = replace(session, rejected=session.rejected | {asked[-1].ambiguity.topic})
-    is_whole = session.state.game is not None and len(meaning.said) == len(session.state.game.players)
+    is_whole = session.state.game is not None and len(meaning.confirmed) == len(session.state.game.players)
     session = _with_surprise(session, 0.0) if is_whole else session
-    session, announcements = _decoded(session, replace(_same(session), said=meaning.said, denied=meaning.denied))
+    look = replace(_same(session), confirmed=meaning.confirmed, denied=meaning.denied)
+    session, announcements = _decoded(session, look)
     return replace(session, answered=Answered(len(before.state.log), replace(before, answered=None))), announcements
 
 
@@ -447,7 +448,7 @@ def _confirmed(session: Session, event: Confirmed) -> tuple[Session, Announcemen
         is_all = is_all and (session.doubtful_ns is None or _is_of_hand(session, event.seqs))
         totals = tuple((engine.Seat(at), total) for at, total in enumerate(game.totals)) if is_all else ()
         session = _with_surprise(session, 0.0) if is_all else session
-        session, announcements = _decoded(session, replace(_same(session), said=totals))
+        session, announcements = _decoded(session, replace(_same(session), confirmed=totals))
     state, outcomes = apply(session.state, event)
     return replace(session, state=state), (*announcements, *outcomes)
 

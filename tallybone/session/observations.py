@@ -59,7 +59,7 @@ class Observation:
         back: Pieces that were gone and are back.
         absent: Names of all pieces that are gone.
         touched: Names of the pieces that a hand touched and left in place: another may have been stacked on one.
-        lying: Number of face-up tiles outside all zones.
+        outside: Number of face-up tiles outside all zones.
         yard: Number of tiles in the boneyard. None at a table without a zone for it.
         taken: Number of tiles that have left the boneyard.
         strays: Number of face-down tiles outside all zones.
@@ -69,10 +69,10 @@ class Observation:
         sounds: Sounds that may have been knocks.
         presses: Presses of buttons, and actions entered by hand.
         is_deaf: Sounds and presses were not recorded, because the machine was off.
-        said: Totals of some seats that the players have confirmed.
+        confirmed: Totals of some seats that the players have confirmed.
         denied: Lists of totals that the players have rejected.
         turn: Player whose turn it is, as the players have said, or None.
-        goes_on: The hand was still in play, as later looks show.
+        continues: The hand was still in play, as later looks show.
     """
 
     t_ns: int
@@ -82,7 +82,7 @@ class Observation:
     back: tuple[Piece, ...] = ()
     absent: frozenset[NodeId] = frozenset()
     touched: frozenset[NodeId] = frozenset()
-    lying: int = 0
+    outside: int = 0
     yard: int | None = None
     taken: int = 0
     strays: int = 0
@@ -92,10 +92,10 @@ class Observation:
     sounds: tuple[KnockHeard, ...] = ()
     presses: tuple[Press | Action, ...] = ()
     is_deaf: bool = False
-    said: SaidTotals = ()
+    confirmed: SaidTotals = ()
     denied: tuple[SaidTotals, ...] = ()
     turn: Seat | None = None
-    goes_on: bool = False
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def looked(watched: TablePieces, parts: SortedView, look: Observation) -> tuple[
     nudged from there.
     """
     left = [tile for tile in parts.layout.tiles if tile.face is Face.UP]
-    lying = len(left)
+    outside = len(left)
     stayed, moved, gone = _followed(watched, parts, left)
     lost = [*watched.lost, *gone]
     back: list[Piece] = []
@@ -145,7 +145,7 @@ def looked(watched: TablePieces, parts: SortedView, look: Observation) -> tuple[
         back=tuple(back),
         absent=frozenset(piece.name for piece in lost),
         touched=frozenset(piece.name for piece in stayed if any(is_at(footprint_of(piece.tile), new) for new in put)),
-        lying=lying,
+        outside=outside,
         strays=parts.strays,
         is_by_hand=parts.is_by_hand,
         came_from=parts.came_from,

@@ -84,14 +84,14 @@ class Meaning:
     """Content of an answer.
 
     Attributes:
-        said: Totals of some seats.
+        confirmed: Totals of some seats.
         denied: Totals of these seats, each list of which is wrong.
         counts: Whether tiles whose plays were undone count again, or None if the answer is not about them.
         adoption: Next step of putting the score right, or None.
         turn: Player whose turn it is, or who is out, or None.
     """
 
-    said: SaidTotals = ()
+    confirmed: SaidTotals = ()
     denied: tuple[SaidTotals, ...] = ()
     counts: bool | None = None
     adoption: Adoption | None = None
@@ -200,8 +200,8 @@ def ask_about_totals(doubt: Doubt, pieces: Mapping[NodeId, Piece]) -> Question:
     choices = [_option(course, seats, reason) for course, reason in zip(offered, reasons, strict=True)]
     about = " / ".join(choice if reason is None else reason for choice, reason in zip(choices, reasons, strict=True))
     choices.append(phrase("something else"))
-    said = [tuple((Seat(at), course.game.totals[at]) for at in seats) for course in offered]
-    answers = (*(Meaning(said=totals) for totals in said), Meaning(denied=tuple(said)))
+    offers = [tuple((Seat(at), course.game.totals[at]) for at in seats) for course in offered]
+    answers = (*(Meaning(confirmed=totals) for totals in offers), Meaning(denied=tuple(offers)))
     named = [named.name for course in offered[1:] for _, named in _differences(best, course)[0][:1] if named.name]
     piece = pieces.get(NodeId(named[0])) if named else None
     tile = None if piece is None else piece.tile

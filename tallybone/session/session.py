@@ -209,11 +209,11 @@ def _with_entered(
     nodes = {node.id for node in game.layout.nodes}
     for node in lacking:
         free = [piece for piece in pieces if piece.name not in nodes]
-        alike = [piece for piece in free if numbers_of(piece.tile) == (node.tile.low, node.tile.high)]
-        if not alike and len(lacking) == 1:
-            alike = [piece for piece in free if piece.name not in session.idle]
-        if len(alike) == 1:
-            pieces = tuple(replace(one, name=node.id) if one is alike[0] else one for one in pieces)
+        same = [piece for piece in free if numbers_of(piece.tile) == (node.tile.low, node.tile.high)]
+        if not same and len(lacking) == 1:
+            same = [piece for piece in free if piece.name not in session.idle]
+        if len(same) == 1:
+            pieces = tuple(replace(one, name=node.id) if one is same[0] else one for one in pieces)
     return pieces
 
 

@@ -175,10 +175,10 @@ class Steps:
                 waiting += _UNEXPLAINED
             else:
                 cost += _cost_of_press(press)
-        cost += _CONTRADICTED * any(game.totals[seat] != total for seat, total in look.said)
-        for said in look.denied:
-            cost += _CONTRADICTED * all(game.totals[seat] == total for seat, total in said)
-        cost += _CONTRADICTED * (look.goes_on and game.phase not in (Phase.LEAD, Phase.PLAY))
+        cost += _CONTRADICTED * any(game.totals[seat] != total for seat, total in look.confirmed)
+        for totals in look.denied:
+            cost += _CONTRADICTED * all(game.totals[seat] == total for seat, total in totals)
+        cost += _CONTRADICTED * (look.continues and game.phase not in (Phase.LEAD, Phase.PLAY))
         if look.turn is not None and (game.hand is None or game.hand.turn != look.turn):
             cost += 2 * _CONTRADICTED
         if game.phase in (Phase.LEAD, Phase.PLAY):
@@ -525,7 +525,7 @@ class Steps:
             return
         whole = game.rules.tiles - game.rules.dealt(len(game.players)) * len(game.players)
         is_laid_out = look.yard is not None and whole > 0 and _DETECTED * whole <= look.yard <= whole
-        is_bare = look.lying == 0 and not any(look.shown)
+        is_bare = look.outside == 0 and not any(look.shown)
         is_shown = (course.left and (look.yard is None or look.strays <= _MAX_STRAYS)) or (is_laid_out and is_bare)
         if game.phase is Phase.LEAD or not (is_shown or course.presses):
             return

@@ -33,7 +33,7 @@ class Board:
         picture_px: Width and height of the picture.
         last: Description of the last event.
         question: The open question, or None.
-        eye: Description of the reader's state.
+        reader: Description of the reader's state.
         earlier: Descriptions of earlier events, newest first.
         choices: Answers to the question.
         notes: Lines at the bottom, such as the path of the recording and the keys.
@@ -46,7 +46,7 @@ class Board:
     picture_px: tuple[int, int]
     last: str = ""
     question: str | None = None
-    eye: str = ""
+    reader: str = ""
     earlier: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
     notes: tuple[Text, ...] = ()
@@ -63,7 +63,7 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
     table_rows = max(_MIN_TABLE_ROWS, rows - lines_around)
     canvas = Canvas(columns, table_rows, board.picture_px, in_color)
     return Group(
-        _line(_title(board), board.eye, columns, style="bold"),
+        _line(_title(board), board.reader, columns, style="bold"),
         _scores(board, columns),
         _cut(board.last),
         *(_cut(label, "dim") for label in board.earlier),

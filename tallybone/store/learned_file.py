@@ -135,12 +135,12 @@ class TableTiles:
 
     Attributes:
         tiles: Corrected tiles and others that were read with confidence, oldest first.
-        eye: Checksum of the models for which the exemplars are valid.
+        reader: Checksum of the models for which the exemplars are valid.
         exemplars: Exemplars of the misread halves, as text. "" if there are none.
     """
 
     tiles: tuple[ExampleTile, ...] = ()
-    eye: str = ""
+    reader: str = ""
     exemplars: str = ""
 
     @property
@@ -171,7 +171,7 @@ def refitted_tiles(tiles: TableTiles, reader: Reader, learned: LearnedSet | None
     Raises:
         RefusedError: If an image is damaged.
     """
-    is_current = tiles.eye == reader_checksum() or not tiles.tiles
+    is_current = tiles.reader == reader_checksum() or not tiles.tiles
     if is_current:
         return tiles
     calibrated = () if learned is None else calibrated_examples(learned, reader)

@@ -335,9 +335,9 @@ def author_routes(feed: LiveFeed, access: Access) -> APIRouter:
         return Me(controls=author is not None, name="" if author is None else author.name)
 
     @router.post("/login", status_code=204)
-    async def login(said: Annotated[Login, Body()], request: Request) -> Response:
+    async def login(body: Annotated[Login, Body()], request: Request) -> Response:
         """Sign in with the PIN that the table shows."""
-        return come_in_by_pin(request, access, said.pin, said.name)
+        return come_in_by_pin(request, access, body.pin, body.name)
 
     @router.post("/logout", status_code=204)
     async def logout(author: Annotated[Author | None, Depends(author_of)]) -> Response:
@@ -349,23 +349,23 @@ def author_routes(feed: LiveFeed, access: Access) -> APIRouter:
         return response
 
     @router.post("/actions")
-    async def actions(said: Annotated[Asked, Body()], author: Annotated[Author, Depends(insider)]) -> Done:
+    async def actions(body: Annotated[Asked, Body()], author: Annotated[Author, Depends(insider)]) -> Done:
         """Perform an action at the table. It is recorded with the name of its author."""
-        request = PageRequest(said.action, author.name or "page", said.if_version)
+        request = PageRequest(body.action, author.name or "page", body.if_version)
         acted = await answer_to(request, feed.desk, _ANSWERS_WITHIN_S, phrase("the game does not respond"))
         return Done(version=feed.publish(), back=acted.back)
 
     return router
 
 
-async def answer_to(wish: W, desk: Desk[W, R], within_s: float, silence: Phrase) -> R:
+async def answer_to(request: W, desk: Desk[W, R], within_s: float, silence: Phrase) -> R:
     """Submit a request to the table and wait for the result.
 
     Raises:
         HTTPException: 409 or 422 if the request is refused, 429 if too many are pending, 503 with the text *silence*
             without a result within *within_s* seconds.
     """
-    asked = desk.ask(wish)
+    asked = desk.ask(request)
     if asked is None:
         raise HTTPException(429, phrase("too many requests: try again in a moment"), {"Retry-After": "1"})
     try:

@@ -108,25 +108,25 @@ def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
         return Response(jpeg, media_type="image/jpeg")
 
     @router.post("/calibration/press")
-    async def press(said: Annotated[PressSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
+    async def press(body: Annotated[PressSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Make one of the current choices."""
-        return await fulfil_calibration(PressedChoice(said.press, said.step, said.stage), calibrating)
+        return await fulfil_calibration(PressedChoice(body.press, body.step, body.stage), calibrating)
 
     @router.post("/calibration/step")
-    async def step(said: Annotated[StepSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
+    async def step(body: Annotated[StepSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Go to a step, regardless of the order."""
-        return await fulfil_calibration(GoTo(said.step), calibrating)
+        return await fulfil_calibration(GoTo(body.step), calibrating)
 
     @router.put("/calibration/zones")
-    async def zones(said: Annotated[ZonesSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
+    async def zones(body: Annotated[ZonesSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Set zones drawn over the image. They are stored with the result of the step."""
-        drawn = tuple(EditableZone(zone.name, tuple(zone.corners)) for zone in said.zones)
+        drawn = tuple(EditableZone(zone.name, tuple(zone.corners)) for zone in body.zones)
         return await fulfil_calibration(DrawZones(drawn), calibrating)
 
     @router.put("/calibration/tile")
-    async def tile(said: Annotated[TileSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
+    async def tile(body: Annotated[TileSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Correct a tile, and learn the set again."""
-        return await fulfil_calibration(CorrectTile(said.number, said.pips), calibrating)
+        return await fulfil_calibration(CorrectTile(body.number, body.pips), calibrating)
 
     return router
 
@@ -138,10 +138,10 @@ def _newest(calibrating: Calibrating) -> CalibrationShown:
     return shown
 
 
-async def fulfil_calibration(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
+async def fulfil_calibration(request: CalibrationWish, calibrating: Calibrating) -> Taken:
     """Submit a request and wait for it. Raises the errors of `answer_to`, and 404 if no calibration is running."""
     _newest(calibrating)
-    await answer_to(wish, calibrating.desk, ANSWERS_WITHIN_S, phrase("the table does not respond"))
+    await answer_to(request, calibrating.desk, ANSWERS_WITHIN_S, phrase("the table does not respond"))
     return Taken(version=_newest(calibrating).version)
 
 

@@ -103,9 +103,9 @@ class Calibrating:
         Images are published every 0.2 s at most.
         """
         course = self._course
-        for wanted in self.desk.came():
-            outcome = Refused(Refusal.CHANGED, NOTHING) if course is None else _done(wanted.wish, course)
-            self.is_left = self.is_left or isinstance(wanted.wish, EndCalibration)
+        for wanted in self.desk.pending():
+            outcome = Refused(Refusal.CHANGED, NOTHING) if course is None else _done(wanted.request, course)
+            self.is_left = self.is_left or isinstance(wanted.request, EndCalibration)
             if course is not None:
                 self._publish(course)
             wanted.answer(outcome)
@@ -155,10 +155,10 @@ class Calibrating:
             self.newest = shown
 
 
-def _done(wish: CalibrationWish, course: GuideCourse) -> Refused | None:
+def _done(request: CalibrationWish, course: GuideCourse) -> Refused | None:
     """Handle a request. Return a refusal, or None if it was carried out."""
     try:
-        match wish:
+        match request:
             case PressedChoice(press, step, stage):
                 view = course.view
                 if (view.step, view.stage) != (step, stage) or press not in [choice.press for choice in view.choices]:

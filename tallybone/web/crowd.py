@@ -137,7 +137,7 @@ class Crowd:
         if line in self._groups:
             self._waiting.setdefault(line, asyncio.get_running_loop().time())
 
-    def goes_on(self, line: asyncio.Transport, received: int) -> None:
+    def continues(self, line: asyncio.Transport, received: int) -> None:
         """Give an idle connection more time for *received* bytes of a body."""
         since_s = self._waiting.pop(line, None)
         if since_s is not None:

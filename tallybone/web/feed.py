@@ -86,9 +86,9 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Wanted(Generic[W, R]):
-    """A pending request (*wish*), and the future for its outcome (*done*)."""
+    """A pending request (*request*), and the future for its outcome (*done*)."""
 
-    wish: W
+    request: W
     done: Future[R | Refused] = field(default_factory=Future)
 
     def answer(self, outcome: R | Refused) -> None:
@@ -104,15 +104,15 @@ class Desk(Generic[W, R]):
         """Create a queue for at most *most* pending requests."""
         self._max, self._waiting = most, deque[Wanted[W, R]]()
 
-    def ask(self, wish: W) -> Future[R | Refused] | None:
+    def ask(self, request: W) -> Future[R | Refused] | None:
         """Queue a request. Return the future of its outcome, or None if the queue is full."""
         if len(self._waiting) >= self._max:
             return None
-        wanted: Wanted[W, R] = Wanted(wish)
+        wanted: Wanted[W, R] = Wanted(request)
         self._waiting.append(wanted)
         return wanted.done
 
-    def came(self) -> Iterator[Wanted[W, R]]:
+    def pending(self) -> Iterator[Wanted[W, R]]:
         """Remove and yield the pending requests in order."""
         while self._waiting:
             yield self._waiting.popleft()
@@ -158,7 +158,7 @@ class LiveFeed:
         self._shown_ns = 0
         self._said: deque[Step | str | object] = deque(maxlen=_MAX_EVENTS)
         self._seen_logs: deque[tuple[int, int]] = deque(maxlen=_VERSIONS_KEPT)
-        self._story, self._told = Story(), deque[ToldShown](maxlen=_MAX_EVENTS)
+        self._story, self._messages = Story(), deque[ToldShown](maxlen=_MAX_EVENTS)
         self._ids = 0
         self._match = 0
         self._follower: Follower | None = None
@@ -176,7 +176,7 @@ class LiveFeed:
         if not isinstance(self._now, LiveState) or _matters(self._now, now):
             self._now = now
             self._wake()
-        elif now.eye != self._now.eye and self._clock() - self._shown_ns >= _EYE_EVERY_NS:
+        elif now.reader != self._now.reader and self._clock() - self._shown_ns >= _EYE_EVERY_NS:
             self._now, self._shown_ns = now, self._clock()
             self._wake()
 
@@ -186,7 +186,7 @@ class LiveFeed:
             self._now = lobby
             self._wake()
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         """Discard the words and crops of the last game before another begins."""
         self._said.append(_ANOTHER)
         self.crops = Crops()
@@ -260,11 +260,11 @@ class LiveFeed:
         if session is not None:
             self.story_of(session.state)
         known = self.newest
-        told = tuple(self._told)
+        messages = tuple(self._messages)
         if isinstance(now, Lobby):
-            snapshot: Snapshot | None = lobby_snapshot(now, told, self._story, version=known.version)
+            snapshot: Snapshot | None = lobby_snapshot(now, messages, self._story, version=known.version)
         else:
-            snapshot = snapshot_of(now, told, self._story, version=known.version)
+            snapshot = snapshot_of(now, messages, self._story, version=known.version)
         if snapshot is not None and snapshot.question is not None:
             is_kept = self.crops.find(snapshot.question.topic) is not None
             snapshot = replace(snapshot, question=replace(snapshot.question, evidence=is_kept))
@@ -292,7 +292,7 @@ class LiveFeed:
 
     def told_after(self, number: int) -> tuple[ToldShown, ...]:
         """Return the messages after the one with the id *number*, oldest first. Only the last 500 are kept."""
-        return tuple(text for text in reversed(self._told) if text.id > number)
+        return tuple(text for text in reversed(self._messages) if text.id > number)
 
     def plays_of(self, hand: int) -> tuple[PlayShown, ...]:
         """Return the actions of a hand, numbered from 1. Empty if there is no such hand."""
@@ -311,13 +311,13 @@ class LiveFeed:
         while self._said:
             news = self._said.popleft()
             if not isinstance(news, Step | str):
-                self._told.clear()
+                self._messages.clear()
                 self._seen_logs.clear()
                 self._match += 1
                 continue
             for text in told_of(news, players, self._ids + 1):
                 self._ids = text.id
-                self._told.appendleft(text)
+                self._messages.appendleft(text)
 
     def _tell(self, snapshot: Snapshot | None) -> None:
         follower = self._follower
@@ -337,7 +337,7 @@ def _matters(before: LiveState, now: LiveState) -> bool:
 
 def _text(now: LiveState) -> tuple[Any, ...]:
     seen = None if now.view is None else (now.view.lost, now.view.unsure)
-    return (now.recording, now.parts, now.picture_px, seen, now.eye == "no camera", now.chosen, now.own_set)
+    return (now.recording, now.parts, now.picture_px, seen, now.reader == "no camera", now.chosen, now.own_set)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ class HttpLine(H11Protocol):
         super().data_received(data)
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and cycle.more_body:
-            self._crowd.goes_on(self.transport, len(data))
+            self._crowd.continues(self.transport, len(data))
         self._note()
 
     def send_400_response(self, msg: str) -> None:

@@ -26,7 +26,7 @@ from tallybone.web.serving import Address, Serving, listen_on
 
 MoreRoutes: TypeAlias = Callable[[Access], Iterable[APIRouter]]
 
-_GOES_ON = phrase("the match goes on")
+_CONTINUES = phrase("the match goes on")
 
 
 class LivePage:
@@ -70,11 +70,11 @@ class LivePage:
         )
         self._serving = Serving(app, listening, self.feed)
 
-    def begin_anew(self, pin: str | None = None) -> None:
+    def restart(self, pin: str | None = None) -> None:
         """Prepare for another match, with the PIN *pin* or a new one. All cookies become invalid."""
         self.pin = pin or new_pin()
         self._access.renew(self.pin, secrets.token_bytes(32))
-        self.feed.begin_anew()
+        self.feed.restart()
 
     @property
     def url(self) -> str:
@@ -100,9 +100,9 @@ class LivePage:
 
     def see_to(self, live: LiveGame) -> bool:
         """Handle pending requests, and answer each after its result is published. Always return True."""
-        for wanted in self.feed.desk.came():
+        for wanted in self.feed.desk.pending():
             if wanted.done.set_running_or_notify_cancel():  # Otherwise the request was cancelled.
-                outcome = self._do(wanted.wish, live)
+                outcome = self._do(wanted.request, live)
                 live.show()
                 wanted.done.set_result(outcome)
         return True
@@ -114,10 +114,10 @@ class LivePage:
     def _do(self, wanted: PageRequest, live: LiveGame) -> Acted | Refused:
         session = live.session
         log, story = session.state.log, self.feed.story_of(session.state)
-        meant = meant_by(wanted.action, session, story, self.feed.log_since(wanted.if_version, log))
-        if isinstance(meant, Refused):
-            return meant
-        for each in meant:
+        intended = meant_by(wanted.action, session, story, self.feed.log_since(wanted.if_version, log))
+        if isinstance(intended, Refused):
+            return intended
+        for each in intended:
             live.feed(each, by=wanted.by)
         return Acted(taking_back(wanted.action, live.session, len(log)))
 
@@ -141,9 +141,9 @@ class ShownOnPage(Listener):
         """Add a crop of the image from which a play or question was read."""
         self.feed.crops.add(evidence)
 
-    def goes_on(self, session: Session) -> None:
+    def continues(self, session: Session) -> None:
         """Show that a match was resumed."""
-        self.feed.say(_GOES_ON)
+        self.feed.say(_CONTINUES)
 
     def show(self, now: LiveState) -> None:
         """Show the state of the game."""

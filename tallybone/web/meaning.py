@@ -65,8 +65,8 @@ def meant_by(
         return Refused(Refusal.CHANGED, phrase("the game has moved on: check again"))
     if isinstance(action, TakeBack):
         return meant_back(action, session) or Refused(Refusal.CHANGED, phrase("that can no longer be undone"))
-    meant = _one_meant(action, session, story)
-    return meant if isinstance(meant, Refused) else (meant,)
+    intended = _one_meant(action, session, story)
+    return intended if isinstance(intended, Refused) else (intended,)
 
 
 def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand | Refused:
@@ -97,7 +97,7 @@ def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand |
         case InsertAction():
             return _inserted(action, state, story)
         case AmendAction() | RemoveAction() | LetStand():
-            result = next((known for known in story.told if known.entry.seq == action.seq), None)
+            result = next((known for known in story.results if known.entry.seq == action.seq), None)
             if result is None:
                 return Refused(Refusal.CHANGED, phrase("that is no longer part of the game"))
             return _corrected(action, result, state, story)
@@ -213,7 +213,7 @@ def _amended(action: AmendAction, entry: Entry, state: State) -> ByHand | Refuse
 def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refused:
     """Return the event of an action that the camera missed, or a refusal."""
     before, seat = action.before, Seat(action.seat)
-    if before is not None and not any(known.entry.seq == before for known in story.told):
+    if before is not None and not any(known.entry.seq == before for known in story.results):
         return Refused(Refusal.CHANGED, phrase("that is no longer part of the game"))
     happened: Happening | Refused
     match action.kind:

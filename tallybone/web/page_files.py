@@ -105,9 +105,9 @@ class LanguagePage:
         if snapshot is None:
             return self.html
         # In JSON, "<" occurs only in strings. Escaped, no player's name can close the script element.
-        said = snapshot.replace("<", "\\u003c")
+        value = snapshot.replace("<", "\\u003c")
         before, end, after = self.html.rpartition(_END)
-        return f'{before}<script type="application/json" id="first">{said}</script>\n{end}{after}'
+        return f'{before}<script type="application/json" id="first">{value}</script>\n{end}{after}'
 
 
 class Pages:
@@ -146,7 +146,7 @@ class Pages:
     def _make(self, language: str) -> LanguagePage:
         texts = catalogue(language)
         at_once = _texts_in(texts, self._html, self._first) if self._later else texts
-        rest = {english: said for english, said in texts.items() if english not in at_once}
+        rest = {english: value for english, value in texts.items() if english not in at_once}
         given = f"$.{_TEXTS} = {_json({'code': language, 'texts': at_once})};"
         named = {name: body for name, body in self._sources.items() if Path(name).suffix in _PLAIN_KINDS}
         if self._first:
@@ -176,8 +176,8 @@ def _texts_in(texts: Mapping[str, TextEntry], html: str, modules: Iterable[Modul
     """Return the entries of *texts* that the page or one of *modules* contains."""
     scripts, page = "\n".join(module.script for module in modules), unescape(html)
     return {
-        english: said
-        for english, said in texts.items()
+        english: value
+        for english, value in texts.items()
         if json.dumps(english, ensure_ascii=False) in scripts or english in page
     }
 
@@ -252,9 +252,9 @@ def accepted(header: str) -> list[str]:
 
 
 def _ranked(part: str) -> tuple[float, str]:
-    code, _, said = part.partition(";")
+    code, _, value = part.partition(";")
     try:
-        return float(said.strip().removeprefix("q=") or 1), code.strip()
+        return float(value.strip().removeprefix("q=") or 1), code.strip()
     except ValueError:
         return 0.0, code.strip()
 

@@ -97,8 +97,8 @@ def read_photo(photo: bytes, max_pips: int, own_set: RecordedSet | None, *, max_
         raise PhotoError("time") from None
     if text := done.stderr.decode(errors="replace").strip():
         log.warning("photo: %s", text)
-    said, _, jpeg = done.stdout.partition(b"\n")
-    found = json.loads(said) if done.returncode == 0 else _TOO_MUCH
+    header, _, jpeg = done.stdout.partition(b"\n")
+    found = json.loads(header) if done.returncode == 0 else _TOO_MUCH
     if isinstance(found, str):
         raise PhotoError(found)
     return from_json(found, tuple[SeenTile, ...]), decode_picture(jpeg, "photo")

@@ -25,21 +25,21 @@ _COUNT_PAID = (Reason.PLAY, Reason.STEAL)
 _PAID = (Reason.PLAY, Reason.BONUS, Reason.STEAL)
 
 
-def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[ToldShown, ...]:
+def told_of(source: Step | str, players: tuple[str, ...], number: int) -> tuple[ToldShown, ...]:
     """Convert a step or note to at most one message. Empty if the step has no words.
 
     Args:
-        said: The step, or the text of a note.
+        source: The step, or the text of a note.
         players: Names by seat.
         number: Identifier of the message.
     """
-    if isinstance(said, str):
-        return (ToldShown(number, 0, plain(said), NOTE, None),)
-    text = summarize(said.announcements, names_of(players))
+    if isinstance(source, str):
+        return (ToldShown(number, 0, plain(source), NOTE, None),)
+    text = summarize(source.announcements, names_of(players))
     if not text:
         return ()
-    first, scene = said.announcements[0], _scene_of(said.announcements)
-    return (ToldShown(number, said.t_ns, plain(text), kind_of(first), _seat_of(first), scene),)
+    first, scene = source.announcements[0], _scene_of(source.announcements)
+    return (ToldShown(number, source.t_ns, plain(text), kind_of(first), _seat_of(first), scene),)
 
 
 def _scene_of(announcements: Sequence[Announcement]) -> str | None:
@@ -74,11 +74,11 @@ def _seat_of(what: engine.Action | Announcement) -> int | None:
     return seat
 
 
-def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str]) -> tuple[PlayShown, ...]:
+def plays_of(results: Iterable[ActionResult], story: Story, players: Sequence[str]) -> tuple[PlayShown, ...]:
     """Convert the actions of a hand, oldest first, with the current seats of their players.
 
     Args:
-        told: Actions of the hand and their outcomes.
+        results: Actions of the hand and their outcomes.
         story: The match. Adjustments are included in the points of their play.
         players: Display names by seat, now.
     """
@@ -86,7 +86,7 @@ def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str])
     game = story.state.game
     rules = None if game is None else game.rules
     shown: list[PlayShown] = []
-    for one in told:
+    for one in results:
         now = seats[one.entry.seq]
         play = play_shown(one, game, rules, by_hand, tuple(players[seat] for seat in now))
         shown.append(play if play.seat is None else replace(play, seat=now[play.seat]))
@@ -97,9 +97,9 @@ def unseen_hands_of(
     hands: Iterable[Iterable[ActionResult]], story: Story, players: Sequence[str]
 ) -> tuple[PlayShown, ...]:
     """Convert the estimates of pips left in *hands* that nobody saw, which players may still enter."""
-    told = [one for hand in hands for one in hand if one.entry.inferred]
-    told = [one for one in told if isinstance(one.entry.action, engine.RevealPips)]
-    return plays_of(told, story, players) if told else ()
+    results = [one for hand in hands for one in hand if one.entry.inferred]
+    results = [one for one in results if isinstance(one.entry.action, engine.RevealPips)]
+    return plays_of(results, story, players) if results else ()
 
 
 def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, ...]:
@@ -111,7 +111,7 @@ def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, 
         return ()
     wrong = frozenset(story.state.irregular)
     shown: list[IrregularShown] = []
-    for one in reversed(story.told):
+    for one in reversed(story.results):
         if any(isinstance(outcome, HandOver | engine.Abandoned) for outcome in one.outcomes):
             break
         problem = next((outcome.problem for outcome in one.outcomes if isinstance(outcome, engine.Irregular)), None)
@@ -132,44 +132,44 @@ def why_of(entry: Entry) -> str:
 
 def corrections(story: Story) -> dict[str, Entry]:
     """Return the players' adjustments by their `why`. Of several with the same `why`, the last."""
-    return {one.entry.action.why: one.entry for one in story.told if isinstance(one.entry.action, Adjust)}
+    return {one.entry.action.why: one.entry for one in story.results if isinstance(one.entry.action, Adjust)}
 
 
-def paid(told: ActionResult) -> int:
+def paid(result: ActionResult) -> int:
     """Return the points that a play has scored for its own player, without adjustments."""
-    seat = _seat_of(told.entry.action)
-    scored = (one for one in told.outcomes if isinstance(one, Scored) and one.reason in _PAID)
+    seat = _seat_of(result.entry.action)
+    scored = (one for one in result.outcomes if isinstance(one, Scored) and one.reason in _PAID)
     return sum(one.points for one in scored if one.seat == seat)
 
 
 def play_shown(
-    told: ActionResult, game: Game | None, rules: Rules | None, by_hand: Mapping[str, Entry], players: Sequence[str]
+    result: ActionResult, game: Game | None, rules: Rules | None, by_hand: Mapping[str, Entry], players: Sequence[str]
 ) -> PlayShown:
     """Convert an action.
 
     Args:
-        told: The action and its outcomes.
+        result: The action and its outcomes.
         game: Match whose layout contains the tile, to order its pips. None if unknown.
         rules: Rules of the match. None if unknown.
         by_hand: Adjustments by their `why`.
         players: Display names by seat.
     """
-    action, given = told.entry.action, by_hand.get(why_of(told.entry))
-    points = paid(told) + (given.action.points if given is not None and isinstance(given.action, Adjust) else 0)
+    action, given = result.entry.action, by_hand.get(why_of(result.entry))
+    points = paid(result) + (given.action.points if given is not None and isinstance(given.action, Adjust) else 0)
     if isinstance(action, Adjust):
         points = action.points
     return PlayShown(
-        told.entry.seq,
+        result.entry.seq,
         tag_of(type(action)),
         _seat_of(action),
-        _pips(told, game),
+        _pips(result, game),
         points,
-        next((plain(str(one.count)) for one in told.outcomes if isinstance(one, engine.Counted)), None),
-        plain(summarize(told.outcomes, players)),
-        plain(summarize([one for one in told.outcomes if not _is_summed(one)], players)),
-        _wrong(told, players),
-        told.entry.inferred,
-        None if rules is None else _rule(told, rules),
+        next((plain(str(one.count)) for one in result.outcomes if isinstance(one, engine.Counted)), None),
+        plain(summarize(result.outcomes, players)),
+        plain(summarize([one for one in result.outcomes if not _is_summed(one)], players)),
+        _wrong(result, players),
+        result.entry.inferred,
+        None if rules is None else _rule(result, rules),
     )
 
 
@@ -197,13 +197,13 @@ def most_scoring(state: engine.State) -> list[ScoringShown] | None:
     return [ScoringShown((tile.high, tile.low), points) for tile, points in best]
 
 
-def _rule(told: ActionResult, rules: Rules) -> str | None:
+def _rule(result: ActionResult, rules: Rules) -> str | None:
     """Return the rule under which the count of a play scores. None if it does not score."""
     is_paid = any(
         isinstance(one, engine.Claimable) or (isinstance(one, Scored) and one.reason in _COUNT_PAID)
-        for one in told.outcomes
+        for one in result.outcomes
     )
-    return rule_of_play(rules, is_stack=isinstance(told.entry.action, Stack)) if is_paid else None
+    return rule_of_play(rules, is_stack=isinstance(result.entry.action, Stack)) if is_paid else None
 
 
 def _is_summed(outcome: engine.Outcome) -> bool:
@@ -211,14 +211,14 @@ def _is_summed(outcome: engine.Outcome) -> bool:
     return isinstance(outcome, engine.Counted) or (isinstance(outcome, Scored) and outcome.reason is Reason.PLAY)
 
 
-def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
+def _pips(result: ActionResult, game: Game | None) -> tuple[int, int] | None:
     """Return the pips of a played or stacked tile, or of the only tile drawn, if known. Else None.
 
     They are ordered (inner, outer) for a tile of the layout, else the larger first.
     """
-    match told.entry.action:
+    match result.entry.action:
         case engine.Play(tile=tile) | Stack(tile=tile):
-            node = None if game is None else game.layout.find(engine.NodeId(told.entry.seq))
+            node = None if game is None else game.layout.find(engine.NodeId(result.entry.seq))
             return (tile.high, tile.low) if node is None else (node.inner, node.outer)
         case engine.Draw(faces=(tile,)):
             return (tile.high, tile.low)
@@ -226,7 +226,7 @@ def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
             return None
 
 
-def _wrong(told: ActionResult, players: Sequence[str]) -> str | None:
+def _wrong(result: ActionResult, players: Sequence[str]) -> str | None:
     """Return a description of the rules that an action breaks, or None."""
-    wrong = [one for one in told.outcomes if isinstance(one, engine.Irregular)]
+    wrong = [one for one in result.outcomes if isinstance(one, engine.Irregular)]
     return plain(summarize(wrong, players)) if wrong else None

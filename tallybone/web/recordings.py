@@ -162,10 +162,10 @@ def scoring_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
     router = APIRouter(prefix="/recordings")
 
     @router.post("/{name}/rescore")
-    async def rescore(name: Name, said: Annotated[OtherRules, Body()]) -> RescoredShown:
+    async def rescore(name: Name, body: Annotated[OtherRules, Body()]) -> RescoredShown:
         """Score a recording by other rules. The recording is not changed."""
-        wish = GameOverrides(said.rules, tuple(said.options))
-        return await work.do(lambda: _rescored(shelf.opened(name), wish))
+        request = GameOverrides(body.rules, tuple(body.options))
+        return await work.do(lambda: _rescored(shelf.opened(name), request))
 
     @router.get("/{name}/export.{kind}", responses=_FILE, response_class=Response)
     async def export(name: Name, kind: Literal["dgr", "csv", "json"]) -> Response:
@@ -249,8 +249,8 @@ def _picture_px(one: OpenRecording) -> tuple[int, int]:
     return (header.width_px, header.height_px)
 
 
-def _rescored(one: OpenRecording, wish: GameOverrides) -> RescoredShown:
-    found = rescored(one.game, wish)
+def _rescored(one: OpenRecording, request: GameOverrides) -> RescoredShown:
+    found = rescored(one.game, request)
     return RescoredShown(
         game=found.match.rules.name,
         players=[plain(name, MAX_NAME) for name, _ in found.now.totals],
@@ -432,13 +432,13 @@ def shared_hand_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
 
 
 def _hand(one: OpenRecording, number: int, *, has_pictures: bool) -> bytes:
-    told = steps_of(one)
-    own = [at for at, step in enumerate(told.steps) if step.hand == number][:MAX_STEPS]
+    shown = steps_of(one)
+    own = [at for at, step in enumerate(shown.steps) if step.hand == number][:MAX_STEPS]
     if not own:
         raise HTTPException(404, phrase("no such hand"))
-    steps = [told.steps[at] for at in own]
+    steps = [shown.steps[at] for at in own]
     jpegs = [_jpeg(one, step) if has_pictures else None for step in steps]
-    title = f"{told.game}, hand {number}: {', '.join(told.players)}"
+    title = f"{shown.game}, hand {number}: {', '.join(shown.players)}"
     return shared_hand(title, steps, [moment_of(one, at) for at in own], jpegs)
 
 

@@ -190,8 +190,8 @@ def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
 
 def _step(game: RecordedGame, number: int) -> RecordedStepShown:
     step = game.steps[number]
-    told = ActionResult(Entry(Seq(step.log - 1), step.event), step.outcomes)  # type: ignore[arg-type]  # corrections, too
-    shown = play_shown(told, None, None if game.match is None else game.match.rules, {}, names_of(step.players))
+    result = ActionResult(Entry(Seq(step.log - 1), step.event), step.outcomes)  # type: ignore[arg-type]  # corrections, too
+    shown = play_shown(result, None, None if game.match is None else game.match.rules, {}, names_of(step.players))
     return RecordedStepShown(
         _since_ms(game, step.t_ns),
         step.hand,
@@ -237,10 +237,10 @@ def shared_hand(
         moments: Match and layout after each step.
         jpegs: Image of each step, or None. Images are scaled down, and omitted if the file would be too large.
     """
-    told = [{"step": asdict(step), **_shown(moment)} for step, moment in zip(steps, moments, strict=True)]
+    result = [{"step": asdict(step), **_shown(moment)} for step, moment in zip(steps, moments, strict=True)]
     script, style = script_of(STATIC), "\n".join((STATIC / name).read_text("utf-8") for name in _STYLES)
-    room = MAX_BYTES - len(script) - len(style) - 2 * len(json.dumps(told)) - 10_000
-    data = {"title": title, "steps": told, "pictures": _pictures(jpegs, room)}
+    room = MAX_BYTES - len(script) - len(style) - 2 * len(json.dumps(result)) - 10_000
+    data = {"title": title, "steps": result, "pictures": _pictures(jpegs, room)}
     return _page(title, script, style, data).encode("utf-8")
 
 
@@ -269,7 +269,7 @@ def _page(title: str, script: str, style: str, data: dict[str, Any]) -> str:
         )
     )
     # In JSON, "<" occurs only in strings. Escaped, no player's name can close the script element.
-    said = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
+    escaped = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
     return (
         "<!doctype html>\n"
         '<html lang="en"><head><meta charset="utf-8">\n'
@@ -280,7 +280,7 @@ def _page(title: str, script: str, style: str, data: dict[str, Any]) -> str:
         f"<style>{style}</style></head>\n"
         '<body><main id="hand"></main>\n'
         "<noscript><p>This file needs JavaScript to step through the plays.</p></noscript>\n"
-        f'<script type="application/json" id="told">{said}</script>\n'
+        f'<script type="application/json" id="told">{escaped}</script>\n'
         f"<script>{script}</script>\n"
         "</body></html>\n"
     )

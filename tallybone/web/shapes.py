@@ -202,7 +202,7 @@ class LayoutShown:
 
 
 @dataclass(frozen=True, slots=True)
-class EyeShown:
+class ReaderShown:
     """State of the camera and the reader; *lost* is the reason why the table cannot be tracked."""
 
     text: str
@@ -253,13 +253,13 @@ class Snapshot:
     waits_for: str
     question: QuestionShown | None
     last: PlayShown | None
-    told: tuple[ToldShown, ...]
+    messages: tuple[ToldShown, ...]
     layout: LayoutShown
     plays: tuple[PlayShown, ...]
     irregular: tuple[IrregularShown, ...]
     can: CanShown
     why: WhyShown
-    eye: EyeShown
+    reader: ReaderShown
     recording: str
     problems: tuple[str, ...] = field(default=())
     unseen_hands: tuple[PlayShown, ...] = ()

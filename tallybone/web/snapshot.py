@@ -23,7 +23,6 @@ from tallybone.web.layout_shown import layout_shown, unsure_shown
 from tallybone.web.plays_shown import irregular_of, plays_of, unseen_hands_of
 from tallybone.web.shapes import (
     CanShown,
-    EyeShown,
     HouseShown,
     IrregularShown,
     LayoutShown,
@@ -31,6 +30,7 @@ from tallybone.web.shapes import (
     MatchShown,
     PlayerShown,
     QuestionShown,
+    ReaderShown,
     Snapshot,
     StrokeShown,
     ToldShown,
@@ -51,12 +51,12 @@ _NOTHING_PX = (1280, 720)
 _USUAL_PIPS = 6
 
 
-def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot | None:
+def snapshot_of(now: LiveState, messages: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot | None:
     """Return the snapshot of a game, or None before a match has begun.
 
     Args:
         now: State of the game.
-        told: Messages of the game, newest first.
+        messages: Messages of the game, newest first.
         story: Outcomes of each action of the same match.
         version: Number of the snapshot.
     """
@@ -75,13 +75,13 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
         plain(describe_pending(replace(game, players=names))),
         None if session.open_question is None else _question(session.open_question, session.places, now.chosen),
         next((one for one in reversed(plays) if one.kind in _DONE), None),
-        tuple(told[:MAX_TOLD]),
+        tuple(messages[:MAX_TOLD]),
         replace(layout_shown(game, session.places, session.zones, now.picture_px), unsure=unsure_shown(now.view)),
         plays,
         irregular,
         can,
         why,
-        EyeShown(plain(now.eye), _lost(now)),
+        ReaderShown(plain(now.reader), _lost(now)),
         plain(now.recording),
         _problems(now),
         unseen_hands_of(hands[-2:], story, names),
@@ -214,7 +214,7 @@ def _lost(now: LiveState) -> str | None:
 
 def _problems(now: LiveState) -> tuple[str, ...]:
     """Return the problems that need somebody's attention, at most _MAX_PROBLEMS."""
-    no_camera = phrase("the camera gives no pictures") if now.eye == "no camera" else None
+    no_camera = phrase("the camera gives no pictures") if now.reader == "no camera" else None
     text = (_lost(now), no_camera, *now.parts)
     return tuple(plain(one) for one in text if one is not None)[:_MAX_PROBLEMS]
 
@@ -239,10 +239,10 @@ class Lobby:
         return None if self.last is None else self.last.session
 
 
-def lobby_snapshot(lobby: Lobby, told: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot:
+def lobby_snapshot(lobby: Lobby, messages: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot:
     """Return the snapshot of a lobby. See `snapshot_of` for the other arguments."""
-    last = None if lobby.last is None else snapshot_of(lobby.last, told, story, version=version)
-    shown = last or _empty(told, version)
+    last = None if lobby.last is None else snapshot_of(lobby.last, messages, story, version=version)
+    shown = last or _empty(messages, version)
     return replace(
         shown,
         match=replace(shown.match, phase=LOBBY),
@@ -253,13 +253,13 @@ def lobby_snapshot(lobby: Lobby, told: Sequence[ToldShown], story: Story, *, ver
         irregular=(),
         can=CanShown(),
         why=WhyShown(),
-        eye=EyeShown(plain(lobby.camera), None),
+        reader=ReaderShown(plain(lobby.camera), None),
         problems=tuple(plain(text) for text in lobby.problems),
         unseen_hands=(),
     )
 
 
-def _empty(told: Sequence[ToldShown], version: int) -> Snapshot:
+def _empty(messages: Sequence[ToldShown], version: int) -> Snapshot:
     """Return the snapshot before the first match."""
     return Snapshot(
         version,
@@ -268,12 +268,12 @@ def _empty(told: Sequence[ToldShown], version: int) -> Snapshot:
         NO_MATCH,
         None,
         None,
-        tuple(told[:MAX_TOLD]),
+        tuple(messages[:MAX_TOLD]),
         LayoutShown(_NOTHING_PX, (), (), (), (), ()),
         (),
         (),
         CanShown(),
         WhyShown(),
-        EyeShown("", None),
+        ReaderShown("", None),
         "",
     )

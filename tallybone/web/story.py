@@ -20,11 +20,11 @@ class Story:
 
     Attributes:
         state: State of the match.
-        told: Results of `engine.history`.
+        results: Results of `engine.history`.
     """
 
     state: State = field(default_factory=State)
-    told: tuple[ActionResult, ...] = ()
+    results: tuple[ActionResult, ...] = ()
 
     def after(self, state: State) -> Story:
         """Return the story of *state*. Only new events are applied, unless one of them corrects an earlier action."""
@@ -32,29 +32,29 @@ class Story:
             return self
         known, log = self.state.log, state.log
         fresh = log[len(known) :]
-        goes_on = len(log) >= len(known) and all(one is other for one, other in zip(known, log, strict=False))
-        if not goes_on or any(isinstance(event, _REVISIONS) for event in fresh):
+        continues = len(log) >= len(known) and all(one is other for one, other in zip(known, log, strict=False))
+        if not continues or any(isinstance(event, _REVISIONS) for event in fresh):
             return Story(state, history(state))
-        at, told = self.state, list(self.told)
+        at, results = self.state, list(self.results)
         for event in fresh:
             assert not isinstance(event, _REVISIONS)  # checked above
             seq = at.next_seq
             at, outcomes = apply(at, event)
             if not isinstance(event, engine.Inferred | engine.Confirmed):
-                told.append(ActionResult(engine.Entry(Seq(seq), event), outcomes))
+                results.append(ActionResult(engine.Entry(Seq(seq), event), outcomes))
         if self.state.inferred != state.inferred:
-            told = [_marked(one, is_inferred=one.entry.seq in state.inferred) for one in told]
-        return Story(state, tuple(told))
+            results = [_marked(one, is_inferred=one.entry.seq in state.inferred) for one in results]
+        return Story(state, tuple(results))
 
     def seats_now(self) -> dict[Seq, tuple[Seat, ...]]:
         """Return for each action, by its number, the current seats of the players by their seats then."""
         players = 0 if self.state.game is None else len(self.state.game.players)
-        return dict(zip((one.entry.seq for one in self.told), last_seats(self.told, players), strict=True))
+        return dict(zip((one.entry.seq for one in self.results), last_seats(self.results, players), strict=True))
 
     def hands(self) -> tuple[tuple[ActionResult, ...], ...]:
         """Return the actions of each hand, starting with its deal. Actions before the first hand are dropped."""
         hands: list[list[ActionResult]] = []
-        for one in self.told:
+        for one in self.results:
             if any(isinstance(outcome, engine.HandStarted | engine.Redealt) for outcome in one.outcomes):
                 hands.append([])
             if hands:

@@ -104,15 +104,15 @@ class Tries:
         visitor = visitor_of(address)
         if visitor.name in self._known:
             return (self._known[visitor.name],)
-        tried = self._of(visitor.name)
+        attempts = self._of(visitor.name)
         if is_console(address):
-            return (tried.own,)
+            return (attempts.own,)
         is_used_up = self._all.wait_s(self._clock()) > 0
-        shared = self._newcomers if is_used_up and not tried.was_wrong else self._all
+        shared = self._newcomers if is_used_up and not attempts.was_wrong else self._all
         if visitor.network is None:
-            return tried.own, shared
+            return attempts.own, shared
         network = self._networks.setdefault(visitor.network, _Bucket(_NETWORK, self._clock()))
-        return tried.own, shared, network
+        return attempts.own, shared, network
 
     def _of(self, name: str) -> _Visitor:
         """Return the state of a visitor. Only the _MAX_VISITORS most recent visitors are kept."""

@@ -41,9 +41,9 @@ def test_separable_examples_improve_the_classifier() -> None:
 
 
 def test_contradictory_examples_are_rejected() -> None:
-    knocks, alike = np.concatenate([rows(6, 0.7, 1), rows(3, 0.4, 1)]), rows(30, 0.4, 1)[6:]
-    assert improvement(SHIPPED, examples(knocks, alike)) is None
-    assert improvement(SHIPPED, examples(knocks, alike[:0])) is not None
+    knocks, same = np.concatenate([rows(6, 0.7, 1), rows(3, 0.4, 1)]), rows(30, 0.4, 1)[6:]
+    assert improvement(SHIPPED, examples(knocks, same)) is None
+    assert improvement(SHIPPED, examples(knocks, same[:0])) is not None
 
 
 def test_knocks_are_learned_without_tiles_that_do_harm() -> None:

@@ -153,16 +153,16 @@ def test_a_larger_set_is_read_without_the_learned_set(kept: LearnedSet, reader: 
 
 
 def test_another_reader_version_relearns_from_the_stored_tiles(kept: LearnedSet, reader: Reader) -> None:
-    older = replace(kept, eye="another", weights="")
+    older = replace(kept, reader="another", weights="")
     with pytest.raises(RefusedError, match="another version of the reader"):
         custom_set_of(older)
     again = refitted(older, reader)
-    assert again.eye == kept.eye
+    assert again.reader == kept.reader
     assert custom_set_of(again) is not None
 
 
 def test_too_many_doubtful_tiles_prevent_relearning(kept: LearnedSet, reader: Reader) -> None:
-    doubted = replace(kept, eye="another", doubtful=6)
+    doubted = replace(kept, reader="another", doubtful=6)
     assert doubted.is_too_doubtful
     assert not replace(doubted, doubtful=5).is_too_doubtful
     assert custom_set_of(refitted(doubted, reader)) is None
@@ -170,7 +170,7 @@ def test_too_many_doubtful_tiles_prevent_relearning(kept: LearnedSet, reader: Re
 
 @pytest.mark.parametrize("field", ["weights", "sheet"])
 def test_damage_is_reported(kept: LearnedSet, reader: Reader, field: str) -> None:
-    damaged = {"weights": replace(kept, weights="AAAA"), "sheet": replace(kept, sheet="AAAA", eye="another")}[field]
+    damaged = {"weights": replace(kept, weights="AAAA"), "sheet": replace(kept, sheet="AAAA", reader="another")}[field]
     with pytest.raises(RefusedError, match="damaged"):
         custom_reader(reader, refitted(damaged, reader))
 

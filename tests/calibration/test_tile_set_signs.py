@@ -63,7 +63,7 @@ def test_another_picture_is_read_with_the_learned_set(learned: LearningResult, r
     rng = np.random.default_rng(13)
     rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
     kept = tile_set_of(learned, measure_look(learned, None))
-    for each in (kept, refitted(replace(kept, eye="another"), reader)):
+    for each in (kept, refitted(replace(kept, reader="another"), reader)):
         read = custom_reader(reader, each).read(rendered.image)
         assert sorted(tuple(sorted(half.pips for half in tile.halves)) for tile in read.tiles) == [
             (low, high) for low in range(7) for high in range(low, 7)

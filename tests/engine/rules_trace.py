@@ -116,8 +116,8 @@ def split_sentences(line: str) -> list[str]:
     found, start = [], 0
     for end in _END.finditer(line):
         sentence = line[start : end.end()].strip()
-        goes_on = end[1] and end[2].islower()
-        if not goes_on and not _ABBREVIATION.search(sentence):
+        continues = end[1] and end[2].islower()
+        if not continues and not _ABBREVIATION.search(sentence):
             found.append(sentence)
             start = end.end()
     return [*found, line[start:].strip()]

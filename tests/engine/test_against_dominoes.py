@@ -57,12 +57,12 @@ def tile_of(domino: Any) -> Tile:
 
 def choices(now: OpenHand) -> dict[tuple[Tile, bool], Play]:
     """Return the plays by tile and side, True for west. Like `dominoes`, only west if both ends are equal."""
-    alike = len({end.number for end in ends(now.state)}) == 1
+    same = len({end.number for end in ends(now.state)}) == 1
     found = {}
     for move in now.moves():
         assert isinstance(move, Play)
         west = now.action(move).place[:1] != "E"
-        if west or not alike:
+        if west or not same:
             found[move.tile, west] = move
     return found
 

@@ -129,7 +129,7 @@ def test_a_match_is_begun_on_it(guest: Guest) -> None:
     script = f"{_PYTHON} /source/tests/lab/inside/pi_match.py $({pin}) 15"
     state = json.loads(guest.run(script, 120))
     assert state["match"]["phase"] == "deal"
-    assert state["eye"]["lost"] is None
-    assert re.match(r"\d+ per second", state["eye"]["text"])
+    assert state["reader"]["lost"] is None
+    assert re.match(r"\d+ per second", state["reader"]["text"])
     assert state["layout"]["picture_px"] == [1280, 720]
     assert guest.run("systemctl show -p NRestarts --value tallybone").strip() == "0"

@@ -60,11 +60,11 @@ def test_an_older_match_goes_on_with_the_tiles_on_the_table(tmp_path: Path, shar
     path = tmp_path / "cut.mcap"
     path.write_bytes(data[: round(share * len(data))])
     left, whole = left_in(read_recording(path)), left_in(read_recording(KEPT / "recording.mcap"))
-    session, lying = session_of(left, t_ns=0), left.tiles
-    session, _ = feed(session, TableView(lying, (), ()), t_ns=SECOND)
-    for number, tile in enumerate(whole.tiles[len(lying) :], start=1):
-        session, _ = feed(session, placed(tile, before=lying), t_ns=(1 + 3 * number) * SECOND)
-        lying = (*lying, tile)
+    session, outside = session_of(left, t_ns=0), left.tiles
+    session, _ = feed(session, TableView(outside, (), ()), t_ns=SECOND)
+    for number, tile in enumerate(whole.tiles[len(outside) :], start=1):
+        session, _ = feed(session, placed(tile, before=outside), t_ns=(1 + 3 * number) * SECOND)
+        outside = (*outside, tile)
     played = [entry.action for entry in entries(session.state) if isinstance(entry.action, Play)]
     true = [event for event in whole.events if isinstance(event, Play)]
     assert [(play.seat, play.tile) for play in played] == [(play.seat, play.tile) for play in true]

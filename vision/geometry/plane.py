@@ -27,7 +27,7 @@ _PRIOR_SPREAD = np.array([5.0, 0.15, 0.15, 0.3, 0.3])
 _FARTHEST = np.array([2.0, 1.5, 1.5, 1.2, 1.2])
 # Offsets for the numerical Jacobian: none, then a small step in each parameter.
 _STEP = 1e-5
-_TRIED = np.vstack([np.zeros(5), _STEP * np.eye(5)])
+_PROBES = np.vstack([np.zeros(5), _STEP * np.eye(5)])
 # Residuals up to _FREE are not penalised. Beyond it, each tenth costs _DOUBT_PER_TENTH in log odds.
 _FREE, _DOUBT_PER_TENTH = 0.12, 2.0
 _EDGE_MIDDLES_UV = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
@@ -112,11 +112,11 @@ def _stepped(
     spread: float,
 ) -> NDArray[np.float64]:
     """Return the parameters after a Gauss-Newton step on weighted residuals and the prior."""
-    residuals = _residuals(_homographies(parameters + _TRIED) @ normal, tiles)
+    residuals = _residuals(_homographies(parameters + _PROBES) @ normal, tiles)
     # Cauchy weights reduce the influence of outliers. Extreme ones are ignored.
     off = (residuals[0] ** 2).sum(axis=1) / spread**2
     weight = np.clip(trust, 0.1, 6) / 6 / (1 + off) * (off < _CUT_OFF**2)
-    residuals = residuals.reshape(len(_TRIED), -1)
+    residuals = residuals.reshape(len(_PROBES), -1)
     base = residuals[0]
     jacobian, rows = (residuals[1:] - base).T / _STEP, np.repeat(weight, 3) / _LAST_SPREAD**2
     gram = (jacobian * rows[:, None]).T @ jacobian + np.diag(1 / _PRIOR_SPREAD**2)

@@ -146,7 +146,7 @@ class Candidates:
         self,
         levels: tuple[Level, ...],
         plane: Plane,
-        lying: tuple[Points, NDArray[np.float64]],
+        resting: tuple[Points, NDArray[np.float64]],
         which: NDArray[np.intp],
         seen: Looks,
     ) -> Looks:
@@ -155,13 +155,13 @@ class Candidates:
         Args:
             levels: Pyramid of the image.
             plane: Plane of the table.
-            lying: Centres and directions on the table, as for `Plane.tiles_at`.
+            resting: Centres and directions on the table, as for `Plane.tiles_at`.
             which: Indices of the candidates, shape (M,).
             seen: Current poses and class probabilities.
         """
-        tried = self.refined(levels, plane.tiles_at(*lying), rounds=_ROUNDS_ON_PLANE)
+        candidates = self.refined(levels, plane.tiles_at(*resting), rounds=_ROUNDS_ON_PLANE)
         poses, probabilities = seen[0].copy(), seen[1].copy()
-        poses[which], probabilities[which] = _better(plane, tried, (poses[which], probabilities[which]))
+        poses[which], probabilities[which] = _better(plane, candidates, (poses[which], probabilities[which]))
         return poses, probabilities
 
     def _average_shifted(
@@ -220,11 +220,11 @@ def _on_plane(seen: Looks, odds: NDArray[np.float64], size_px: tuple[int, int]) 
     return plane, np.nonzero(refiner_odds - plane.doubt(seen[0]) < _CONFIDENT_ODDS)[0]
 
 
-def _better(plane: Plane, tried: Looks, seen: Looks) -> Looks:
+def _better(plane: Plane, candidates: Looks, seen: Looks) -> Looks:
     """Return for each candidate the pose, with its probabilities, that looks more like a tile on the plane."""
-    gain = tile_odds(tried[1]) - plane.doubt(tried[0]) - tile_odds(seen[1]) + plane.doubt(seen[0])
+    gain = tile_odds(candidates[1]) - plane.doubt(candidates[0]) - tile_odds(seen[1]) + plane.doubt(seen[0])
     better = (gain > 0)[:, None]
-    return np.where(better, tried[0], seen[0]), np.where(better, tried[1], seen[1])
+    return np.where(better, candidates[0], seen[0]), np.where(better, candidates[1], seen[1])
 
 
 def shifted_poses(poses: Poses) -> list[Poses]:

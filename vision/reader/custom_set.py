@@ -68,14 +68,14 @@ class RecordedSet:
 
     Attributes:
         max_pips: Highest number of pips on a half, 6 to 18.
-        eye: Checksum of the models for which the weights and exemplars are valid.
+        reader: Checksum of the models for which the weights and exemplars are valid.
         weights: Weights of `CustomSet` as float16 in base64, row by row. "" if the shipped reader is used.
         believed: Weight of the shipped classifier relative to *weights*, 0 to 1.
         exemplars: Exemplars of corrected tiles, as text. "" if there are none.
     """
 
     max_pips: int
-    eye: str
+    reader: str
     weights: str
     believed: float
     exemplars: str = ""
@@ -215,8 +215,8 @@ def fit(views: Views, pips: NDArray[np.int64], restraint: Restraint) -> CustomSe
     weights = _fitted(seen[:, count:], logs, shown, restraint.strength)
     if count:
         middle, spread = seen[:, :count].mean(axis=0), seen[:, :count].std(axis=0) + _MIN_SPREAD
-        alike = np.concatenate([(seen[:, :count] - middle) / spread, seen[:, count:]], axis=1)
-        both = _fitted(alike, logs, shown, _PICTURES_RESTRAINED * restraint.strength)
+        same = np.concatenate([(seen[:, :count] - middle) / spread, seen[:, count:]], axis=1)
+        both = _fitted(same, logs, shown, _PICTURES_RESTRAINED * restraint.strength)
         both[:count] /= spread[:, None]
         both[-1] -= middle @ both[:count]
         weights = (np.pad(weights, ((count, 0), (0, 0))) + both) / 2
@@ -287,7 +287,7 @@ def read_by(views: Views, learned: Views, pips: NDArray[np.int64], restraint: Re
 def best_restraint(
     views: Views,
     pips: NDArray[np.int64],
-    tried: Sequence[Restraint] = RESTRAINTS,
+    candidates: Sequence[Restraint] = RESTRAINTS,
     *,
     progress: Callable[[float], object] = lambda _: None,
 ) -> Restraint:
@@ -296,10 +296,10 @@ def best_restraint(
     Args:
         views: Views of the tiles.
         pips: True numbers of both halves, shape (N, 2).
-        tried: Regularisations to compare.
+        candidates: Regularisations to compare.
         progress: Called with the fraction done, from 0 for each regularisation.
     """
-    return min(tried, key=lambda restraint: surprise(held_out(views, pips, restraint, progress=progress), pips))
+    return min(candidates, key=lambda restraint: surprise(held_out(views, pips, restraint, progress=progress), pips))
 
 
 def surprise(chances: NDArray[np.float64], pips: NDArray[np.int64]) -> float:

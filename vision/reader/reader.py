@@ -64,10 +64,10 @@ def relocate(levels: tuple[Level, ...], candidates: Candidates, plane: Plane, se
         for along, turned in _STARTS
     ]
     refined = candidates.refined(levels, np.concatenate(starts), rounds=_ROUNDS)
-    tried, tile_probabilities = np.concatenate([poses, refined[0]]), np.concatenate([probabilities, refined[1]])
-    pip_clarity = np.log(pips_at(tried).max(axis=2)).sum(axis=1)
-    scores = tile_odds(tile_probabilities) - plane.doubt(tried) + _CLARITY_WEIGHT * pip_clarity
-    by_start = tried.reshape(-1, *poses.shape)
+    looked_at, tile_probabilities = np.concatenate([poses, refined[0]]), np.concatenate([probabilities, refined[1]])
+    pip_clarity = np.log(pips_at(looked_at).max(axis=2)).sum(axis=1)
+    scores = tile_odds(tile_probabilities) - plane.doubt(looked_at) + _CLARITY_WEIGHT * pip_clarity
+    by_start = looked_at.reshape(-1, *poses.shape)
     distance = np.linalg.norm(by_start[..., :2] - poses[:, :2], axis=2)
     scores = np.where(distance > _FARTHEST * sides_px(poses), -np.inf, scores.reshape(-1, len(poses)))
     return np.asarray(by_start[scores.argmax(axis=0), np.arange(len(poses))])
@@ -292,8 +292,8 @@ class Reader:
         chances = self._limit_to_set(chances, odds, faces)
         if only_tiles:
             return _Found(poses, faces, chances, doubtful)
-        said = is_readable(odds, chances, up)
-        return _Found(poses[said], faces[said], chances[said], np.concatenate([doubtful, poses[~said]]))
+        kept = is_readable(odds, chances, up)
+        return _Found(poses[kept], faces[kept], chances[kept], np.concatenate([doubtful, poses[~kept]]))
 
     def _limit_to_set(
         self, chances: NDArray[np.float64], odds: NDArray[np.float64], faces: NDArray[np.int64]

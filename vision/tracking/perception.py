@@ -76,8 +76,8 @@ class Unread:
         stayed = {place for place in places.values() if place is not None}
         stayed |= {place for place, tile in enumerate(still) if not is_looked_at(tile.center_px)}
         fresh = tuple(tile for tile, place in places.items() if place is None and not _is_known(tile, known))
-        lying = tuple(before[place] for place in sorted(stayed) if not _is_known(before[place], known))
-        return Unread(fresh, lying, is_due=bool(fresh) and not self.is_due)
+        outside = tuple(before[place] for place in sorted(stayed) if not _is_known(before[place], known))
+        return Unread(fresh, outside, is_due=bool(fresh) and not self.is_due)
 
 
 def _is_known(tile: SeenTile, known: tuple[SeenTile, ...]) -> bool:

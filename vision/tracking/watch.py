@@ -25,7 +25,7 @@ from vision.tracking.tracks import in_place_of, moved_tile
 _MAX_FRAMES = 200
 # Two images show the same at a place if they differ by less than _ALIKE of the change that the tile caused. Tiles with
 # a change below _MIN_CHANGE grey levels, or with fewer than _MIN_POINTS points, are not dated.
-_ALIKE, _MIN_CHANGE, _MIN_POINTS = 0.3, 12.0, 6
+_SAME, _MIN_CHANGE, _MIN_POINTS = 0.3, 12.0, 6
 # Part of a tile that is compared, as a fraction of its sides, because pixels at its edges are mixed with the table.
 _INNER = 0.8
 # The light is estimated from every 97th point.
@@ -72,8 +72,8 @@ class Observations:
         change = float(np.abs(before - last).mean())
         if change < _MIN_CHANGE:
             return None
-        is_before = np.abs(seen - before).mean(axis=1) < _ALIKE * change
-        is_now = np.abs(seen - last).mean(axis=1) < _ALIKE * change
+        is_before = np.abs(seen - before).mean(axis=1) < _SAME * change
+        is_now = np.abs(seen - last).mean(axis=1) < _SAME * change
         start = int(np.flatnonzero(is_before)[-1])
         shown = np.flatnonzero(is_now[start:])
         # Index 0 is the image before the motion, so frames are offset by one.
@@ -125,7 +125,7 @@ class Frame:
     grey: GreyImage | None = None
 
 
-class Eye(Protocol):
+class TableObserver(Protocol):
     """Interface of `vision.tracking.perception.Perception`, which reads settled images."""
 
     @property
@@ -153,15 +153,16 @@ class Eye(Protocol):
 class Watch:
     """Tracks a table through all frames of a camera.
 
-    An `Eye` reads the table once when motion has stopped, and again as long as another image can improve the result.
+    A `TableObserver` reads the table once when motion has stopped, and again as long as another image can improve the
+    result.
     """
 
-    def __init__(self, eye: Eye) -> None:
+    def __init__(self, reader: TableObserver) -> None:
         """Start without a frame."""
-        self._eye = eye
+        self._reader = reader
         self._gate = SettleGate()
         self._sightings = Observations()
-        self._view = replace(eye.view, is_settled=False)
+        self._view = replace(reader.view, is_settled=False)
         self._read_still_ns: int | None = None
         self._looked_ns = self._aimed_ns = 0
         self._came_from: tuple[EntrySide, ...] | None = None
@@ -195,18 +196,18 @@ class Watch:
         """Read a settled frame if it is due. Returns None otherwise."""
         since_ns = stillness.still_since_ns
         if self._read_still_ns != since_ns:
-            view = self._eye.feed(frame.image)
+            view = self._reader.feed(frame.image)
             self._read_still_ns, self._aimed_ns = since_ns, frame.t_ns
             return view
         if frame.t_ns - self._aimed_ns >= _BETWEEN_AIMS_NS and not stillness.is_covered:
             self._aimed_ns = frame.t_ns
-            if self._view.lost or self._eye.is_aimed_elsewhere(frame.image):
-                return self._eye.feed(frame.image)
+            if self._view.lost or self._reader.is_aimed_elsewhere(frame.image):
+                return self._reader.feed(frame.image)
         if stillness.is_covered or self._view.lost or frame.t_ns - self._looked_ns < _BETWEEN_LOOKS_NS:
             return None
-        if self._eye.is_unconfirmed:
-            return self._eye.feed(frame.image)
-        return self._eye.look_again(frame.image) if self._eye.is_unsure else None
+        if self._reader.is_unconfirmed:
+            return self._reader.feed(frame.image)
+        return self._reader.look_again(frame.image) if self._reader.is_unsure else None
 
     def _without_hand(self, view: TableView) -> TableView:
         """Drop new unreadable objects from a view, because they may be the hand that rests over the table."""

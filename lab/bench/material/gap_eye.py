@@ -48,7 +48,7 @@ class PerfectEye:
             replace(change, since_ns=self._since(change.tile)) if change.kind.value == "placed" else change
             for change in changes
         )
-        return TableView(self._tiles, (), dated, item.is_settled, item.moved_ns, item.came, size_px=SIZE_PX)
+        return TableView(self._tiles, (), dated, item.is_settled, item.moved_ns, item.entered, size_px=SIZE_PX)
 
     def _since(self, tile: SeenTile) -> int | None:
         first = self._first_ns.get(id(tile))

@@ -92,7 +92,7 @@ class Follower:
     answers: Answers
     rng: np.random.Generator
     trace: bool = False
-    eye: TableEye = field(default_factory=PerfectEye)
+    reader: TableEye = field(default_factory=PerfectEye)
     session: Session = field(init=False)
     asked: tuple[str, int | None] | None = None
     questions: int = 0
@@ -134,9 +134,9 @@ class Follower:
             places: Places = from_json(to_json(self.session.places, Places), Places)
             log: list[Event] = [from_json(to_json(event, Event), Event) for event in self.session.state.log]
             self.session = Session.resumed(replay(log), places, t_ns=item.t_ns, zones=self.stream.zones)
-            self.eye = self.eye.resumed()
+            self.reader = self.reader.resumed()
             self._say(f"-- resumed with {len(log)} events")
-        event = self.eye.view(item) if item.event is None else item.event
+        event = self.reader.view(item) if item.event is None else item.event
         self._feed(event, item)
         if isinstance(event, TableView) and event.is_settled:
             self._answer(item)

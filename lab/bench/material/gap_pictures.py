@@ -153,11 +153,11 @@ class KeptEye:
 def kept_eye(path: Path, stream: Stream) -> KeptEye:
     """Return the views of a stream, which are read unless *path* contains them. Delete it if the reader changes."""
     if not path.exists():
-        eye, tiles, views = PictureEye(stream.rules), list[tuple[SeenTile, ...]](), list[tuple[int, TableView]]()
+        reader, tiles, views = PictureEye(stream.rules), list[tuple[SeenTile, ...]](), list[tuple[int, TableView]]()
         for item in stream.items:
-            eye = eye.resumed() if item.restarts else eye
+            reader = reader.resumed() if item.restarts else reader
             if item.event is None:
-                view = eye.view(item)
+                view = reader.view(item)
                 if not tiles or tiles[-1] != view.tiles:
                     tiles.append(view.tiles)
                 views.append((len(tiles) - 1, replace(view, tiles=())))

@@ -75,7 +75,7 @@ class Item:
         event: Sound, press or event. None for a picture.
         is_settled: True without motion.
         moved_ns: Start of the latest motion. None before the first.
-        came: Sides that hands came from during this motion.
+        entered: Sides that hands came from during this motion.
         is_hidden: True if a person covers the table.
         restarts: True if the table was restarted before this item.
         shot: Rendered picture, or None.
@@ -88,7 +88,7 @@ class Item:
     event: Input | None = None
     is_settled: bool = True
     moved_ns: int | None = None
-    came: tuple[EntrySide, ...] = ()
+    entered: tuple[EntrySide, ...] = ()
     is_hidden: bool = False
     restarts: bool = False
     shot: Shot | None = None
@@ -166,7 +166,7 @@ class _Filming:
     t_ns: int = 0
     done: int = 0
     moved_ns: int | None = None
-    came: tuple[EntrySide, ...] = ()
+    entered: tuple[EntrySide, ...] = ()
     layout: tuple[SeenTile, ...] = ()
     yard: tuple[SeenTile, ...] = ()
     hands: tuple[SeenTile, ...] = ()
@@ -270,7 +270,7 @@ class _Filming:
     def _reach(self, seat: int, number: int | None, *, slams: bool = False) -> None:
         """Add frames of a hand that changes the table. *number* is the step that this completes, or None."""
         side = self.zones.seats[seat].side
-        before, self.moved_ns, self.came = self._last_tiles, self.t_ns, (EntrySide(side, 1.0),)
+        before, self.moved_ns, self.entered = self._last_tiles, self.t_ns, (EntrySide(side, 1.0),)
         for _ in range(_HAND_FRAMES):
             self._frame(_FRAME_S, is_settled=False, tiles=before)
         self.done = self.done if number is None else number + 1
@@ -292,7 +292,7 @@ class _Filming:
         self.t_ns += int(seconds * SECOND_NS)
         last = self._last_tiles
         same = last if len(last) == len(tiles) and all(a is b for a, b in zip(last, tiles, strict=True)) else tiles
-        self.items.append(Item(self.t_ns, same, self.done, None, is_settled, self.moved_ns, self.came))
+        self.items.append(Item(self.t_ns, same, self.done, None, is_settled, self.moved_ns, self.entered))
 
     @property
     def _tiles(self) -> tuple[SeenTile, ...]:
@@ -513,11 +513,12 @@ def reaching(stream: Stream, rng: np.random.Generator) -> Stream:
     items, gaps = list(stream.items), 0
     for at, item in enumerate(items):
         if item.moved_ns not in chosen:
-            is_other = len(item.came) == 1 and rng.random() < _MISCOUNTED
-            others = [side for side in sides if not item.came or side is not item.came[0].side]
-            chosen[item.moved_ns] = (EntrySide(others[int(rng.integers(len(others)))], 1.0),) if is_other else item.came
+            is_other = len(item.entered) == 1 and rng.random() < _MISCOUNTED
+            others = [side for side in sides if not item.entered or side is not item.entered[0].side]
+            other = (EntrySide(others[int(rng.integers(len(others)))], 1.0),) if is_other else ()
+            chosen[item.moved_ns] = other or item.entered
             gaps += is_other
-        items[at] = replace(item, came=chosen[item.moved_ns])
+        items[at] = replace(item, entered=chosen[item.moved_ns])
     return replace(stream, items=tuple(items), gaps=gaps)
 
 
@@ -572,7 +573,7 @@ def without_pictures(stream: Stream, start_ns: int, stop_ns: int) -> Stream:
     stop_ns = min(stop_ns, stream.items[-1].t_ns - _SEEN_AT_LAST_NS)
     kept = [item for item in stream.items if item.event is not None or not start_ns <= item.t_ns < stop_ns]
     after = next((at for at, item in enumerate(kept) if item.t_ns >= stop_ns and item.event is None), None)
-    items = tuple(kept) if after is None else _resettled(kept, after, stop_ns, came=())
+    items = tuple(kept) if after is None else _resettled(kept, after, stop_ns, entered=())
     return replace(stream, items=items, gaps=stream.gaps + 1)
 
 
@@ -580,18 +581,18 @@ def _covered(stream: Stream, start_ns: int, stop_ns: int) -> Stream:
     """Cover the table for a period. The last 5 s stay visible."""
     stop_ns = min(stop_ns, stream.items[-1].t_ns - _SEEN_AT_LAST_NS)
     items = [
-        replace(item, is_settled=False, is_hidden=True, moved_ns=start_ns, came=_FROM_EVERYWHERE)
+        replace(item, is_settled=False, is_hidden=True, moved_ns=start_ns, entered=_FROM_EVERYWHERE)
         if item.event is None and start_ns <= item.t_ns < stop_ns
         else item
         for item in stream.items
     ]
     after = next((at for at, item in enumerate(items) if item.t_ns >= stop_ns and item.event is None), None)
-    kept = tuple(items) if after is None else _resettled(items, after, start_ns, came=_FROM_EVERYWHERE)
+    kept = tuple(items) if after is None else _resettled(items, after, start_ns, entered=_FROM_EVERYWHERE)
     return replace(stream, items=kept, gaps=stream.gaps + 1)
 
 
 def _resettled(
-    items: Sequence[Item], after: int, moved_ns: int, *, came: tuple[EntrySide, ...] = (), restarts: bool = False
+    items: Sequence[Item], after: int, moved_ns: int, *, entered: tuple[EntrySide, ...] = (), restarts: bool = False
 ) -> tuple[Item, ...]:
     """Change the motion at item *after* to start at *moved_ns* and to settle shortly after that item."""
     changed = list(items)
@@ -604,7 +605,7 @@ def _resettled(
         if item.moved_ns != last_motion_ns:  # the next motion
             break
         is_settled = item.is_settled and item.t_ns >= first.t_ns + _SETTLES_NS
-        changed[at] = replace(item, moved_ns=moved_ns, came=came, is_settled=is_settled)
+        changed[at] = replace(item, moved_ns=moved_ns, entered=entered, is_settled=is_settled)
     changed[after] = replace(changed[after], restarts=restarts)
     return tuple(changed)
 

@@ -117,9 +117,9 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: Requests, ac
         return Response(as_json(found, lang), media_type="application/json")
 
     @router.post("/calibration/restore", status_code=204)
-    async def restore(said: Annotated[RestoreSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
+    async def restore(body: Annotated[RestoreSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
         """Restore a backup. The current calibration becomes backup 1."""
-        await fulfil(RestoreCalibration(said.number), desk)
+        await fulfil(RestoreCalibration(body.number), desk)
         return Response(status_code=204)
 
     @router.post("/calibration/forget", status_code=204)

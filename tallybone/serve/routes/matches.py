@@ -125,10 +125,10 @@ def match_routes(
 
     @router.post("/match", status_code=204, responses=NOT_BEGUN)
     async def begin(
-        said: Annotated[NewMatch, Body()], author: Annotated[Author, Depends(insider)], lang: Language = "en"
+        body: Annotated[NewMatch, Body()], author: Annotated[Author, Depends(insider)], lang: Language = "en"
     ) -> Response:
         """Start a match. The table gets a new PIN, and the sender of the request stays signed in."""
-        setting, faults = setting_of(said)
+        setting, faults = setting_of(body)
         if setting is None:
             return not_begun(faults, lang)
         plan = _planned(setting)
@@ -140,7 +140,7 @@ def match_routes(
         return let_in(access.cookie_for(author.name))
 
     @router.post("/match/goes_on", status_code=204)
-    async def goes_on(author: Annotated[Author, Depends(insider)]) -> Response:
+    async def continues(author: Annotated[Author, Depends(insider)]) -> Response:
         """Resume the latest unfinished match."""
         await fulfil(PlainRequest.RESUME_MATCH, desk)
         publish()
@@ -179,13 +179,13 @@ def _planned(setting: MatchSetting) -> MatchPlan | tuple[FaultShown, ...]:
         return faults_of(error)
 
 
-def setting_of(said: NewMatch) -> tuple[MatchSetting | None, tuple[FaultShown, ...]]:
+def setting_of(body: NewMatch) -> tuple[MatchSetting | None, tuple[FaultShown, ...]]:
     """Return the settings of a match and no problems, or None and the problems."""
-    players = tuple(plain(name, MAX_NAME).strip() for name in said.players)
-    faults = _faults_of(said, players)
+    players = tuple(plain(name, MAX_NAME).strip() for name in body.players)
+    faults = _faults_of(body, players)
     if faults:
         return None, faults
-    return MatchSetting(said.game, tuple(said.options.items()), players, TileSet(said.set)), ()
+    return MatchSetting(body.game, tuple(body.options.items()), players, TileSet(body.set)), ()
 
 
 def shown_setting(setting: MatchSetting | None) -> NewMatch | None:
@@ -199,12 +199,12 @@ def shown_setting(setting: MatchSetting | None) -> NewMatch | None:
     return None
 
 
-def _faults_of(said: NewMatch, players: tuple[str, ...]) -> tuple[FaultShown, ...]:
-    faults = list(checked(said.game, said.options, len(players)).faults)
+def _faults_of(body: NewMatch, players: tuple[str, ...]) -> tuple[FaultShown, ...]:
+    faults = list(checked(body.game, body.options, len(players)).faults)
     if not all(players):
         faults.append(FaultShown("players", phrase("each player needs a name")))
     faults += (FaultShown("players", text) for text in name_problems(players))
-    if said.set not in {tile_set.value for tile_set in TileSet}:
+    if body.set not in {tile_set.value for tile_set in TileSet}:
         faults.append(FaultShown("set", phrase("expected {allowed}", allowed=either(TileSet))))
     return tuple(faults)
 
@@ -216,9 +216,9 @@ def not_begun(faults: tuple[FaultShown, ...], language: str) -> Response:
     return Response(as_json(NotBegun(plain(text), shown), language), 422, media_type="application/json")
 
 
-async def fulfil(wish: TableRequest, desk: Requests) -> None:
+async def fulfil(request: TableRequest, desk: Requests) -> None:
     """Submit a request and wait until the table has handled it. Raises the errors of `answer_to`."""
-    await answer_to(wish, desk, _ANSWERS_WITHIN_S, phrase("the table does not respond"))
+    await answer_to(request, desk, _ANSWERS_WITHIN_S, phrase("the table does not respond"))
 
 
 def _pair(text: str) -> tuple[str, str]:

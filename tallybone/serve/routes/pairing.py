@@ -62,9 +62,9 @@ def pairing_routes(access: Access, address: Address) -> APIRouter:
         return PairingShown(url, qr_rows(url), CODE_LASTS_S)
 
     @router.post("/pair", status_code=204)
-    async def pair(said: Annotated[Pair, Body()], request: Request) -> Response:
+    async def pair(body: Annotated[Pair, Body()], request: Request) -> Response:
         """Enter with a code."""
-        return come_in_by_code(request, access, said.code, said.name)
+        return come_in_by_code(request, access, body.code, body.name)
 
     return router
 

@@ -51,7 +51,7 @@ class PanelShown:
     screen: tuple[str, ...]
     buttons: tuple[str, ...]
     pressed: tuple[str, ...]
-    hears: bool
+    detects_knocks: bool
     knocked: bool
 
 
@@ -80,17 +80,22 @@ def panel_routes(access: Access, parts: ServedParts, clock: Callable[[], int]) -
             LedsShown(group.shows.value, tuple(_hex(colour) for colour in group.colours)) for group in look.leds
         )
         return PanelShown(
-            leds, look.screen, look.buttons, tuple(sorted(look.pressed)), hears=look.hears, knocked=look.is_knocked
+            leds,
+            look.screen,
+            look.buttons,
+            tuple(sorted(look.pressed)),
+            detects_knocks=look.detects_knocks,
+            knocked=look.is_knocked,
         )
 
     @router.post("/panel", status_code=204)
-    async def press(said: Annotated[PanelPress, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
+    async def press(body: Annotated[PanelPress, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
         """Press a virtual button, or knock on the table."""
         try:
-            if said.button is None and parts.now.panel.hears:
+            if body.button is None and parts.now.panel.detects_knocks:
                 parts.now.panel.knock(clock())
-            elif said.button is not None and parts.now.panel.has_button(said.button):
-                parts.now.panel.press(said.button, clock())
+            elif body.button is not None and parts.now.panel.has_button(body.button):
+                parts.now.panel.press(body.button, clock())
             else:
                 raise HTTPException(404, phrase("there is no such virtual part"))
         except (ButtonError, KnockError) as error:
@@ -121,9 +126,9 @@ def parts_test_routes(access: Access, test: PartsTest, desk: Requests) -> APIRou
         return Response(status_code=204)
 
     @router.post("/parts/test/answer", status_code=204)
-    async def answer(said: Annotated[Answer, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
+    async def answer(body: Annotated[Answer, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
         """Answer the current question of the parts test. 409 if this answer is not accepted now."""
-        if not test.answer(said.key):
+        if not test.answer(body.key):
             raise HTTPException(409, phrase("this is not the current question"))
         return Response(status_code=204)
 

@@ -94,9 +94,9 @@ def settings_routes(house: HouseFile, owner: Owner) -> APIRouter:
         return author
 
     @router.post("/owner/login", status_code=204)
-    async def login(said: Annotated[Password, Body()], request: Request) -> Response:
+    async def login(body: Annotated[Password, Body()], request: Request) -> Response:
         """Sign in with the owner's password for half an hour."""
-        return await owner.let_in(said.password, request)
+        return await owner.let_in(body.password, request)
 
     @router.get("/settings")
     async def settings(request: Request) -> SettingsShown:
@@ -112,17 +112,17 @@ def settings_routes(house: HouseFile, owner: Owner) -> APIRouter:
 
     @router.put("/settings", status_code=204, responses=NOT_BEGUN)
     async def change(
-        said: Annotated[Settings, Body()], author: Annotated[Author, Depends(only_owner)], lang: Language = "en"
+        body: Annotated[Settings, Body()], author: Annotated[Author, Depends(only_owner)], lang: Language = "en"
     ) -> Response:
         """Change the settings, with effect from the next match."""
-        setting, faults = (None, ()) if said.usual is None else setting_of(said.usual)
+        setting, faults = (None, ()) if body.usual is None else setting_of(body.usual)
         if faults:
             return not_begun(faults, lang)
-        keep_bytes = None if said.keep_gb is None else said.keep_gb * _GB
+        keep_bytes = None if body.keep_gb is None else body.keep_gb * _GB
         try:
             await asyncio.to_thread(
                 house.change,
-                lambda held: replace(held, keep_bytes=keep_bytes, language=said.language, usual=setting),
+                lambda held: replace(held, keep_bytes=keep_bytes, language=body.language, usual=setting),
             )
         except OSError as error:
             raise HTTPException(503, phrase("cannot save: {why}", why=error.strerror or error)) from error

@@ -67,11 +67,11 @@ export class CameraView {
 
   /** Write what the camera sees, and the age of an old picture. */
   tell() {
-    const { eye } = this.snapshot;
+    const { reader } = this.snapshot;
     const old = this.age_s < OLD_S ? "" : say("last picture {ago}", { ago: agoOf(this.age_s) });
-    const words = [old, eye?.lost ?? eye?.text].filter(Boolean).join("; ");
+    const words = [old, reader?.lost ?? reader?.text].filter(Boolean).join("; ");
     // Without a complaint, the words begin with the name of the camera, which keeps its small letter.
-    write(byId("eye"), old || eye?.lost ? sentence(words, []) : words);
+    write(byId("eye"), old || reader?.lost ? sentence(words, []) : words);
   }
 
   see(isSeen) {

@@ -61,10 +61,10 @@ export class HealthView {
 }
 
 /** Return the list item of a finding. */
-export function findingOf({ part, grade, text: words, mend, commands }) {
+export function findingOf({ part, grade, text: words, remedy, commands }) {
   const [, sign] = GRADES[grade];
   const head = make("p", { class: "finding-head" }, make("span", { class: "sign", "aria-hidden": "true" }, sign), make("strong", {}, foreign(sentence(part, []))), make("small", {}, say(GRADES[grade][0])));
-  const help = mend === "" ? null : make("p", {}, foreign(mend));
+  const help = remedy === "" ? null : make("p", {}, foreign(remedy));
   const typed = commands.map((one) => make("code", {}, one));
   return make("li", { class: "card finding", "data-grade": grade }, head, make("p", {}, make("bdi", {}, ...breakable(words))), help, ...typed);
 }

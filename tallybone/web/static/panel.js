@@ -13,15 +13,15 @@ const LEDS = { seats: later("LEDs of the seats"), status: later("Status LED"), d
  * Draw the panel.
  *
  * @param root Element to draw in; stays empty without virtual parts.
- * @param shown {leds, screen, buttons, pressed, hears, knocked}.
+ * @param shown {leds, screen, buttons, pressed, detects_knocks, knocked}.
  * @param press Called with the name of a button, or null for a knock.
  */
-export function drawPanel(root, { leds, screen, buttons, pressed, hears, knocked }, press) {
+export function drawPanel(root, { leds, screen, buttons, pressed, detects_knocks: detectsKnocks, knocked }, press) {
   const parts = [];
   if (leds.length > 0) parts.push({ kind: "leds", leds });
   if (screen.length > 0) parts.push({ kind: "screen", screen });
   if (buttons.length > 0) parts.push({ kind: "buttons", buttons, pressed });
-  if (hears) parts.push({ kind: "knock", knocked });
+  if (detectsKnocks) parts.push({ kind: "knock", knocked });
   root.hidden = parts.length === 0;
   if (root.childElementCount === 0) root.append(make("section", { class: "card", "aria-labelledby": "panel-title" }, make("h3", { id: "panel-title" }, say("Virtual panel")), make("div", { class: "panel" })));
   keep(root.querySelector(".panel"), parts, (one) => one.kind, (one) => DRAWN[one.kind](one, press));

@@ -22,10 +22,10 @@ export class Scenes {
   }
 
   /** Play the scene of a snapshot after *delay* milliseconds. Messages of the first snapshot are old. */
-  show({ told, last, match, players }, delay) {
+  show({ messages, last, match, players }, delay) {
     const newest = this.newest;
-    this.newest = told[0]?.id ?? 0;
-    const message = newest === null ? undefined : told.find(({ id, scene }) => id > newest && scene !== null);
+    this.newest = messages[0]?.id ?? 0;
+    const message = newest === null ? undefined : messages.find(({ id, scene }) => id > newest && scene !== null);
     if (message === undefined || isStill()) return;
     const seat = message.scene === "match" ? match.winner : last?.seat;
     const name = message.scene === "block" ? undefined : players.find((player) => player.seat === seat)?.name;

@@ -94,8 +94,8 @@ function aboutOf(player) {
 }
 
 /** Return the last message, or null if there is none or it is shown as the question or the turn. After the match, no note replaces its winner. */
-function toldOf({ told, question, match, waits_for: waits }) {
-  const newest = told.find((one) => !match.over || one.kind !== "note") ?? null;
+function toldOf({ messages, question, match, waits_for: waits }) {
+  const newest = messages.find((one) => !match.over || one.kind !== "note") ?? null;
   const isShown = (newest?.kind === "unclear" && question !== null) || newest?.text === waits;
   return isShown ? null : newest;
 }

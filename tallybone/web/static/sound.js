@@ -59,9 +59,9 @@ export class Sound {
 }
 
 /** Return the name of the sound for what changed between two snapshots, or null. */
-function newsOf(before, { told, question, last }) {
-  const newest = before.told[0]?.id ?? 0;
-  const sounds = told.filter((one) => one.id > newest).map((one) => SCENES[one.scene]);
+function newsOf(before, { messages, question, last }) {
+  const newest = before.messages[0]?.id ?? 0;
+  const sounds = messages.filter((one) => one.id > newest).map((one) => SCENES[one.scene]);
   for (const name of ["match", "hand"]) if (sounds.includes(name)) return name;
   if (question !== null && question.topic !== before.question?.topic) return "question";
   if (last === null || last.seq <= (before.last?.seq ?? 0)) return null;

@@ -39,10 +39,10 @@ export class Voice {
 }
 
 /** Return the spoken text: the last play with its points, later messages, and the turn. */
-function spoken({ last, told, question, waits_for: waits }) {
+function spoken({ last, messages, question, waits_for: waits }) {
   const points = last?.points ?? 0;
   const play = points > 0 ? say("{what}, scores {points}", { what: last.what, points }) : last?.what;
-  const after = told[0] !== undefined && told[0].text !== last?.text ? told[0].text : null;
+  const after = messages[0] !== undefined && messages[0].text !== last?.text ? messages[0].text : null;
   return [play, after, question?.text ?? waits].filter(Boolean).join(". ");
 }
 

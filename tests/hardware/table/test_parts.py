@@ -267,7 +267,7 @@ def test_virtual_parts_are_on_the_panel() -> None:
     parts = Parts(config, PartOpener(PinLibrary.LGPIO, panel, lambda: 0), clock=lambda: 0)
     try:
         parts.show(STATE, PAGE)
-        soon(lambda: panel.has_button("undo") and panel.hears)
+        soon(lambda: panel.has_button("undo") and panel.detects_knocks)
         panel.press("undo", 3)
         panel.knock(4)
         assert len(read_inputs(parts, 2)) == 2

@@ -21,7 +21,7 @@ LEDS = VirtualLedsSettings(driver="virtual", shows=LedsRole.SEATS, count=2)
 
 def test_unopened_parts_are_not_on_the_panel() -> None:
     panel = VirtualPanel(("undo",))
-    assert panel.look(0) == PanelLook((), (), (), frozenset(), hears=False, is_knocked=False)
+    assert panel.look(0) == PanelLook((), (), (), frozenset(), detects_knocks=False, is_knocked=False)
     assert not panel.has_button("undo")
     panel.press("undo", 0)
     panel.knock(0)

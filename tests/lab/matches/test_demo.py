@@ -25,7 +25,7 @@ def reader_of(looks: Iterator[TableView]) -> TableReader:
 
 def demo(options: DemoOptions, reader: TableReader | None = None) -> tuple[int, str]:
     out = StringIO()
-    code = show_demo(options, eye=reader, console=Console(file=out, width=100))
+    code = show_demo(options, reader=reader, console=Console(file=out, width=100))
     return code, out.getvalue()
 
 
@@ -109,7 +109,7 @@ def test_a_terminal_shows_a_live_board_at_human_pace() -> None:
     out = StringIO()
     console = Console(file=out, force_terminal=True, width=80, height=24, color_system="truecolor", no_color=False)
     code = show_demo(
-        DemoOptions(seed=4, plays=2, speed=2.0), eye=reader_of(views(4)), console=console, wait=waited.append
+        DemoOptions(seed=4, plays=2, speed=2.0), reader=reader_of(views(4)), console=console, wait=waited.append
     )
     assert code == 0
     # The board is drawn once more when the live display ends.
@@ -122,7 +122,7 @@ def test_a_terminal_without_colour_shows_plain_lines() -> None:
     out = StringIO()
     console = Console(file=out, force_terminal=True, width=80, height=24, no_color=True)
     show_demo(
-        DemoOptions(seed=4, plays=1), eye=reader_of(views(4)), console=console, wait=lambda _: pytest.fail("waited")
+        DemoOptions(seed=4, plays=1), reader=reader_of(views(4)), console=console, wait=lambda _: pytest.fail("waited")
     )
     assert "  1  " in out.getvalue()
 

@@ -59,8 +59,8 @@ def test_a_device_of_root_has_no_group_command() -> None:
 def test_commands_for_missing_devices() -> None:
     assert finding_for(ABSENT).commands == ("ls -l /dev/serial/by-id",)
     assert check_device("camera", "/dev/video0", ABSENT, ANN).commands == ("ls -l /dev/v4l/by-id",)
-    assert "Only a Raspberry Pi" in finding_for(ABSENT, "/dev/gpiochip0").mend
-    assert "SPI" in finding_for(ABSENT, "/dev/spidev0.0").mend
+    assert "Only a Raspberry Pi" in finding_for(ABSENT, "/dev/gpiochip0").remedy
+    assert "SPI" in finding_for(ABSENT, "/dev/spidev0.0").remedy
 
 
 def test_an_unstable_device_name_is_a_warning() -> None:

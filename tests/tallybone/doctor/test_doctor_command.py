@@ -49,7 +49,7 @@ def test_json_is_a_single_object(tmp_path: Path) -> None:
     code, out = run_doctor(table(tmp_path), FakeProbes(), as_json=True)
     values = json.loads(out)
     assert (code, values["well"], out.count("\n")) == (0, True, 1)
-    assert {"part", "grade", "text", "mend", "commands"} == set(values["findings"][0])
+    assert {"part", "grade", "text", "remedy", "commands"} == set(values["findings"][0])
 
 
 def test_all_errors_of_the_file_are_reported_and_the_rest_is_checked(tmp_path: Path) -> None:

@@ -88,10 +88,10 @@ def test_held_noisy_and_busy_parts_are_explained() -> None:
     held = check_opened("buttons", PartTrial(details="9", held=("call 1", "next")))
     assert (held.grade, held.text) == (Grade.WARNING, "held down, or wired wrongly: call 1, next")
     noisy = check_opened("knock", PartTrial(details="piezo-pin", hits=8))
-    assert (noisy.grade, "trimmer" in noisy.mend) == (Grade.WARNING, True)
+    assert (noisy.grade, "trimmer" in noisy.remedy) == (Grade.WARNING, True)
     assert check_opened("knock", PartTrial(details="piezo-pin", hits=1)).grade is Grade.OK
     assert check_opened("display", PartTrial(doubt="no response")).grade is Grade.WARNING
-    assert "Is a game running?" in check_opened("LEDs", PartTrial("LED 0 cannot have its pin: 'GPIO busy'")).mend
+    assert "Is a game running?" in check_opened("LEDs", PartTrial("LED 0 cannot have its pin: 'GPIO busy'")).remedy
 
 
 @pytest.mark.parametrize("columns", [80])
@@ -119,7 +119,7 @@ def test_only_problems_make_the_result_negative() -> None:
 
 def test_json_has_all_findings() -> None:
     values = json.loads(json.dumps(as_values((problem("g", "h", "i", "j", "k"),))))
-    found = {"part": "g", "grade": "problem", "text": "h", "mend": "i", "commands": ["j", "k"]}
+    found = {"part": "g", "grade": "problem", "text": "h", "remedy": "i", "commands": ["j", "k"]}
     assert values == {"well": False, "findings": [found]}
 
 

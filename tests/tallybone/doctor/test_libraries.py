@@ -47,7 +47,7 @@ def test_libraries_are_installed_by_pip_or_apt() -> None:
 
 def test_a_venv_without_system_packages_is_recreated() -> None:
     found = missing("picamera2", ALONE)
-    assert "cannot access" in found.mend
+    assert "cannot access" in found.remedy
     assert found.commands == (
         "sudo apt install python3-picamera2",
         "python3 -m venv --system-site-packages /opt/t/.venv",
@@ -56,13 +56,13 @@ def test_a_venv_without_system_packages_is_recreated() -> None:
 
 def test_the_empty_lgpio_of_pip_is_uninstalled() -> None:
     found = missing("lgpio", error="module 'lgpio' has no attribute 'gpiochip_open'")
-    assert "empty" in found.mend
+    assert "empty" in found.remedy
     assert found.commands == ("pip uninstall -y lgpio", "sudo apt install python3-lgpio")
 
 
 def test_an_incompatible_picamera2_differs_from_a_missing_one() -> None:
     found = missing("picamera2", error="numpy.dtype size changed, may indicate binary incompatibility")
-    assert "numpy 2" in found.mend
+    assert "numpy 2" in found.remedy
     assert found.commands == ("pip install --upgrade simplejpeg picamera2",)
 
 

@@ -31,7 +31,7 @@ def test_a_good_pi_has_no_findings() -> None:
 
 def test_32_bit_systems_and_old_pythons_are_problems() -> None:
     assert check_system(PI).text == "Raspberry Pi 4 Model B Rev 1.5, Debian GNU/Linux 13 (trixie), 64 bit, Python 3.13"
-    assert "64-bit" in check_system(replace(PI, bits=32)).mend
+    assert "64-bit" in check_system(replace(PI, bits=32)).remedy
     assert check_system(replace(PI, python=(3, 10))).grade is PROBLEM
     assert check_system(replace(PI, model="")).text.startswith("no Raspberry Pi, ")
 

@@ -83,7 +83,7 @@ def test_the_recorder_keeps_all_blocks_and_finds_no_knocks() -> None:
 def test_each_fault_of_a_microphone_is_a_warning_with_a_remedy(samples: Signal, text: str) -> None:
     (found,) = check_sound(sounds_of([SoundBlock(samples, 0, RATE_HZ)]))
     assert (found.grade, found.text.partition(" (")[0]) == (Grade.WARNING, text)
-    assert found.mend
+    assert found.remedy
 
 
 def test_several_faults_are_all_reported() -> None:

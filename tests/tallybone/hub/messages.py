@@ -20,7 +20,7 @@ def scores(*totals: int, names: tuple[str, ...] = ("Ann", "Ben"), **more: Any) -
         for seat, (name, total) in enumerate(zip(names, totals or (0, 0), strict=True))
     ]
     values = {
-        "v": 1,
+        "v": 2,
         "table": "t",
         "name": "Table 3",
         "tournament": None,
@@ -37,5 +37,5 @@ def scores(*totals: int, names: tuple[str, ...] = ("Ann", "Ben"), **more: Any) -
 
 
 def state(**more: Any) -> bytes:
-    values = {"v": 1, "match": "run-1", "hand": 2, "turn": 1, "question": None, "last": None, "at": None}
+    values = {"v": 2, "match": "run-1", "hand": 2, "turn": 1, "question": None, "last": None, "at": None}
     return json.dumps({**values, **more}).encode()

@@ -76,7 +76,7 @@ def test_rejects_other_topics(address: str) -> None:
         b"{",
         b"[" * 15_000,
         b'{"v":1}',
-        b'{"v":2,"players":[]}',
+        b'{"v":3,"players":[]}',
         b'{"v":1,"players":[1]}',
         b'{"v":1,"players":[{"name":"A","total":1e999}]}',
         b'{"v":1,"players":[{"name":"A","total":NaN}]}',

@@ -102,7 +102,7 @@ class TestWithBroker:
             b'{"v":1,"players":7}',
         ):
             tables.publish("bad", "scores", junk)
-        for junk in (b"\xff", b"{}", b"[1]", b'{"v":2}'):
+        for junk in (b"\xff", b"{}", b"[1]", b'{"v":3}'):
             tables.publish("bad", "state", junk)
         tables.publish("good", "availability", b"maybe")
         tables.table("last", 1, 2)

@@ -7,13 +7,13 @@ from typing import Any
 
 from tallybone.web.shapes import (
     CanShown,
-    EyeShown,
     LayoutShown,
     MarksShown,
     MatchShown,
     PlayerShown,
     PlayShown,
     QuestionShown,
+    ReaderShown,
     Snapshot,
     WhyShown,
 )
@@ -58,7 +58,7 @@ def shown(*totals: int, hand: int = 1, plays: tuple[PlayShown, ...] = (), **more
         (),
         CanShown(),
         WhyShown(),
-        EyeShown("", None),
+        ReaderShown("", None),
         "",
     )
     return replace(made, **more)

@@ -23,8 +23,8 @@ def kinds(before: Snapshot | None, after: Snapshot, *, is_same_match: bool = Tru
 def test_plays_and_points_have_the_new_total() -> None:
     play, points = between(shown(5, 0), shown(15, 0, plays=(played(3, points=10),)))
     assert play.kind is EventKind.PLAY
-    assert play.said["hand"] == 1
-    assert play.said["play"] == {
+    assert play.payload["hand"] == 1
+    assert play.payload["play"] == {
         "seq": 3,
         "kind": "play",
         "seat": 0,
@@ -37,7 +37,7 @@ def test_plays_and_points_have_the_new_total() -> None:
         "inferred": False,
     }
     expected = {"seat": 0, "name": "Ann", "points": 10, "total": 15, "provisional": False}
-    assert (points.kind, points.said) == (EventKind.POINTS, expected)
+    assert (points.kind, points.payload) == (EventKind.POINTS, expected)
 
 
 def test_marked_plays_and_points_are_provisional() -> None:
@@ -46,11 +46,11 @@ def test_marked_plays_and_points_are_provisional() -> None:
         shown(5, 0, plays=(played(3),)), shown(5, 0, plays=(replace(played(3), inferred=True),), match=marked)
     )
     assert changed.kind is EventKind.PLAY_CHANGED
-    assert changed.said["play"]["inferred"] is True  # type: ignore[index,call-overload]
+    assert changed.payload["play"]["inferred"] is True  # type: ignore[index,call-overload]
     (points,) = between(shown(5, 0), shown(15, 0, match=marked))
-    assert points.said["provisional"] is True
+    assert points.payload["provisional"] is True
     *_, ended = between(shown(140, 40), shown(150, 40, match=replace(match(over=True, winner=0), provisional=True)))
-    assert ended.said["provisional"] is True
+    assert ended.payload["provisional"] is True
 
 
 def test_unchanged_snapshots_give_no_events() -> None:
@@ -61,7 +61,7 @@ def test_a_corrected_play_changes_the_play_and_the_points() -> None:
     before, after = shown(10, 0, plays=(played(1, points=10),)), shown(0, 0, plays=(played(1, pips=(6, 3)),))
     changed, points = between(before, after)
     assert changed.kind is EventKind.PLAY_CHANGED
-    assert (points.kind, points.said["points"], points.said["total"]) == (EventKind.POINTS, -10, 0)
+    assert (points.kind, points.payload["points"], points.payload["total"]) == (EventKind.POINTS, -10, 0)
 
 
 def test_a_rename_and_a_swap_are_no_points_and_change_no_plays() -> None:
@@ -75,7 +75,7 @@ def test_a_rename_and_a_swap_are_no_points_and_change_no_plays() -> None:
 
 def test_a_removed_play_is_an_event() -> None:
     (gone,) = between(shown(0, 0, plays=(played(1), played(2))), shown(0, 0, plays=(played(1),)))
-    assert (gone.kind, gone.said["play"]) == (EventKind.PLAY_REMOVED, {"seq": 2})
+    assert (gone.kind, gone.payload["play"]) == (EventKind.PLAY_REMOVED, {"seq": 2})
 
 
 def test_a_new_hand_and_its_undo_repeat_no_plays() -> None:
@@ -87,12 +87,12 @@ def test_a_new_hand_and_its_undo_repeat_no_plays() -> None:
 def test_the_start_and_end_of_a_match_are_events() -> None:
     (started,) = between(lobby(0, 0), shown(), is_same_match=False)
     assert started.kind is EventKind.MATCH_BEGAN
-    assert started.said == {"game": "bones", "target": 150, "players": ["Ann", "Ben"]}
+    assert started.payload == {"game": "bones", "target": 150, "players": ["Ann", "Ben"]}
     assert kinds(shown(), lobby()) == [EventKind.MATCH_LEFT]
     over = shown(150, 40, match=match(over=True, winner=0))
     *_, ended = between(shown(140, 40), over)
     expected = {"seat": 0, "name": "Ann", "totals": [150, 40], "provisional": False}
-    assert (ended.kind, ended.said) == (EventKind.MATCH_OVER, expected)
+    assert (ended.kind, ended.payload) == (EventKind.MATCH_OVER, expected)
     assert kinds(over, lobby(150, 40)) == []
 
 

@@ -147,7 +147,7 @@ def test_all_findings_are_translated(language: str) -> None:
             webhook_found("http://127.0.0.1:1", try_webhook(hook), lost),
             webhook_found("http://127.0.0.1:1", None, lost),
         ):
-            for text in (finding.part, finding.text, finding.mend):
+            for text in (finding.part, finding.text, finding.remedy):
                 translated = in_language(text, language)
                 assert translated != text or text in ("", "mqtt://hub:1", "webhook") or "127.0.0.1" in text, text
                 assert "event" not in translated.replace("événement", "")

@@ -20,7 +20,7 @@ def test_scores_and_state_are_published_when_they_change() -> None:
     assert set(teller.follow(shown(0, 0, plays=(played(1),)), 1, AT).states) == {"state"}
     published = teller.follow(shown(10, 0, plays=(played(1, points=10),)), 1, AT)
     assert published.states["scores"] == {
-        "v": 1,
+        "v": 2,
         "table": "table-3",
         "name": "Table 3",
         "tournament": "spring",
@@ -44,9 +44,9 @@ def test_events_are_numbered_from_the_start_of_the_run() -> None:
     teller.follow(lobby(), 0, AT)
     first = teller.follow(shown(), 1, AT).events
     second = teller.follow(shown(5, 0, plays=(played(1, points=5),)), 1, AT).events
-    assert [event.said["seq"] for event in (*first, *second)] == [1, 2, 3]
-    assert second[1].said["event"] == "points"
-    assert {event.said["run"] for event in (*first, *second)} == {"run"}
+    assert [event.payload["seq"] for event in (*first, *second)] == [1, 2, 3]
+    assert second[1].payload["event"] == "points"
+    assert {event.payload["run"] for event in (*first, *second)} == {"run"}
 
 
 def test_a_match_keeps_its_id_in_the_lobby() -> None:
@@ -66,8 +66,8 @@ def test_the_grade_of_health_is_the_worst_of_its_findings() -> None:
     health = teller.health((warning("heat", "80 °C"), problem("camera", "gone", "plug it in")), AT).states["health"]
     assert health["grade"] == "problem"
     assert health["findings"] == [
-        {"part": "heat", "grade": "warning", "text": "80 °C", "mend": ""},
-        {"part": "camera", "grade": "problem", "text": "gone", "mend": "plug it in"},
+        {"part": "heat", "grade": "warning", "text": "80 °C", "remedy": ""},
+        {"part": "camera", "grade": "problem", "text": "gone", "remedy": "plug it in"},
     ]
 
 

@@ -34,11 +34,11 @@ def question(session: Session = ASKED) -> tuple[str, ...]:
 
 
 def after(*presses: Press, session: Session = ASKED, t_ns: int = 0) -> tuple[Choosing, list[Press | Answer]]:
-    choosing, meant = Choosing(), list[Press | Answer]()
+    choosing, intended = Choosing(), list[Press | Answer]()
     for press in presses:
         choosing, input_ = choosing.after(press, session, t_ns)
-        meant += [] if input_ is None else [input_]
-    return choosing, meant
+        intended += [] if input_ is None else [input_]
+    return choosing, intended
 
 
 def topic() -> str:
@@ -49,15 +49,15 @@ def topic() -> str:
 
 def test_next_cycles_through_the_choices() -> None:
     for steps in range(1, 2 * len(question()) + 1):
-        choosing, meant = after(*[NEXT] * steps)
-        assert meant == []
+        choosing, intended = after(*[NEXT] * steps)
+        assert intended == []
         assert choosing.shown(ASKED, 1) == (steps - 1) % len(question())
 
 
 def test_a_call_of_any_seat_takes_the_shown_choice() -> None:
     for call in (CALL, Press(Button.CALL, Seat(0)), Press(Button.CALL)):
-        choosing, meant = after(NEXT, NEXT, call)
-        assert meant == [Answer(1, topic())]
+        choosing, intended = after(NEXT, NEXT, call)
+        assert intended == [Answer(1, topic())]
         assert choosing.shown(ASKED, 1) is None
 
 
@@ -76,8 +76,8 @@ def test_it_stands_takes_the_likeliest_or_the_shown_choice() -> None:
 
 def test_other_buttons_keep_their_meaning() -> None:
     for button in set(Button) - {Button.NEXT, Button.CALL, Button.STANDS}:
-        choosing, meant = after(NEXT, Press(button))
-        assert meant == [Press(button)]
+        choosing, intended = after(NEXT, Press(button))
+        assert intended == [Press(button)]
         assert choosing.shown(ASKED, 1) == 0
 
 
@@ -96,8 +96,8 @@ def test_a_choice_belongs_to_a_single_question() -> None:
 def test_between_hands_next_deals_and_a_held_next_shows_the_choices() -> None:
     between = replace(opened(BONES, ("Ann", "Ben"))[0], questions=ASKED.questions)
     assert Choosing().after(NEXT, between, 0)[1] == NEXT
-    choosing, meant = Choosing().after(NEXT, between, 0, is_held=True)
-    assert meant is None
+    choosing, intended = Choosing().after(NEXT, between, 0, is_held=True)
+    assert intended is None
     assert choosing.shown(between, 1) == 0
 
 

@@ -13,7 +13,7 @@ from tallybone.session.inputs import Button, KnockHeard, Press
 from tests.hardware.table.reading import read_hardware
 
 
-def meant(name: str, kind: PressKind = PressKind.SHORT) -> tuple[Press, ...]:
+def intended(name: str, kind: PressKind = PressKind.SHORT) -> tuple[Press, ...]:
     return presses_meant(ButtonPress(name, PinPress(5, 5, kind)), 2)
 
 
@@ -26,7 +26,7 @@ def test_every_configurable_button_has_a_meaning() -> None:
     for config in (shared.buttons, own.buttons):
         for name in config.wired:
             button, _, player = name.partition(" ")
-            assert meant(name) == (Press(Button(button), Seat(int(player) - 1) if player else None),)
+            assert intended(name) == (Press(Button(button), Seat(int(player) - 1) if player else None),)
     assert set(shared.buttons.wired) == set(Button)
 
 
@@ -37,7 +37,7 @@ def test_names_of_buttons_round_trip() -> None:
 
 
 def test_the_button_of_an_unoccupied_seat_is_ignored() -> None:
-    assert meant("call 3") == ()
+    assert intended("call 3") == ()
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_the_button_of_an_unoccupied_seat_is_ignored() -> None:
     [(PressKind.SHORT, Button.CALL), (PressKind.LONG, Button.KNOCK), (PressKind.DOUBLE, Button.DRAW)],
 )
 def test_a_single_button_per_player_has_three_meanings(kind: PressKind, button: Button) -> None:
-    assert meant("call 2", kind) == (Press(button, Seat(1)),)
-    assert meant("call", kind) == (Press(button),)
+    assert intended("call 2", kind) == (Press(button, Seat(1)),)
+    assert intended("call", kind) == (Press(button),)
 
 
 def test_a_double_press_of_another_button_counts_twice() -> None:
-    assert meant("undo", PressKind.DOUBLE) == (Press(Button.UNDO), Press(Button.UNDO))
-    assert meant("undo", PressKind.LONG) == (Press(Button.UNDO),)
+    assert intended("undo", PressKind.DOUBLE) == (Press(Button.UNDO), Press(Button.UNDO))
+    assert intended("undo", PressKind.LONG) == (Press(Button.UNDO),)
 
 
 def test_a_knock_belongs_to_the_seat_at_its_side() -> None:

@@ -86,7 +86,7 @@ class Played:
         for _ in range(REPORTED_WITHIN_S * 2):
             self.passes(0.5)
         assert any(fault.value in note for note in self.notes[noted:])
-        assert self.live.now.eye == "no camera"
+        assert self.live.now.reader == "no camera"
         assert not self.live.now.is_healthy
         self.scene.show(picture_of(number))
         for _ in range(FAULT_S // 5 - 1):

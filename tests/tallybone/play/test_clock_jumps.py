@@ -181,7 +181,8 @@ def test_a_clock_jump_in_a_match_affects_neither_scores_nor_logins(wall: Wall, t
             assert client.put("/settings", json={}).status_code == 204
             shown = client.get("/state").json()
             assert [player["total"] for player in shown["players"]] == [5 * number, 0]
-            assert [entry["id"] for entry in shown["told"]] == list(range(len(shown["told"]), 0, -1)), "newest first"
+            ids = [entry["id"] for entry in shown["messages"]]
+            assert ids == list(range(len(ids), 0, -1)), "newest first"
         for passed_s, status in ((LASTS_S - 60, 200), (120, 401)):
             wall.passed_s += passed_s
             assert act(client, type="points", seat=1, points=5).status_code == status, "cookies expire by elapsed time"

@@ -64,7 +64,7 @@ def test_lines_and_totals_are_marked_as_provisional() -> None:
     display, console = board()
     assert "~10" in "\n".join(drawn(display, now(marked), console))
     plain = Console(file=StringIO(), width=80)
-    PlainDisplay(plain).goes_on(marked)
+    PlainDisplay(plain).continues(marked)
     assert plain.file.getvalue() == "     the match goes on  (Ann ~10, Ben ~0)\n"  # type: ignore[attr-defined]
 
 
@@ -127,7 +127,7 @@ def test_without_a_terminal_announcements_are_lines_and_the_board_is_last() -> N
         assert isinstance(display, PlainDisplay)
         display.happened(OPENING)
         display.show(now())
-        display.goes_on(SESSION)
+        display.continues(SESSION)
         display.note("the camera is back")
     shown = out.getvalue()
     lines = shown.splitlines()
@@ -143,7 +143,7 @@ def test_json_output_has_a_line_per_announcement_and_no_notes() -> None:
     ambiguity = ASKED.open_question
     assert ambiguity is not None
     display.happened(replace(OPENING, announcements=(*SAID, ambiguity)))
-    display.goes_on(SESSION)
+    display.continues(SESSION)
     display.note("the camera is back")
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert lines[0]["event"] == "match_started"

@@ -75,7 +75,7 @@ class Script(Listener, Recorder):
     def happened(self, happened: Step) -> None:
         self.log.append("followed")
 
-    def goes_on(self, session: Session) -> None:
+    def continues(self, session: Session) -> None:
         pass
 
     def show(self, now: LiveState) -> None:
@@ -217,7 +217,7 @@ def test_a_camera_problem_and_its_end_are_reported_once() -> None:
     for _ in range(3):
         game.look()
     assert not game.now.is_healthy
-    assert game.now.eye == "no camera"
+    assert game.now.reader == "no camera"
     script.problem = None
     game.look()
     assert script.notes == ["usb:0 gives no pictures", "the camera is back"]

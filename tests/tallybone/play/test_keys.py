@@ -15,7 +15,7 @@ from tests.tallybone.in_question import asked
 SESSION = opened(BONES, ("Ann", "Ben"))[0]
 
 
-def meant(keys: str, session: Session = SESSION) -> list[KeyMeaning]:
+def intended(keys: str, session: Session = SESSION) -> list[KeyMeaning]:
     """Return the meanings of a sequence of keys."""
     found, waiting = [], Keys()
     for key in keys:
@@ -49,62 +49,62 @@ def prompt(keys: str) -> str:
     ],
 )
 def test_a_lower_case_letter_is_a_shared_button(key: str, button: Button) -> None:
-    assert meant(key) == [Press(button)]
+    assert intended(key) == [Press(button)]
 
 
 def test_a_capital_letter_and_a_number_are_a_players_button() -> None:
-    assert meant("K2D1") == [Press(Button.KNOCK, Seat(1)), Press(Button.DRAW, Seat(0))]
-    assert meant("K3") == []
+    assert intended("K2D1") == [Press(Button.KNOCK, Seat(1)), Press(Button.DRAW, Seat(0))]
+    assert intended("K3") == []
     assert "2 Ben" in prompt("K")
 
 
 def test_remaining_pips_are_entered_with_the_player_and_can_be_edited() -> None:
-    assert meant("p217\n") == [RevealPips(Seat(1), 17)]
-    assert meant("p219\x7f7\r") == [RevealPips(Seat(1), 17)]
-    assert meant("p2\n ") == [Press(Button.NEXT)]
-    assert meant("p3") == []
+    assert intended("p217\n") == [RevealPips(Seat(1), 17)]
+    assert intended("p219\x7f7\r") == [RevealPips(Seat(1), 17)]
+    assert intended("p2\n ") == [Press(Button.NEXT)]
+    assert intended("p3") == []
     assert "Ben: 17_" in prompt("p217")
 
 
 def test_a_total_is_corrected_with_the_player_and_the_new_total() -> None:
     assert SESSION.state.game is not None
     now = SESSION.state.game.totals[1]
-    assert meant(f"e2{now + 15}\n") == [Adjust(Seat(1), 15, "corrected total")]
-    assert meant(f"e2{now}\n") == []
+    assert intended(f"e2{now + 15}\n") == [Adjust(Seat(1), 15, "corrected total")]
+    assert intended(f"e2{now}\n") == []
     assert "Ben: 35_" in prompt("e235")
 
 
 def test_a_player_is_renamed_with_their_key_a_name_and_enter() -> None:
-    assert meant("n2Zoë Q\n") == [Rename(Seat(1), "Zoë Q")]
-    assert meant("n2Zoo\x7fe \r") == [Rename(Seat(1), "Zoe")]
-    assert meant("n2 \nk") == [Press(Button.KNOCK)]
+    assert intended("n2Zoë Q\n") == [Rename(Seat(1), "Zoë Q")]
+    assert intended("n2Zoo\x7fe \r") == [Rename(Seat(1), "Zoe")]
+    assert intended("n2 \nk") == [Press(Button.KNOCK)]
     assert "Ben: Zo_" in prompt("n2Zo")
 
 
 def test_two_players_change_places_with_their_keys() -> None:
-    assert meant("w12\n") == [Swap(Seat(0), Seat(1))]
+    assert intended("w12\n") == [Swap(Seat(0), Seat(1))]
     assert "change places with: Ann: 2_" in prompt("w12")
 
 
 def test_quitting_needs_confirmation() -> None:
-    assert meant("q") == []
-    assert meant("qq") == meant("qy") == [KeyCommand.QUIT]
-    assert meant("qnk") == [Press(Button.KNOCK)]
-    assert meant("?") == [KeyCommand.HELP]
+    assert intended("q") == []
+    assert intended("qq") == intended("qy") == [KeyCommand.QUIT]
+    assert intended("qnk") == [Press(Button.KNOCK)]
+    assert intended("?") == [KeyCommand.HELP]
 
 
 def test_a_number_only_answers_an_open_question() -> None:
-    assert meant("1") == []
+    assert intended("1") == []
     session = asked()
     question = session.open_question
     assert question is not None
-    assert meant("2", session) == [Answer(1, question.topic)]
-    assert meant(str(len(question.choices) + 1), session) == []
+    assert intended("2", session) == [Answer(1, question.topic)]
+    assert intended(str(len(question.choices) + 1), session) == []
     assert "answer" in footer(session)
 
 
 def test_unknown_keys_are_ignored() -> None:
-    assert meant("xyz\x00é²") == []
+    assert intended("xyz\x00é²") == []
 
 
 def test_the_footer_depends_on_the_phase_and_fits_a_small_terminal() -> None:

@@ -319,8 +319,8 @@ def test_what_was_learned_is_shown_and_can_be_deleted_during_a_match(table: Path
 
 def test_examples_that_would_do_harm_are_not_used(table: Path, caplog: pytest.LogCaptureFixture) -> None:
     # Sounds like the uncertain knocks are stored as others.
-    sure, alike = (tuple(map(rounded_embedding, sounds_of(24, knock, like=1))) for knock in (0.7, 0.4))
-    before = TableExamples(SHIPPED.name, (*sure[:6], *KNOCKS[1:3]), alike)
+    sure, same = (tuple(map(rounded_embedding, sounds_of(24, knock, like=1))) for knock in (0.7, 0.4))
+    before = TableExamples(SHIPPED.name, (*sure[:6], *KNOCKS[1:3]), same)
     save_learned(learned_path(table), before)
     used = list[Classifier]()
     with_a_pass(table, used).learn()

@@ -27,7 +27,7 @@ LOOK = PanelLook(
     SCREEN,
     tuple(buttons_of(2)),
     frozenset({"undo", "call 2"}),
-    hears=True,
+    detects_knocks=True,
     is_knocked=True,
 )
 
@@ -69,7 +69,7 @@ def test_leds_of_several_sets_are_named_by_their_role() -> None:
         LedsLook(LedsRole.SPELL, (OFF,)),
         LedsLook(LedsRole.DIRECTION, (OFF, WHITE)),
     )
-    lines = draw_panel(PanelLook(sets, (), (), frozenset(), hears=False, is_knocked=False), ("Ann", "Ben"))
+    lines = draw_panel(PanelLook(sets, (), (), frozenset(), detects_knocks=False, is_knocked=False), ("Ann", "Ben"))
     assert [line.plain.strip() for line in lines] == [
         "○ Ann  ○ Ben  ○ -",
         "○ spell  ○ clockwise  ● back",

@@ -180,7 +180,7 @@ def test_simulated_presses_go_through_the_panel_in_order() -> None:
     ]
     script = KeepingScript(*(given(item, 10 * at) for at, item in enumerate(inputs, start=1)), shot(100))
     parts = open_parts(HardwareSettings(), seats=2, clock=time.monotonic_ns, has_panel=True)
-    soon(lambda: parts.panel.hears and parts.panel.has_button("undo"))
+    soon(lambda: parts.panel.detects_knocks and parts.panel.has_button("undo"))
     listener = Listeners((parts.listener(), Apart(script)))
     sitting = Sitting(script.look, SESSION)
     game = LiveGame(script, sitting, script, listener, clock=time.monotonic_ns, max_per_s=10, parts=parts)

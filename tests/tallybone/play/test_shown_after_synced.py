@@ -33,7 +33,7 @@ class Screen(Listener):
     def happened(self, happened: Step) -> None:
         self.trace.append(("shown", len(happened.session.state.log) - 1))
 
-    def goes_on(self, session: Session) -> None:
+    def continues(self, session: Session) -> None:
         self.trace.append(("shown", len(session.state.log) - 1))
 
     def show(self, now: LiveState) -> None:

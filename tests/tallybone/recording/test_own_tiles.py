@@ -25,8 +25,8 @@ def reader() -> Reader:
 
 def test_a_recording_keeps_the_set_for_suitable_games(reader: Reader) -> None:
     kept = five_everywhere(reader_checksum())
-    assert recorded_set(kept, reader) == RecordedSet(6, kept.eye, kept.weights, kept.believed)
-    assert recorded_set(replace(kept, max_pips=9), reader) == RecordedSet(9, kept.eye, kept.weights, kept.believed)
+    assert recorded_set(kept, reader) == RecordedSet(6, kept.reader, kept.weights, kept.believed)
+    assert recorded_set(replace(kept, max_pips=9), reader) == RecordedSet(9, kept.reader, kept.weights, kept.believed)
     assert recorded_set(kept, replace(reader, max_pips=9)) is None
     assert recorded_set(None, reader) is None
     assert recorded_set(kept, replace(reader, max_pips=None)) is None
@@ -35,7 +35,7 @@ def test_a_recording_keeps_the_set_for_suitable_games(reader: Reader) -> None:
 
 def test_a_damaged_recorded_set_is_reported_and_not_used(reader: Reader) -> None:
     kept, complaints = five_everywhere(reader_checksum()), list[str]()
-    good = RecordedSet(6, kept.eye, kept.weights, kept.believed)
+    good = RecordedSet(6, kept.reader, kept.weights, kept.believed)
     assert as_recorded(reader, good, complaints.append).own_set is not None
     assert complaints == []
     assert as_recorded(reader, replace(good, weights="AAAA"), complaints.append) is reader

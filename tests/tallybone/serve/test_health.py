@@ -212,7 +212,7 @@ def test_findings_are_translated(language: str) -> None:
         dips = check_power(replace(machine, throttled=None, vitals=Vitals(((MachineTrouble.LOW_VOLTAGE, "", 0),))), 3)
         for finding in (*environment.health().findings, *others, *filter(None, ends), dips):
             foreign = ("usb:0: settled", "no such port", "")
-            for text in (finding.part, finding.text, finding.mend):
+            for text in (finding.part, finding.text, finding.remedy):
                 is_known = isinstance(text, Phrase) and text.key in catalogue(language)
                 assert is_known or text in foreign, text
 

@@ -56,7 +56,7 @@ def test_without_a_match_the_page_shows_the_camera(table: Served) -> None:
         wait_for_lobby(client)
         shown = client.get("/state").json()
         assert (shown["players"], shown["waits_for"]) == ([], "no match is being played")
-        assert shown["eye"]["text"] == "usb:0, 128 x 72"
+        assert shown["reader"]["text"] == "usb:0, 128 x 72"
         assert client.get("/picture.jpg").status_code == 404
         table.plugs.show()
         until(lambda: client.get("/picture.jpg").status_code == 200)
@@ -107,7 +107,7 @@ def test_an_ended_match_leaves_its_result_until_the_next_starts(table: Served) -
         fresh = client.get("/state").json()
         assert fresh["match"]["game"] == "draw"
         assert [player["total"] for player in fresh["players"]] == [0, 0]
-        assert [announcement["text"] for announcement in fresh["told"]] == ["match: Ann, Ben"], (
+        assert [announcement["text"] for announcement in fresh["messages"]] == ["match: Ann, Ben"], (
             "no announcements of the previous match"
         )
         assert fresh["version"] > shown["version"]

@@ -200,7 +200,7 @@ def test_an_invalid_watchdog_time_is_ignored(usec: str) -> None:
 def test_a_life_is_immutable() -> None:
     life = Life().after(Sign.PAGE, 5)
     assert life.missing(5, None) == (Sign.CAMERA,)
-    assert life.after(Sign.CAMERA, 6).told(7, None) == (
+    assert life.after(Sign.CAMERA, 6).reported(7, None) == (
         Life(camera_ns=6, page_ns=5, is_ready=True),
         ("READY=1",),
     )

@@ -50,17 +50,17 @@ SEEDS = (1, 2, 4, 5, 34)
 def boards(seed: int) -> tuple[Board, ...]:
     """Return the scoreboard of a demo after each step."""
     table, steps = game(seed)
-    session, shown, lying = Session(), [], tuple[SeenTile, ...]()
+    session, shown, outside = Session(), [], tuple[SeenTile, ...]()
     for step in steps:
         event: Input = step.event
         if step.is_seen:
-            event = placed(tile := newest_tile(table, step), before=lying)
-            lying = (*lying, tile)
+            event = placed(tile := newest_tile(table, step), before=outside)
+            outside = (*outside, tile)
         session, outcomes = feed(session, event, t_ns=session.t_ns + 3_000_000_000)
         assert session.state.game is not None
         summary = summarize(outcomes, session.state.game.players)
         shown.append(
-            Board(session.state.game, session.places.laid, PICTURE_PX, summary, eye="picture 3, read in 300 ms")
+            Board(session.state.game, session.places.laid, PICTURE_PX, summary, reader="picture 3, read in 300 ms")
         )
     return tuple(shown)
 

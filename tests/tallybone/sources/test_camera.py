@@ -23,7 +23,7 @@ from vision.tracking.watch import Frame
 
 MS = 1_000_000
 # The meaning of the only choice of a question before and after another look at the table.
-SEEN = ((Meaning(said=((Seat(0), 5),)),), (Meaning(said=((Seat(0), 10),)),))
+SEEN = ((Meaning(confirmed=((Seat(0), 5),)),), (Meaning(confirmed=((Seat(0), 10),)),))
 GREY = np.full((48, 64, 3), 90, np.uint8)
 
 

@@ -66,7 +66,7 @@ def test_a_play_without_a_crop_is_shown_from_the_current_picture() -> None:
         until(lambda: len(laid_in(client.get("/state").json()["plays"])) >= 2)
         seq = laid_in(client.get("/state").json()["plays"])[0]
         kept = client.get(f"/evidence/{seq}.jpg").content
-        table.page.feed.begin_anew()
+        table.page.feed.restart()
         now = client.get(f"/evidence/{seq}.jpg").content
         assert now == client.get(f"/tiles/{seq}.jpg").content != kept
 

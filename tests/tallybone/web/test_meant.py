@@ -59,7 +59,7 @@ def played(plays: int = 8) -> State:
     return [next(steps).state for _ in range(plays)][-1]
 
 
-def meant(request: dict[str, object], state: State, since: tuple[Event, ...] = ()) -> ByHand | Refused:
+def intended(request: dict[str, object], state: State, since: tuple[Event, ...] = ()) -> ByHand | Refused:
     found = meant_by(READ.validate_python(request), Session(state), Story().after(state), since)
     if isinstance(found, Refused):
         return found
@@ -75,19 +75,19 @@ def totals_after(state: State, event: object) -> tuple[int, ...]:
 
 def test_a_button_becomes_a_press() -> None:
     state = played()
-    assert meant({"type": "press", "button": "knock", "seat": 1}, state) == Press(Button.KNOCK, Seat(1))
-    assert meant({"type": "press", "button": "undo"}, state) == Press(Button.UNDO)
+    assert intended({"type": "press", "button": "knock", "seat": 1}, state) == Press(Button.KNOCK, Seat(1))
+    assert intended({"type": "press", "button": "undo"}, state) == Press(Button.UNDO)
 
 
 @pytest.mark.parametrize("button", [button.value for button in Button])
 def test_every_button_of_a_table_is_on_the_page(button: str) -> None:
-    assert meant({"type": "press", "button": button}, played()) == Press(Button(button))
+    assert intended({"type": "press", "button": button}, played()) == Press(Button(button))
 
 
 def test_corrected_pips_are_oriented_to_match_in_either_order() -> None:
     state = played()
     for pips in ((5, 6), (6, 5)):
-        event = meant({"type": "amend", "seq": FIRST, "pips": pips}, state)
+        event = intended({"type": "amend", "seq": FIRST, "pips": pips}, state)
         assert isinstance(event, Amend)
         after, _ = apply(state, event)
         assert after.game is not None
@@ -98,7 +98,7 @@ def test_corrected_pips_are_oriented_to_match_in_either_order() -> None:
 
 def test_corrected_pips_that_do_not_match_keep_their_order() -> None:
     state = played(2)
-    after, _ = apply(state, meant({"type": "amend", "seq": FIRST, "pips": (3, 2)}, state))  # type: ignore[arg-type]
+    after, _ = apply(state, intended({"type": "amend", "seq": FIRST, "pips": (3, 2)}, state))  # type: ignore[arg-type]
     assert after.game is not None
     node = after.game.layout.find(NodeId(FIRST))
     assert node is not None
@@ -108,12 +108,12 @@ def test_corrected_pips_that_do_not_match_keep_their_order() -> None:
 
 def test_a_corrected_seat_also_gets_the_points() -> None:
     state = played(1)
-    assert totals_after(state, meant({"type": "amend", "seq": LEADS, "seat": 1}, state)) == (0, 10)
+    assert totals_after(state, intended({"type": "amend", "seq": LEADS, "seat": 1}, state)) == (0, 10)
 
 
 def test_a_corrected_place_is_used() -> None:
     state = played(2)
-    event = meant({"type": "amend", "seq": FIRST, "at": {"seq": LEADS, "port": "W"}}, state)
+    event = intended({"type": "amend", "seq": FIRST, "at": {"seq": LEADS, "port": "W"}}, state)
     after, _ = apply(state, event)  # type: ignore[arg-type]  # an event
     assert after.game is not None
     node = after.game.layout.find(NodeId(FIRST))
@@ -123,56 +123,56 @@ def test_a_corrected_place_is_used() -> None:
 
 def test_repeated_corrections_of_points_use_a_single_adjustment() -> None:
     state = played(1)
-    first = meant({"type": "amend", "seq": LEADS, "points": 25}, state)
+    first = intended({"type": "amend", "seq": LEADS, "points": 25}, state)
     assert isinstance(first, Adjust)
     state, _ = apply(state, first)
-    again = meant({"type": "amend", "seq": LEADS, "points": 15}, state)
+    again = intended({"type": "amend", "seq": LEADS, "points": 15}, state)
     assert isinstance(again, Amend)
     assert totals_after(state, again) == (15, 0)
-    back = meant({"type": "amend", "seq": LEADS, "points": 10}, state)
+    back = intended({"type": "amend", "seq": LEADS, "points": 10}, state)
     assert isinstance(back, Remove)
     assert totals_after(state, back) == (10, 0)
 
 
 def test_a_missed_play_goes_to_the_matching_end() -> None:
     state = played(2)
-    event = meant({"type": "insert", "before": None, "seat": 0, "pips": [1, 3]}, state)
+    event = intended({"type": "insert", "before": None, "seat": 0, "pips": [1, 3]}, state)
     assert event == Play(Seat(0), Tile(1, 3), Spot(NodeId(FIRST), Port.E))
 
 
 def test_a_missed_play_before_another_is_inserted() -> None:
     state = played(3)
     without, _ = apply(state, Remove(Seq(FIRST)))
-    event = meant(
+    event = intended(
         {"type": "insert", "before": SECOND, "seat": 1, "pips": [1, 5], "at": {"seq": 3, "port": "E"}}, without
     )
     assert event == Insert(Seq(SECOND), Play(Seat(1), Tile(1, 5), Spot(NodeId(3), Port.E)))
 
 
 def test_a_tile_that_fits_at_two_ends_needs_a_place() -> None:
-    found = meant({"type": "insert", "seat": 1, "pips": [5, 6]}, played(1))
+    found = intended({"type": "insert", "seat": 1, "pips": [5, 6]}, played(1))
     assert isinstance(found, Refused)
     assert found == Refused(Refusal.SENSELESS, "the 6-5 fits at 2 ends: specify which")
 
 
 def test_missed_knocks_and_draws_are_inserted() -> None:
     state = played()
-    assert meant({"type": "insert", "before": FIRST, "kind": "knock", "seat": 1}, state) == Insert(
+    assert intended({"type": "insert", "before": FIRST, "kind": "knock", "seat": 1}, state) == Insert(
         Seq(FIRST), Knock(Seat(1))
     )
-    assert meant({"type": "insert", "before": FIRST, "kind": "draw", "seat": 1, "tiles": 2}, state) == Insert(
+    assert intended({"type": "insert", "before": FIRST, "kind": "draw", "seat": 1, "tiles": 2}, state) == Insert(
         Seq(FIRST), Draw(Seat(1), 2)
     )
 
 
 def test_an_action_can_be_removed_or_accepted() -> None:
     state = played()
-    assert meant({"type": "remove", "seq": SECOND}, state) == Remove(Seq(SECOND))
-    assert meant({"type": "stands", "seq": SECOND}, state) == ItStands(Seq(SECOND))
+    assert intended({"type": "remove", "seq": SECOND}, state) == Remove(Seq(SECOND))
+    assert intended({"type": "stands", "seq": SECOND}, state) == ItStands(Seq(SECOND))
 
 
 def test_points_are_given_by_hand() -> None:
-    found = meant({"type": "points", "seat": 1, "points": -5, "why": "too\u202e loud"}, played())
+    found = intended({"type": "points", "seat": 1, "points": -5, "why": "too\u202e loud"}, played())
     assert found == Adjust(Seat(1), -5, "too loud")
 
 
@@ -194,7 +194,7 @@ def test_points_are_given_by_hand() -> None:
     ],
 )
 def test_refuses_invalid_requests_with_a_message(request_body: dict[str, object]) -> None:
-    found = meant(request_body, played())
+    found = intended(request_body, played())
     assert isinstance(found, Refused)
     assert found.kind is Refusal.SENSELESS
     assert found.text
@@ -211,14 +211,14 @@ def test_refuses_invalid_requests_with_a_message(request_body: dict[str, object]
     ],
 )
 def test_a_missing_target_is_a_conflict(request_body: dict[str, object]) -> None:
-    found = meant(request_body, played())
+    found = intended(request_body, played())
     assert isinstance(found, Refused)
     assert found.kind is Refusal.CHANGED
 
 
 def test_refuses_to_undo_an_unseen_action() -> None:
     state = played()
-    found = meant({"type": "press", "button": "undo"}, state, since=state.log[-1:])
+    found = intended({"type": "press", "button": "undo"}, state, since=state.log[-1:])
     assert isinstance(found, Refused)
     assert found.kind is Refusal.CHANGED
 
@@ -226,34 +226,34 @@ def test_refuses_to_undo_an_unseen_action() -> None:
 def test_a_correction_is_accepted_during_play_but_not_with_another_correction() -> None:
     state = played()
     request_body: dict[str, object] = {"type": "amend", "seq": FIRST, "seat": 0}
-    assert isinstance(meant(request_body, state, since=state.log[-2:]), Amend)
-    found = meant(request_body, state, since=(Amend(Seq(FIRST), Knock(Seat(0))),))
+    assert isinstance(intended(request_body, state, since=state.log[-2:]), Amend)
+    found = intended(request_body, state, since=(Amend(Seq(FIRST), Knock(Seat(0))),))
     assert isinstance(found, Refused)
 
 
 def test_a_player_is_renamed_in_a_hand_but_changes_places_only_between_hands() -> None:
-    assert meant({"type": "rename", "seat": 0, "name": " Ada\n"}, played()) == Rename(Seat(0), "Ada")
+    assert intended({"type": "rename", "seat": 0, "name": " Ada\n"}, played()) == Rename(Seat(0), "Ada")
     swap: dict[str, object] = {"type": "swap", "seat": 0, "other": 1}
-    refused = meant(swap, played())
+    refused = intended(swap, played())
     assert isinstance(refused, Refused)
     assert refused.text == "players can change places between hands: finish this hand first"
     between = replay([MatchStart(BONES, ("Ann", "Ben"))])
-    assert meant(swap, between) == Swap(Seat(0), Seat(1))
+    assert intended(swap, between) == Swap(Seat(0), Seat(1))
 
 
 @pytest.mark.parametrize("name", ["", " \u202e", "ben"])
 def test_a_name_must_be_visible_and_unique(name: str) -> None:
-    assert isinstance(meant({"type": "rename", "seat": 0, "name": name}, played()), Refused)
+    assert isinstance(intended({"type": "rename", "seat": 0, "name": name}, played()), Refused)
 
 
 @pytest.mark.parametrize(
     "request_body", [{"type": "points", "seat": 0, "points": 5}, {"type": "rename", "seat": 0, "name": "Ada"}]
 )
 def test_an_unseen_swap_makes_a_request_for_a_seat_a_conflict(request_body: dict[str, object]) -> None:
-    found = meant(request_body, played(), since=(Swap(Seat(0), Seat(1)),))
+    found = intended(request_body, played(), since=(Swap(Seat(0), Seat(1)),))
     assert isinstance(found, Refused)
     assert found.kind is Refusal.CHANGED
-    assert not isinstance(meant(request_body, played(), since=(Knock(Seat(0)),)), Refused)
+    assert not isinstance(intended(request_body, played(), since=(Knock(Seat(0)),)), Refused)
 
 
 def test_plays_of_a_hand_keep_the_names_of_their_players_after_a_swap() -> None:
@@ -264,7 +264,7 @@ def test_plays_of_a_hand_keep_the_names_of_their_players_after_a_swap() -> None:
     assert plays[2].text.startswith("Ann plays 5-5")
     assert plays[2].seat == 1, "where Ann sits now"
     assert plays[-1].text == "Ben and Ann change places"
-    amended = meant({"type": "amend", "seq": plays[2].seq, "seat": 0}, state)
+    amended = intended({"type": "amend", "seq": plays[2].seq, "seat": 0}, state)
     assert amended == Amend(Seq(plays[2].seq), Play(Seat(1), Tile(5, 5))), "Ben sat at the second seat"
 
 
@@ -299,33 +299,33 @@ def test_the_incremental_story_equals_a_full_replay() -> None:
     for count in range(1, len(log) + 1):
         state = replay(log[:count])
         story = story.after(state)
-        assert story.told == history(state)
+        assert story.results == history(state)
         assert story.after(state) is story
-    assert Story().after(replay(log)).told == story.after(replay(log[:5])).after(replay(log)).told
-    assert [line.entry for line in story.told] == list(entries(story.state))
+    assert Story().after(replay(log)).results == story.after(replay(log[:5])).after(replay(log)).results
+    assert [line.entry for line in story.results] == list(entries(story.state))
 
 
 def test_inferred_actions_are_confirmed_one_by_one_or_together() -> None:
     state, _ = apply(played(), Inferred((Seq(FIRST), Seq(SECOND))))
-    assert meant({"type": "confirm", "seq": SECOND}, state) == Confirmed((Seq(SECOND),))
-    assert meant({"type": "confirm"}, state) == Confirmed((Seq(FIRST), Seq(SECOND)))
+    assert intended({"type": "confirm", "seq": SECOND}, state) == Confirmed((Seq(SECOND),))
+    assert intended({"type": "confirm"}, state) == Confirmed((Seq(FIRST), Seq(SECOND)))
 
 
 def test_refuses_to_confirm_an_action_that_is_not_inferred() -> None:
     state, _ = apply(played(), Inferred((Seq(FIRST),)))
     refused = Refused(Refusal.CHANGED, "already confirmed")
-    assert meant({"type": "confirm", "seq": SECOND}, state) == refused
-    assert meant({"type": "confirm"}, played()) == refused
+    assert intended({"type": "confirm", "seq": SECOND}, state) == refused
+    assert intended({"type": "confirm"}, played()) == refused
 
 
 def test_only_marks_that_the_page_has_seen_are_confirmed_together() -> None:
     before, _ = apply(played(), Inferred((Seq(FIRST),)))
     later = Inferred((Seq(SECOND),))
     state, _ = apply(before, later)
-    assert isinstance(meant({"type": "confirm"}, state, (later,)), Refused)
-    assert meant({"type": "confirm", "seq": FIRST}, state, (later,)) == Confirmed((Seq(FIRST),))
-    assert isinstance(meant({"type": "confirm", "seq": FIRST}, state, (Amend(Seq(FIRST), Knock(Seat(0))),)), Refused)
-    assert meant({"type": "confirm"}, state, (Knock(Seat(1)),)) == Confirmed((Seq(FIRST), Seq(SECOND)))
+    assert isinstance(intended({"type": "confirm"}, state, (later,)), Refused)
+    assert intended({"type": "confirm", "seq": FIRST}, state, (later,)) == Confirmed((Seq(FIRST),))
+    assert isinstance(intended({"type": "confirm", "seq": FIRST}, state, (Amend(Seq(FIRST), Knock(Seat(0))),)), Refused)
+    assert intended({"type": "confirm"}, state, (Knock(Seat(1)),)) == Confirmed((Seq(FIRST), Seq(SECOND)))
 
 
 def test_marks_do_not_break_the_incremental_story() -> None:
@@ -336,13 +336,13 @@ def test_marks_do_not_break_the_incremental_story() -> None:
     for count in range(1, len(log) + 1):
         state = replay(log[:count])
         story = story.after(state)
-        assert story.told == history(state)
-    assert [line.entry.seq for line in story.told if line.entry.inferred] == [LEADS]
-    assert Story().after(replay(log[:11])).told == history(replay(log[:11])), "several events at once"
+        assert story.results == history(state)
+    assert [line.entry.seq for line in story.results if line.entry.inferred] == [LEADS]
+    assert Story().after(replay(log[:11])).results == history(replay(log[:11])), "several events at once"
 
 
 def test_an_answer_must_name_an_offered_choice() -> None:
-    assert isinstance(meant({"type": "answer", "topic": "x", "choice": 3}, played()), Refused)
+    assert isinstance(intended({"type": "answer", "topic": "x", "choice": 3}, played()), Refused)
     assert Answer(0, "x") != Answer(1, "x")
 
 

@@ -92,4 +92,4 @@ def test_memory_is_bounded_after_fuzzing(asked: TrueTable) -> None:
         assert len(client.get(f"{API}/events").json()) <= 500
         shown = client.get(f"{API}/state")
         assert shown.status_code == 200
-        assert len(shown.json()["told"]) <= 12
+        assert len(shown.json()["messages"]) <= 12

@@ -88,7 +88,7 @@ def test_every_sentence_is_translated(guest: httpx.Client) -> None:
         announced = guest.get(f"{API}/events?lang={language}").json()
         plays = guest.get(f"{API}/plays?hand=1&lang={language}").json()
         shown = guest.get(f"{API}/state?lang={language}").json()
-        return [*(line["text"] for line in (*announced, *plays)), shown["waits_for"], shown["eye"]["text"]]
+        return [*(line["text"] for line in (*announced, *plays)), shown["waits_for"], shown["reader"]["text"]]
 
     english = sentences("en")
     assert len(english) > 20

@@ -21,7 +21,7 @@ def question_shown(table: TrueTable, *, chosen: int | None) -> QuestionShown | N
     """Return the snapshot of a question. *chosen* is the choice highlighted by the table's buttons."""
     session = table.live.session
     ambiguity = Ambiguity(None, phrase("what is the score?"), ("Ann 30", phrase("something else")))
-    question = Question(ambiguity, (Meaning(said=((Seat(0), 30),)), Meaning()))
+    question = Question(ambiguity, (Meaning(confirmed=((Seat(0), 30),)), Meaning()))
     now: LiveState = replace(table.live.now, session=replace(session, questions=(question,)), chosen=chosen)
     shown = snapshot_of(now, (), Story().after(session.state), version=1)
     return None if shown is None else shown.question

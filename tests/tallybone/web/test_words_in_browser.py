@@ -102,9 +102,9 @@ def test_a_correction_names_what_the_play_is_now(browser: Browser, part: str, ch
             named = f"{other}: 5-1"
             viewer.page.locator("#sheet .part", has_text="Who played it?").get_by_role("button", name=other).click()
         viewer.log_in()
-        told = viewer.toast()
-        assert told.startswith("Corrected: ")
-        assert told.endswith(f"{named}.")
+        messages = viewer.toast()
+        assert messages.startswith("Corrected: ")
+        assert messages.endswith(f"{named}.")
 
 
 def test_free_arms_of_a_starter_have_a_badge(browser: Browser) -> None:
@@ -158,7 +158,7 @@ def test_a_note_after_the_match_does_not_replace_its_winner(browser: Browser, pa
         snapshot["match"].update(over=True, winner=0, phase="match_over")
         won = {"id": 98, "t_ns": 1, "text": "Ann wins the match", "kind": "played", "seat": 0, "scene": None}
         note = {**won, "id": 99, "text": "the video has ended", "kind": "note", "seat": None}
-        snapshot["told"] = [note, won, *snapshot["told"]]
+        snapshot["messages"] = [note, won, *snapshot["messages"]]
 
     with served() as table, viewing(browser, table, path=path) as viewer:
         table.play(6)

@@ -51,7 +51,7 @@ class Silent(Listener):
     def happened(self, happened: Step) -> None:
         pass
 
-    def goes_on(self, session: Session) -> None:
+    def continues(self, session: Session) -> None:
         pass
 
     def show(self, now: LiveState) -> None:

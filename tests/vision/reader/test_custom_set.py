@@ -39,8 +39,8 @@ def test_learns_a_number_that_differs_only_in_colour_from_pictures() -> None:
     pips = np.array([(a, b) for a in range(7) for b in range(a, 7)])
     rng = np.random.default_rng(1)
     views = views_of(pips, rng)
-    alike = np.where(pips == 5, 4, pips)  # the pip features of both are the same
-    blind = views_of(alike, rng)
+    same = np.where(pips == 5, 4, pips)  # the pip features of both are the same
+    blind = views_of(same, rng)
     colors = np.where(pips == 5, 0.4, 0.3)[None, ..., None] + rng.normal(0, 0.01, (4, *pips.shape, 3))
     shown = Views(np.concatenate([colors, blind.seen], axis=3), blind.logs, pictures=3)
     assert misread(held_out(shown.without_pictures(), pips, RESTRAINT), pips) > 0.1

@@ -215,7 +215,7 @@ def test_starting_in_play_adopts_the_tiles_on_the_table() -> None:
 def test_nothing_is_read_during_motion() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
-    sitting.watch._eye = None  # type: ignore[assignment]  # any read now fails
+    sitting.watch._reader = None  # type: ignore[assignment]  # any read now fails
     sitting.show(play((), (THREE_FIVE,), THREE_FIVE.center_mm, Side.RIGHT)[1:])
     assert not sitting.views[-1].is_settled
 
@@ -223,7 +223,7 @@ def test_nothing_is_read_during_motion() -> None:
 def test_a_settled_table_is_read_once_and_again_only_while_unsure() -> None:
     sitting = Sitting()
     counts = {"feed": 0, "look_again": 0}
-    perception = sitting.watch._eye
+    perception = sitting.watch._reader
 
     class Counting(Perception):
         def feed(self, image: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> TableView:
@@ -238,7 +238,7 @@ def test_a_settled_table_is_read_once_and_again_only_while_unsure() -> None:
         def is_unsure(self) -> bool:
             return perception.is_unsure
 
-    sitting.watch._eye = Counting(reader())
+    sitting.watch._reader = Counting(reader())
     sitting.show(still((), 4))
     sitting.show(still((THREE_FIVE,), 30))
     assert counts["feed"] == 2
