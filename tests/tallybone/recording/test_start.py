@@ -60,11 +60,13 @@ def test_zones_are_written_if_present_and_read(older: dict[str, str]) -> None:
 
 def test_the_learned_set_is_written_and_read(older: dict[str, str]) -> None:
     start = replace(START, own_set=RecordedSet(9, "a1b2", "AAAA", 0.6))
-    own = '{"max_pips": 9, "eye": "a1b2", "weights": "AAAA", "believed": 0.6}'
+    own = '{"max_pips": 9, "reader": "a1b2", "weights": "AAAA", "believed": 0.6}'
     assert start.format() == with_checksum(older | {"own_set": own})
     assert SittingStart.parse(start.format()) == start
+    earlier = own.replace('"reader"', '"eye"')  # its name before 0.3
+    assert SittingStart.parse(with_checksum(older | {"own_set": earlier})) == start
     with pytest.raises(ValueError, match="believed"):
-        SittingStart.parse(with_checksum(older | {"own_set": '{"max_pips": 9, "eye": "a", "weights": ""}'}))
+        SittingStart.parse(with_checksum(older | {"own_set": '{"max_pips": 9, "reader": "a", "weights": ""}'}))
 
 
 def test_zones_outside_the_picture_are_refused(older: dict[str, str]) -> None:
