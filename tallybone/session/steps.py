@@ -227,7 +227,7 @@ class Steps:
     def _is_showing(self, course: MatchCourse, look: Observation) -> bool:
         """Return True if open tiles lie in front of a player who should not show any."""
         hand = course.game.hand
-        if hand is None or course.is_swept or not look.shown:
+        if hand is None or course.is_swept:
             return False
         if course.game.phase is Phase.PLAY:
             return any(look.shown)

@@ -62,13 +62,14 @@ def test_tiles_taken_by_a_hand_are_draws_of_the_player_to_move() -> None:
     assert not table.session.is_provisional
 
 
-def test_without_a_hand_a_tile_must_be_missing_twice() -> None:
+@pytest.mark.parametrize(("after_s", "is_second"), [(1.9, False), (2.0, True)])
+def test_without_a_hand_a_tile_must_be_missing_twice(after_s: float, *, is_second: bool) -> None:
     table = playing()
     gone = table.backs(1)
     table.take(*gone)
     assert draws(table) == []
-    table.look()
-    assert draws(table) == [Draw(Seat(1))]
+    table.look(after_s=after_s)  # an unchanged view counts as a second look after two seconds
+    assert draws(table) == [Draw(Seat(1))] * is_second
 
 
 def test_a_tile_overlooked_once_is_no_draw() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -19,10 +20,12 @@ from engine import (
     Domino,
     Event,
     ItStands,
+    Lead,
     MatchStart,
     NewHand,
     Phase,
     Play,
+    Remove,
     RevealPips,
     Rules,
     Seat,
@@ -34,9 +37,15 @@ from engine import (
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.observations import numbers_of
+from tallybone.session.places import Waiting
+from tallybone.session.put_right import adopting_events
+from tallybone.session.questions import Adoption, Meaning
 from tallybone.session.session import Session
 from tests.tallybone.session.gapped_table import GapAcrossDeal, GappedTable
+from tests.tallybone.session.test_open_hands import over
 from tests.tallybone.session.test_referee import lay, line, seen
+from tests.tallybone.session.test_table_changes import removed
+from tests.tallybone.session.zone_views import Table
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
 GAMES = (BONES, DRAW, ALLFIVES, BLOCK, SUPER)
@@ -186,6 +195,67 @@ def test_an_unseen_new_hand_is_adopted(rules: Rules) -> None:
         assert tiles_of(table.session) == on_table
         assert number_of(table.session) == 2
         assert table.session.is_provisional
+
+
+def asked(session: Session) -> tuple[str, ...]:
+    assert session.open_question is not None
+    return session.open_question.choices
+
+
+def test_the_choices_are_those_that_are_possible() -> None:
+    session = line(seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
+    going = [[f"hand {hand} goes on: it is {name}'s turn" for name in ("Brian", "Tom")] for hand in (1, 2)]
+    nothing, unshown = "leave everything unchanged", over_by_mistake(line(seen((3, 5), (0, 0))))
+    ended = with_mistakes(session, Abandon())
+    counted = with_mistakes(unshown, RevealPips(Seat(1), 5), NewHand())
+    assert phase_of(unshown) is Phase.REVEAL
+    for now, choices in (
+        (session, [*going[0], "hand 1 is over", "hand 2 has been dealt", nothing]),
+        (unshown, [*going[0], "hand 2 has been dealt", nothing]),
+        (ended, [*going[0], "hand 2 has been dealt", nothing]),
+        (with_mistakes(ended, NewHand()), [*going[1], *going[0], "hand 1 is over", nothing]),
+        (counted, [*going[1], *going[0], "hand 1 is over", nothing]),
+    ):
+        assert asked(chosen(now)) == tuple(choices)
+    assert asked(chosen(session, "is over")) == ("Brian is out", "Tom is out", "nobody can play", "it does not count")
+    table = Table(BONES, NewHand((4, 2), 22), Lead(Seat(0)), yard=22)
+    table.put(seen((3, 5), (0, 0)), side="bottom")
+    assert asked(chosen(table.session, "is over"))[:2] == ("Ben is out", "Ann is out")  # he has fewer tiles
+
+
+@pytest.mark.parametrize("turn", [Seat(0), Seat(1)])
+def test_a_player_who_was_not_out_has_another_tile(turn: Seat) -> None:
+    session = chosen(over().session, f"hand 1 goes on: it is {('Ann', 'Ben')[turn]}'s turn")
+    assert session.state.game is not None
+    assert session.state.game.hand is not None
+    assert (phase_of(session), session.state.game.hand.turn) == (Phase.PLAY, turn)
+    assert (session.state.game.hand.sizes, session.state.game.hand.boneyard) == ((3, 1), 23)
+
+
+def test_plays_of_missing_tiles_and_of_those_joined_to_them_are_taken_back() -> None:
+    first, second, third, other = (
+        seen(pips, (x, 0)) for pips, x in (((3, 5), 0), ((5, 4), 2), ((4, 1), 4), ((6, 3), -2))
+    )
+    whole = line(first, second, third, other)
+    for gone, left in ((second, (first, other)), (third, (first, second, other))):
+        session, _ = removed(whole, gone)
+        session = chosen(session, "hand 1 goes on: it is Tom's turn")
+        assert tiles_of(session) == Counter(Tile.of(*numbers_of(tile)) for tile in left)
+        assert (turn_of(session), phase_of(session)) == ("Tom", Phase.PLAY)
+        assert len(session.places.dismissed) == 3 - len(left)
+    known = whole.places.known
+    missing = replace(whole.places, known=(*known[:3], replace(known[3], is_missing=True)))
+    elsewhere = Waiting(seen((6, 3), (9, 9)))
+    for waiting, dismissed, events in (
+        ((elsewhere,), (), ()),
+        ((), (elsewhere.tile,), ()),
+        ((elsewhere,), (elsewhere.tile,), (Remove(Seq(known[3].node)),)),
+        ((Waiting(seen((4, 2), (9, 9))),), (), (Remove(Seq(known[3].node)),)),
+    ):
+        places = replace(missing, waiting=waiting, dismissed=dismissed)
+        assert adopting_events(whole.state, places, Meaning(adoption=Adoption.SAME_HAND)) == events
+    others = replace(whole.places, known=(*known[:2], known[3]))  # without the third, the last would be out of turn
+    assert adopting_events(whole.state, others, Meaning(adoption=Adoption.SAME_HAND)) == (Undo(Seq(known[2].node)),)
 
 
 def test_tiles_of_two_hands_are_not_mixed() -> None:

@@ -32,6 +32,7 @@ from engine import (
     Port,
     Redeal,
     RedealReason,
+    Rename,
     RevealPips,
     Rules,
     Scored,
@@ -42,7 +43,7 @@ from engine import (
     Undo,
     entries,
 )
-from tallybone.session.feeding import KNOCK_WAITS_NS, ONE_KNOCK_NS, PRESS_WAITS_NS, SURE_KNOCK, TILE_ECHOES_NS, feed
+from tallybone.session.feeding import KNOCK_WAITS_NS, PRESS_WAITS_NS, SURE_KNOCK, feed
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press, event_of
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Session
@@ -104,12 +105,6 @@ def test_a_loud_tile_is_no_pass() -> None:
     assert session.state.log[-1] == Play(Seat(1), Tile.parse("5-4"), Spot(NodeId(3), Port.E), 5)
 
 
-def test_a_knock_shortly_after_a_play_is_no_pass() -> None:
-    echo_s = 0.5 * TILE_ECHOES_NS / SECOND_NS
-    _, announcements = feed_timed(led(), (10.0, NEXT_LAID), (10.0 + echo_s, KnockHeard()), (20.0, BOTH))
-    assert passes(announcements) == []
-
-
 def test_a_pass_and_an_immediately_following_play_are_distinguished() -> None:
     session, announcements = feed_timed(led(), (10.0, KnockHeard()), (11.2, KnockHeard()), (11.9, NEXT_LAID))
     assert passes(announcements) == [1]
@@ -140,26 +135,100 @@ def test_a_knock_before_a_motion_is_a_pass() -> None:
     assert passes(announcements) == [1]
 
 
-def test_a_knock_waits_until_the_table_is_visible() -> None:
-    session, announcements = feed_timed(led(), (9.9, moving(9.5)), (10.0, KnockHeard()), (40.0, moving(9.5)))
-    assert passes(announcements) == []
-    _, announcements = feed_timed(session, (41.0, NOTHING_NEW))
-    assert passes(announcements) == [1]
+REST, LOST = NOTHING_NEW, replace(NOTHING_NEW, is_settled=False, lost="put the camera back")
+OUT_OF_TURN = Press(Button.KNOCK, Seat(0))
 
 
-def test_a_knock_waits_while_the_table_is_lost() -> None:
-    lost = replace(NOTHING_NEW, is_settled=False, lost="put the camera back")
-    waits = ((at_s, lost) for at_s in (9.0, 13.0, 40.0))
-    session, announcements = feed_timed(led(), (8.9, lost), (9.5, KnockHeard()), *waits)
-    assert passes(announcements) == []
-    _, announcements = feed_timed(session, (41.0, NOTHING_NEW))
-    assert passes(announcements) == [1]
+@pytest.mark.parametrize(
+    ("item", "views", "at_s"),
+    [  # views from 2.5 s on, until the time after which the table is at rest, and the time of the answer
+        *((OUT_OF_TURN, [], 6), (KnockHeard(Seat(1)), [], 5), (Knock(Seat(1)), [], 3)),
+        *(
+            (OUT_OF_TURN, [(moving(2.5), 4)], 6),
+            (OUT_OF_TURN, [(moving(2.5), 10)], 10),
+            (OUT_OF_TURN, [(LOST, 99)], 18),
+        ),
+        *((KnockHeard(Seat(1)), [(moving(2.5), 40)], 40), (KnockHeard(Seat(1)), [(LOST, 40)], 40)),
+        *((OUT_OF_TURN, [(replace(LOST, is_settled=True), 99)], 18), (Knock(Seat(1)), [(moving(2.5), 99)], 3)),
+        *((OUT_OF_TURN, [(None, 30)], 30), (KnockHeard(Seat(1)), [(None, 30)], 30), (Knock(Seat(1)), [(None, 30)], 3)),
+        *((OUT_OF_TURN, [(None, 4), (LOST, 99)], 18), (OUT_OF_TURN, [(None, 4.25), (LOST, 99)], 19.25)),
+        *((OUT_OF_TURN, [(None, 30), (moving(2.5), 99)], 45), (OUT_OF_TURN, [(None, 30), (moving(2.5), 40)], 40)),
+    ],
+)
+def test_an_input_waits_for_a_view_that_may_explain_it(
+    item: Press | KnockHeard | Knock, views: list[tuple[TableView | None, float]], at_s: float
+) -> None:
+    session = led()
+    for quarter in range(5, 4 * 60):
+        now_s = quarter / 4
+        shown = next((view for view, until_s in views if 2.5 <= now_s < until_s), NOTHING_NEW)
+        # Under hands, another input is needed to report a press: here a sound that counts for nothing.
+        whisper = KnockHeard(confidence=0.0) if shown not in (None, REST) and item == OUT_OF_TURN else None
+        for event in (item if now_s == 3 else None, shown, whisper):
+            if event is not None:
+                session, announcements = feed(session, event, t_ns=int(now_s * SECOND_NS))
+                if announcements:
+                    assert isinstance(announcements[0], Irregular if item == OUT_OF_TURN else Passed)
+                    assert now_s == at_s
+                    return
+    raise AssertionError("nothing was announced")
 
 
-def test_a_double_knock_is_a_single_pass() -> None:
-    twice_s = 0.5 * ONE_KNOCK_NS / SECOND_NS
-    _, announcements = feed_timed(led(), (10.0, KnockHeard()), (10.0 + twice_s, KnockHeard()), (20.0, NOTHING_NEW))
-    assert passes(announcements) == [1]
+@pytest.mark.parametrize(
+    ("first", "second", "after_s", "heard"),
+    [
+        *(
+            (1, 1, 0.69, [1]),
+            (1, 1, 0.7, [1, 1]),
+            (0, 1, 0.1, [0, 1]),
+            (None, None, 0.1, [None]),
+            (None, 1, 0.1, [None, 1]),
+        ),
+        *(("?", 1, 0.1, [1]), (1, "?", 0.1, [1]), ("?", "?", 0.1, [None]), (None, "?", 0.1, [None])),
+    ],
+)
+def test_the_second_sound_of_a_double_knock_is_not_another(
+    first: int | str | None, second: int | str | None, after_s: float, heard: list[int | None]
+) -> None:
+    session = led()
+    for at_s, seat in ((10.0, first), (10.0 + after_s, second)):
+        knock = KnockHeard(confidence=0.59) if seat == "?" else KnockHeard(None if seat is None else Seat(int(seat)))
+        session, _ = feed(session, knock, t_ns=round(at_s * SECOND_NS))
+    assert [(sound.seat, sound.confidence) for _, sound in session.heard] == [
+        (seat, 0.59 if first == second == "?" else 1.0) for seat in heard
+    ]
+    assert session.heard[0][0] == 10 * SECOND_NS
+
+
+@pytest.mark.parametrize(("after_s", "is_heard"), [(0.0, False), (0.29, False), (0.3, True)])
+def test_a_sound_shortly_after_a_tile_is_its_echo(after_s: float, *, is_heard: bool) -> None:
+    session, _ = feed(led(), NEXT_LAID, t_ns=10 * SECOND_NS)
+    session, _ = feed(session, KnockHeard(), t_ns=round((10 + after_s) * SECOND_NS))
+    assert bool(session.heard) is is_heard
+    looked, _ = feed(led(), NOTHING_NEW, t_ns=10 * SECOND_NS)  # a look without a new tile has no echo
+    assert feed(looked, KnockHeard(), t_ns=round((10 + after_s) * SECOND_NS))[0].heard
+
+
+@pytest.mark.parametrize(("after_s", "draws"), [(0.0, 2), (0.1, 1), (0.49, 1), (0.5, 2)])
+def test_the_second_of_two_equal_presses_at_once_is_not_another(after_s: float, draws: int) -> None:
+    session, _ = feed(led(BONES), NOTHING_NEW, t_ns=2 * SECOND_NS)
+    session, _ = feed(session, Press(Button.DRAW), t_ns=3 * SECOND_NS)
+    session, _ = feed(session, Press(Button.DRAW), t_ns=round((3 + after_s) * SECOND_NS))
+    session, _ = feed(session, NOTHING_NEW, t_ns=4 * SECOND_NS)
+    assert sum(isinstance(entry.action, Draw) for entry in entries(session.state)) == draws
+
+
+@pytest.mark.parametrize(("after_s", "marked", "asked"), [(1.9, 0, 0), (2.0, 1, 0), (5.9, 1, 0), (6.0, 1, 1)])
+def test_doubtful_totals_are_marked_after_two_seconds_and_asked_after_six(
+    after_s: float, marked: int, asked: int
+) -> None:
+    doubtful, _ = feed(led(BONES), placed(between((5, 4), (2, 0), 2), before=(FIRST,)), t_ns=10 * SECOND_NS)
+    assert (doubtful.doubtful_ns, doubtful.is_provisional) == (10 * SECOND_NS, True)
+    assert doubtful.seen is not None
+    session = doubtful
+    for at_s in (*(at for at in (2.0, 4.0) if at < after_s), after_s):
+        session, _ = feed(session, replace(doubtful.seen, changes=()), t_ns=round((10 + at_s) * SECOND_NS))
+    assert (len(session.state.inferred), len(session.questions)) == (marked, asked)
 
 
 def test_a_knock_out_of_turn_is_no_pass_until_the_player_before_has_passed() -> None:
@@ -191,12 +260,6 @@ def test_a_knock_before_drawing_keeps_the_turn() -> None:
     session, _ = feed_timed(session, (14.0, NEXT_LAID), (20.0, BOTH))
     assert [entry.action.seat for entry in entries(session.state) if isinstance(entry.action, Play)] == [0, 1]
     assert not session.state.irregular
-
-
-def test_the_clearer_sound_of_a_knock_counts() -> None:
-    faint, clear = KnockHeard(Seat(1), confidence=0.3), KnockHeard(Seat(1), confidence=0.9)
-    _, announcements = feed_timed(led(), (10.0, faint), (10.3, clear), (13.0, NOTHING_NEW))
-    assert passes(announcements) == [1]
 
 
 @pytest.mark.parametrize("wrong", [{"confidence": 1.1}, {"confidence": float("nan")}, {"strength": -1.0}])
@@ -325,16 +388,6 @@ def test_a_pass_pressed_during_a_motion_is_ordered_by_the_rules() -> None:
         assert session.questions == ()
 
 
-def test_an_unexplained_press_is_reported_within_three_seconds() -> None:
-    session, _ = feed(led(), NOTHING_NEW, t_ns=2 * SECOND_NS)
-    session, announcements = feed(session, Press(Button.KNOCK, Seat(0)), t_ns=3 * SECOND_NS)
-    assert announcements == ()
-    session, announcements = feed(session, NOTHING_NEW, t_ns=4 * SECOND_NS)
-    assert announcements == ()
-    _, announcements = feed(session, NOTHING_NEW, t_ns=3 * SECOND_NS + PRESS_WAITS_NS)
-    assert any(isinstance(announcement, Irregular) for announcement in announcements)
-
-
 def test_a_press_is_explained_by_the_next_view() -> None:
     session, _ = feed(session_with(TWOSET, Lead(Seat(0)), seats=4), NOTHING_YET, t_ns=SECOND_NS)
     session, _ = feed(session, Press(Button.CALL, Seat(0)), t_ns=2 * SECOND_NS)
@@ -461,6 +514,9 @@ def test_announcement_lines_have_words_and_totals() -> None:
         if isinstance(announcement, Passed)
     )
     assert (knocked["event"], knocked["text"], knocked["seat"]) == ("passed", "Ben knocks", 1)
+    assert "players" not in knocked
+    session, (renamed, *_) = feed(session, Rename(Seat(1), "Zoe"))
+    assert announcement_line(renamed, 9, session)["players"] == ["Ann", "Zoe"]
 
 
 def test_confirming_before_the_first_deal_changes_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from engine import (
     LeadRule,
     MatchStart,
     NewHand,
+    NodeId,
     Play,
     Port,
     Revised,
@@ -31,11 +33,13 @@ from engine import (
 )
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
-from tallybone.session.observations import is_at
-from tallybone.session.session import Announcement, Session
-from tallybone.session.touching import footprint_of, halves_of
+from tallybone.session.observations import FIRST_NAME, Observation, Piece, TablePieces, is_at, looked
+from tallybone.session.places import Known, Places, Waiting
+from tallybone.session.session import Announcement, Session, with_places
+from tallybone.session.touching import Laid, footprint_of, halves_of
+from tallybone.session.zones import SortedView
 from tests.tallybone.session.test_referee import lay, line, look, on_table, plays, problems, questions, seen
-from vision.reading import SeenTile
+from vision.reading import Face, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
 ALL = ("Ann", "Ben", "Cleo", "Dora")
@@ -103,6 +107,67 @@ def test_another_tile_is_played_in_place_of_one_taken_back() -> None:
     session, _ = lay(session, seen((5, 6), (2, 0)))
     assert plays(session) == ["5-3", "6-5@5-3E"]
     assert session.places.waiting == ()
+
+
+def test_a_resumed_session_has_the_places_of_the_recording() -> None:
+    first, last, waiting, other = (
+        seen((3, 5), (0, 0)),
+        seen((5, 4), (2, 0)),
+        seen((6, 6), (0, 9)),
+        seen((3, 1), (-9, 0)),
+    )
+    state = line(first, last).state
+    names = [node.id for node in state.game.layout.nodes] if state.game is not None else []
+    known = tuple(
+        Known(Laid(name, footprint_of(tile)), tile, is_settled=at == 1, is_missing=at == 1, name=int(name))
+        for at, (name, tile) in enumerate(zip(names, (first, last), strict=True))
+    )
+    fresh = Waiting(waiting, (Seat(1),), 5, FIRST_NAME)
+    places = Places(known, (fresh,), (other,), missing=2, own=3, other=1)
+    session = Session.resumed(state, places, t_ns=9)
+    assert with_places(session).places == places
+    assert [piece.name for piece in session.table.pieces] == [names[0], FIRST_NAME, FIRST_NAME + 1]
+    assert ([piece.name for piece in session.table.lost], session.table.next_name) == ([names[1]], FIRST_NAME + 2)
+    assert (list(session.idle), list(session.named), session.is_deaf) == ([FIRST_NAME + 1], [names[1]], True)
+    assert [each.seqs for each in session.path] == [(), (1,), (2,), (3,), (4,)]
+    assert (session.t_ns, session.is_provisional, session.questions) == (9, False, ())
+
+
+@pytest.mark.parametrize(
+    ("now", "changes", "stay", "moved", "fresh"),
+    [
+        ((None, None, None), {}, "ABC", "", 0),
+        ((None, ((5, 4), (2.49, 0)), None), {}, "ABC", "B", 0),
+        ((None, ((5, 4), (2.51, 0)), None), {}, "AC", "", 1),
+        ((None, ((5, 4), (2, 1.49)), None), {1: ChangeKind.MOVED}, "ABC", "B", 0),
+        ((None, ((5, 4), (2, 1.51)), None), {1: ChangeKind.MOVED}, "AC", "", 1),
+        ((None, ((5, 4), (2, 1.49)), None), {1: ChangeKind.PLACED}, "AC", "", 1),
+        ((None, ((5, 6), (2, 0)), None), {}, "ABC", "B", 0),
+        ((None, ((2, 6), (2, 0)), None), {}, "AC", "", 1),
+        ((((6, 5), (0, 0)), ((5, 2), (2, 0)), None), {}, "C", "", 2),  # most tiles differ: it is another layout
+        ((None, (), None), {}, "ABC", "", 0),  # turned face down
+        (((), (), None), {}, "C", "", 0),  # being shuffled
+    ],
+)
+def test_a_piece_is_followed_while_it_may_be_the_same_tile(
+    now: tuple[Any, ...], changes: dict[int, ChangeKind], stay: str, moved: str, fresh: int
+) -> None:
+    old = tuple(seen(pips, (x, 0)) for pips, x in (((3, 5), 0), ((5, 4), 2), ((4, 1), 4)))
+    watched = TablePieces(tuple(Piece(NodeId(at), tile) for at, tile in enumerate(old)))
+    tiles = [
+        tile if to is None else seen(*to) if to else SeenTile(Face.DOWN, tile.corners_px, ())
+        for to, tile in zip(now, old, strict=True)
+    ]
+    view = TableView(tuple(tiles), (), tuple(Change(kind, tiles[at], old[at]) for at, kind in changes.items()))
+    table, look = looked(watched, SortedView(view), Observation(0))
+    assert [piece.name for piece in table.pieces if piece.name < FIRST_NAME] == ["ABC".index(name) for name in stay]
+    assert [piece.name for piece in look.moved] == ["ABC".index(name) for name in moved]
+    assert look.gone == tuple(at for at, name in enumerate("ABC") if name not in stay)
+    assert [piece.name for piece in look.pieces] == [FIRST_NAME + at for at in range(fresh)]
+    assert (table.next_name, look.outside) == (FIRST_NAME + fresh, sum(tile.face is Face.UP for tile in tiles))
+    _, look = looked(table, SortedView(TableView(old, (), ())), Observation(1))
+    backs = [piece.name for piece in look.back]
+    assert backs == [piece.name for piece in table.lost if len(stay) > 1]
 
 
 def test_a_tile_is_taken_back_after_a_restart() -> None:
@@ -354,11 +419,14 @@ def stacked(announcements: tuple[Announcement, ...]) -> list[tuple[int, str]]:
     ]
 
 
-def test_a_handled_tile_is_a_stack_once_the_button_is_pressed() -> None:
+@pytest.mark.parametrize(("after_s", "tiles"), [(1.0, [(0, "2-1")]), (5.9, [(0, "2-1")]), (6.0, [])])
+def test_a_handled_tile_is_a_stack_if_the_button_is_pressed(after_s: float, tiles: list[tuple[int, str]]) -> None:
     session, announcements = handled(called(), seen((1, 2), (1.5, 0.05), 180))
     assert announcements == ()
-    session, announcements = feed(session, Press(Button.STACK), t_ns=session.t_ns + SECOND)
-    assert stacked(announcements) == [(0, "2-1")]
+    at_ns = session.t_ns + round(after_s * SECOND)
+    session, _ = feed(session, TableView(on_table(session), (), ()), t_ns=at_ns)
+    session, announcements = feed(session, Press(Button.STACK), t_ns=at_ns)
+    assert stacked(announcements) == tiles
     assert (session.open_question, session.is_provisional) == (None, False)
 
 

@@ -1,13 +1,69 @@
-"""Tests of the zones of a table: points, order of seats, and the file format."""
+"""Tests of the zones of a table: points, order of seats, tiles by zone, sides of hands, and the file format."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tallybone.session.zones import SeatZone, Zones, default_zones
-from vision.tracking.settle import Side
+from tallybone.session.touching import footprint_of
+from tallybone.session.zones import SeatZone, SortedView, Zones, default_zones, split
+from tests.tallybone.session.test_referee import seen
+from tests.tallybone.session.zone_views import SIZE_PX, ZONES, back, before
+from vision.reading import Face, SeenTile
+from vision.tracking.settle import EntrySide, Side
+from vision.tracking.table_view import Change, ChangeKind, TableView
 
 TRIANGLE = ((0.5, 0.0), (1.0, 0.0), (1.0, 0.5))
+
+
+def down(tile: SeenTile) -> SeenTile:
+    return SeenTile(Face.DOWN, tile.corners_px, ())
+
+
+def test_tiles_are_sorted_by_zone() -> None:
+    laid, joined, apart = seen((3, 5), (10, 25)), seen((5, 4), (12, 25)), seen((6, 6), (13, 25))
+    beside, up_there = replace(laid, corners_px=seen((3, 5), (10.4, 25)).corners_px), seen((1, 1), (25, 5))
+    anns, bens, stray = before(0, 0, (6, 6)), before(1, 1, (1, 0)), down(seen((0, 0), (2, 9)))
+    tiles = (beside, joined, apart, anns, bens, down(before(0, 1, (2, 2))), back(0), back(1), up_there, stray)
+    changes = tuple(Change(ChangeKind.REMOVED, tile) for tile in (back(2), back(3), down(seen((0, 0), (2, 7))), anns))
+    view = TableView(tiles, (), changes, size_px=SIZE_PX)
+    for may_join, (layout, hand) in (
+        (True, ((beside, joined), (apart, anns))),
+        (False, ((beside,), (joined, apart, anns))),
+    ):
+        parts = split(view, ZONES, (footprint_of(laid),), may_join=may_join)
+        assert parts == SortedView(
+            replace(view, tiles=(*layout, stray), changes=changes[2:3]), 3, 2, 1, (hand, (bens,)), is_by_hand=False
+        )
+
+
+def test_a_tile_moved_across_the_border_of_a_zone_is_placed_or_removed() -> None:
+    inside, outside, other = before(0, 0, (6, 6)), seen((6, 6), (0, 0)), seen((6, 6), (1, 0))
+    moves = [(outside, inside), (inside, outside), (outside, other), (inside, inside)]
+    changes = tuple(Change(ChangeKind.MOVED, now, old) for now, old in moves)
+    found = split(TableView((), (), changes, size_px=SIZE_PX), ZONES, (), may_join=True).layout.changes
+    assert found == (Change(ChangeKind.PLACED, outside), Change(ChangeKind.REMOVED, outside), changes[2])
+
+
+@pytest.mark.parametrize(
+    ("weights", "seats"),
+    [
+        ({}, ()),
+        ({"bottom": 1.0}, (0,)),
+        ({"top": 0.9, "bottom": 0.1}, (1,)),
+        ({"bottom": 0.05, "top": 0.95}, (1,)),
+        ({"bottom": 0.89, "top": 0.11}, ()),
+        ({"left": 1.0}, ()),
+    ],
+)
+def test_a_hand_came_from_the_side_of_nearly_all_motion(weights: dict[str, float], seats: tuple[int, ...]) -> None:
+    sides = tuple(EntrySide(Side(side), weight) for side, weight in weights.items())
+    parts = split(TableView((), (), (), came_from=sides, size_px=SIZE_PX), ZONES, (), may_join=True)
+    assert (parts.came_from, parts.is_by_hand) == (seats, bool(sides))
+    corner = replace(ZONES, seats=(ZONES.seats[1], *ZONES.seats))  # two players at the top
+    again = split(TableView((), (), (), came_from=sides, size_px=SIZE_PX), corner, (), may_join=True)
+    assert again.came_from == {(): (), (0,): (1,), (1,): (0, 2)}[seats]
 
 
 @pytest.mark.parametrize(
