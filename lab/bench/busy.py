@@ -28,7 +28,7 @@ from lab.matches.simulation import Simulation, simulation_settings
 from tallybone.play.start import state_of
 from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
-from tallybone.replay.judged_hands import HandJudged, hand_scored, judge_hand
+from tallybone.replay.shadow import HandJudged, hand_scored, judge_hand
 
 _PLAYERS = {"bones": 2, "draw": 2, "block": 3, "allfives": 2, "cutthroat": 4}
 _NAMES = ("Ann", "Ben", "Cleo", "Dora")

@@ -19,7 +19,7 @@ from hardware.knock.classifier import load_classifier
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from lab.matches.calibration import knock_sitting
 from tallybone.calibrate.knock import fit_timetable
-from tallybone.calibrate.scenes import timetable
+from tallybone.calibrate.look import timetable
 
 _SEATS = 2
 _TAPS = (Sound.FINGER, Sound.NAIL, Sound.NAIL_TIP)

@@ -30,7 +30,7 @@ from lab.evaluate.sessions import CameraReport, SessionJudged, judge_session
 from lab.matches.simulation import SimulationSettings, simulation_settings
 from lab.matches.stage import CameraPush, PushTime
 from tallybone.choices import Difficulty
-from tallybone.replay.judged_hands import is_unflagged
+from tallybone.replay.shadow import is_unflagged
 
 _GAMES = (("bones", 2), ("block", 2), ("draw", 2), ("allfives", 3), ("draw", 3), ("block", 4))
 _LOOKS = ("classic-felt", "colored-walnut", "black-linen", "classic-walnut", "colored-felt")

@@ -21,8 +21,7 @@ from pathlib import Path
 from engine import BONES
 from lab.bench.material.recorded_match import NS_PER_FRAME, Shown, match_in_motion, write_match
 from tallybone.recording.format import ImageMessage
-from tallybone.recording.messages import input_of
-from tallybone.recording.reader import RecordedMessage, read_recording
+from tallybone.recording.reader import RecordedMessage, input_of, read_recording
 from tallybone.replay.run import ReplaySettings, opened_replay
 from tallybone.session.feeding import feed
 from tallybone.session.sitting import ByHand, opened

@@ -17,7 +17,7 @@ from lab.render.motion import STRAIGHT, Bump
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.recording.format import Damage, RecordingError, Topic
 from tallybone.recording.reader import read_recording
-from tallybone.session.touching import Point
+from tallybone.session.places import Point
 from vision.reading import Face, SeenTile
 from vision.tracking.table_view import ChangeKind, TableView
 from vision.tracking.tracks import moved_tile

@@ -23,7 +23,7 @@ from lab.evaluate.hands import TruthError
 from lab.evaluate.sessions import SessionJudged, judge_session
 from tallybone.files import sentence_of
 from tallybone.recording.folder import SUFFIX
-from tallybone.replay.judged_hands import is_unflagged, wrong_in
+from tallybone.replay.shadow import is_unflagged, wrong_in
 from tallybone.terminal import TableStyle, add_row, percent, print_table, printable
 from vision.errors import VisionError
 

@@ -15,8 +15,8 @@ from lab.evaluate.hands import ReaderFigures, ReaderJudge, Truth, TruthError, re
 from lab.matches.players import TruthfulPlayers
 from lab.render.motion import Bump
 from tallybone.recording.format import Damage
-from tallybone.replay.judged_hands import FollowedHands, HandJudged, HandScored, judge_hand, true_hands
 from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay
+from tallybone.replay.shadow import FollowedHands, HandJudged, HandScored, judge_hand, true_hands
 from tallybone.session.inputs import Answer
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Session

@@ -29,7 +29,7 @@ from lab.render.view import view_of
 from lab.sounds.scenes import LEAD, hit
 from lab.sounds.surroundings import draw_microphone
 from lab.sounds.tables import plain_table
-from tallybone.calibrate.scenes import AskedScene, timetable
+from tallybone.calibrate.look import AskedScene, timetable
 from vision.arrays import Image
 
 _NOISE = 0.0005

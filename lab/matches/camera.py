@@ -17,8 +17,8 @@ from lab.matches.room import LOOKS
 from lab.matches.simulation import Simulation, SimulationSettings
 from tallybone.choices import Difficulty, OptionError
 from tallybone.laboratory import SIMULATED
+from tallybone.session.observations import Zones
 from tallybone.session.sitting import ByHand
-from tallybone.session.zones import Zones
 from tallybone.sources.camera import PlayedCamera, Shown, shot_of
 from tallybone.sources.source import RecordedInput
 from vision.tracking.watch import Frame

@@ -28,9 +28,9 @@ from lab.render.paint import render
 from tallybone.cli.app import command, commands_of
 from tallybone.cli.games import game_option
 from tallybone.session.feeding import feed
+from tallybone.session.places import Footprint, Laid, Point
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement, Session
-from tallybone.session.touching import Footprint, Laid, Point
 from tallybone.show.scoreboard import Board, draw_board, plain_line, summarize
 from tallybone.terminal import Output, printable
 from vision.arrays import Image

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 import engine
-from tallybone.session.touching import Edge, Footprint, Laid, Quad, bends_of, distance, edges_at, overlap
+from tallybone.session.places import Edge, Footprint, Laid, Quad, bends_of, distance, edges_at, overlap
 
 # Probability that a player chooses among the plays with the most points. Otherwise the play is random.
 _LIKES_TO_SCORE = 0.8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import engine
-from tallybone.replay.judged_hands import port_name
+from tallybone.replay.shadow import port_name
 from tallybone.session.inputs import Answer
 from tallybone.session.session import Session
 

@@ -17,8 +17,8 @@ from lab.render.looks import CLASSIC, COLORED, FELT, LAMP, OVERHEAD, WALNUT
 from lab.render.scene import PlacedTile, Scene
 from lab.render.view import view_of
 from tallybone.choices import Difficulty
-from tallybone.session.touching import Laid, Point, Quad
-from tallybone.session.zones import Outline, Zones, default_zones
+from tallybone.session.observations import Outline, Zones, default_zones
+from tallybone.session.places import Laid, Point, Quad
 from vision.tracking.settle import Side
 
 _NIGHT = replace(

@@ -10,7 +10,7 @@ from lab.matches.game_script import ScriptStep
 from lab.matches.items import Planned, TrueEvent, TrueRecord, Zone
 from lab.matches.stage import CameraPush, LayoutPositions, PushTime, TableStage, slide
 from tallybone.session.inputs import Button, KnockHeard, Press
-from tallybone.session.touching import Point
+from tallybone.session.places import Point
 
 # Time with an empty table before the first hand, and after the last hand with its tiles still on the table.
 _BEFORE_S, _AFTER_S = 1.5, 2.5

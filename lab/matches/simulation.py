@@ -32,7 +32,7 @@ from tallybone.choices import Difficulty, TileSet
 from tallybone.clock import software
 from tallybone.json_values import to_json
 from tallybone.recording.format import Pictures, SittingStart, Topic
-from tallybone.recording.messages import write_input
+from tallybone.recording.reader import write_input
 from tallybone.recording.writer import RecordingWriter
 from vision.reading import Face
 from vision.tracking.watch import Frame

@@ -18,8 +18,8 @@ from lab.render.look_types import TileLook
 from lab.render.motion import STRAIGHT, Bump, Moment
 from lab.render.placements import Area
 from lab.render.scene import PlacedTile, Reach
+from tallybone.session.places import Footprint, Laid, Point, Quad, distance, overlap
 from tallybone.session.sitting import ByHand
-from tallybone.session.touching import Footprint, Laid, Point, Quad, distance, overlap
 
 # Height of fingertips above a tile when they touch it, and additional height while the hand moves.
 _TOUCHING_MM, _LIFTED_MM = 2.0, 42.0

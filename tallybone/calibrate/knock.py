@@ -19,7 +19,7 @@ from hardware.knock.heard import NS_PER_S, ClassifiedSound
 from hardware.knock.sensor import KnockError, KnockSensor
 from hardware.knock.wav import read_wav, with_trailing_silence
 from tallybone.calibrate.known import about_knock
-from tallybone.calibrate.scenes import TimetablePart, timetable
+from tallybone.calibrate.look import TimetablePart, timetable
 from tallybone.laboratory import SIMULATED, SIMULATIONS, from_lab
 from tallybone.store.calibration_file import load_calibration, save_calibration
 from tallybone.store.learned_file import learned_path

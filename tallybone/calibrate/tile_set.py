@@ -11,8 +11,7 @@ from pathlib import Path
 from calibration.errors import CalibrationError, RefusedError
 from calibration.tiles.learning import LearningResult, SetPictures, draw_tiles, examine_set, learn, learn_set
 from calibration.tiles.tile_set import LearnedSet, measure_look, tile_set_of, tile_size_mm
-from tallybone.calibrate.lens_and_table import load_image
-from tallybone.calibrate.light import write_drawn
+from tallybone.calibrate.lens_and_table import load_image, write_drawn
 from tallybone.choices import TileSet as SetName
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.store.learned_file import TableTiles, load_tiles, refitted_tiles, save_tiles, tiles_path

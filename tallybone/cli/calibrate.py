@@ -215,7 +215,7 @@ class ZonesOptions:
 @command(calibrate_app, "zones", ZonesOptions)
 def _zones(options: ZonesOptions) -> int:
     """Define the zones of boneyard, layout and open hands: from the mat, the corner blocks or the options."""
-    from tallybone.calibrate.zones import ZonesGiven, calibrate_zones
+    from tallybone.calibrate.stored import ZonesGiven, calibrate_zones
 
     if options.annotate is not None and options.picture is None:
         raise typer.BadParameter("--annotate needs PICTURE, an image of the table")
@@ -242,7 +242,7 @@ def _light(
     file: FileOption = None,
 ) -> None:
     """Fix exposure and white balance, and report glare or darkness that hides pips (exit code 1)."""
-    from tallybone.calibrate.light import calibrate_light
+    from tallybone.calibrate.lens_and_table import calibrate_light
 
     seen, path = _looked_at(source, camera, file)
     raise typer.Exit(calibrate_light(seen, path, annotate=annotate))

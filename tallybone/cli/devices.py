@@ -100,7 +100,7 @@ def _doctor(
         Path | None, typer.Option(metavar="FILE.zip", help="Write diagnostics for a support request, without secrets.")
     ] = None,
 ) -> None:
-    from tallybone.doctor.command import doctor
+    from tallybone.doctor.examine import doctor
 
     raise typer.Exit(doctor(config, as_json=as_json, bundle=bundle))
 

@@ -25,8 +25,8 @@ from hardware.knock.metering import MeteredSound, MeteringDetector
 from hardware.knock.sensor import KnockError, KnockSensor
 from hardware.knock.signal_quality import FAULT_ADVICE, SignalFault
 from hardware.part_state import PartState
-from tallybone.play.calibrated import knocks_at
 from tallybone.play.keys import Typed, keyboard_on
+from tallybone.play.start import knocks_at
 from tallybone.show.sound_meter import MAX_SOUNDS, MeterReading, draw_meter, pass_verdict, plain_sound
 from tallybone.store.table_file import USUAL_CAMERA, load_table
 from tallybone.terminal import Output, printable, quiet_libraries, stop_requested

@@ -68,8 +68,7 @@ def read_photos(
     """
     from calibration.errors import CalibrationError
     from tallybone.recording.own_tiles import shipped_reader
-    from tallybone.show.over_pictures import Album
-    from tallybone.show.reading import format_reading, print_reading, reading_progress
+    from tallybone.show.reading import Album, format_reading, print_reading, reading_progress
     from tallybone.terminal import Output, printable, quiet_libraries
     from vision.errors import VisionError
     from vision.image.annotate import annotate

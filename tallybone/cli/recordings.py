@@ -133,7 +133,7 @@ def _replay(options: ReplayOptions) -> int:
 
 
 def _replay_many(options: ReplayOptions, requests: ReplaySettings) -> int:
-    from tallybone.replay.many import over_cluster, over_cores, replay_many
+    from tallybone.replay.command import over_cluster, over_cores, replay_many
 
     is_shown = options.from_time is not None or options.speed is not None
     if options.is_compared or options.record or options.export or is_shown:

@@ -30,9 +30,8 @@ from hardware.libraries.pin_factory import PinError, PinLibrary, open_pins
 from hardware.table.settings import DisplaySettings, KnockSettings, PartOpener
 from hardware.virtual.panel import VirtualPanel
 from tallybone.doctor import machine as machine_files
-from tallybone.doctor.boot import Boot
-from tallybone.doctor.libraries import Library, Venv
-from tallybone.doctor.machine import Machine
+from tallybone.doctor.boot import Boot, Library, Venv
+from tallybone.doctor.machine import Disk, Machine
 from tallybone.doctor.parts import (
     CameraSample,
     Device,
@@ -43,8 +42,7 @@ from tallybone.doctor.parts import (
     listen_to,
     look_through,
 )
-from tallybone.doctor.storage import Disk
-from tallybone.notify.webhook import try_webhook
+from tallybone.notify.broker import try_webhook
 from tallybone.play.start import open_for_trial
 from tallybone.store.table_file import Broker, Webhook
 from vision.arrays import Image

@@ -23,8 +23,7 @@ from typing import BinaryIO, TypeAlias
 from tallybone.files import sync_folder
 from tallybone.recording.folder import SUFFIX
 from tallybone.recording.survey import is_running
-from tallybone.store.house import OWNER_NAME
-from tallybone.store.last_table import LAST_TABLE
+from tallybone.store.house import LAST_TABLE, OWNER_NAME
 
 FORMAT, VERSION = "tallybone-backup", 1
 CONTENTS = "tallybone-backup.json"

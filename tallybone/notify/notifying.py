@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 from hardware.libraries.installing import install_command
 from tallybone.clock import software, wall_time
 from tallybone.finding import Finding
+from tallybone.notify.broker import WebhookThread
 from tallybone.notify.mqtt import PageLink, Teller, ToTell
-from tallybone.notify.webhook import WebhookThread
 from tallybone.store.table_file import BeyondSettings, TableIdentity
 from tallybone.web.actions import ButtonName, PressButton, Refused
 from tallybone.web.feed import Acted, LiveFeed, PageRequest

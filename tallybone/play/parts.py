@@ -18,8 +18,8 @@ from hardware.table.parts import Parts
 from hardware.table.settings import HardwareSettings, PartOpener
 from hardware.virtual.panel import VirtualLedsSettings, VirtualPanel, VirtualSettings
 from tallybone.plain_text import capitalized
-from tallybone.play.choosing import choice_words
 from tallybone.play.game import Listener, LiveState, Pressable
+from tallybone.play.keys import choice_words
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import ByHand, Step

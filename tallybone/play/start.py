@@ -1,4 +1,4 @@
-"""Start a live game with its rules, camera, zones and recording, or resume another."""
+"""Set up a live game with its rules, calibration, camera, zones, parts and recording, or resume another."""
 
 from __future__ import annotations
 
@@ -6,36 +6,43 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 
+from calibration.errors import CalibrationError
+from calibration.table.zones import ZoneInView, middle_share, show_zone
+from calibration.tiles.tile_set import LearnedSet
 from engine import EngineError, MatchStart, Phase, Rules, State, changed_options, profile, replay, with_options
 from hardware.camera.network import ADDRESSES, require_av
-from hardware.camera.open_device import CameraUrl, is_device
+from hardware.camera.open_device import CameraUrl, is_device, parse_film
 from hardware.clock import Clock
 from tallybone.choices import TileSet
-from tallybone.files import reason_of
+from tallybone.files import reason_of, sentence_of
 from tallybone.laboratory import SIMULATED, SIMULATIONS, from_lab
 from tallybone.play.counts import Counts, MeasuredSitting
 from tallybone.play.recorder import FileRecorder, LastingRecorder, Recorder, RecordingQuota
 from tallybone.recording.folder import SUFFIX, age_key, journals_in
 from tallybone.recording.format import Pictures, RecordingError, SittingStart
-from tallybone.recording.own_tiles import as_recorded
+from tallybone.recording.own_tiles import as_recorded, recorded_set
 from tallybone.recording.reader import RecordingFile, read_recording
 from tallybone.recording.resume import CutHeadError, Left, left_in, left_with_journal, write_left
 from tallybone.recording.survey import is_running
 from tallybone.recording.writer import RecordingWriter
+from tallybone.session.observations import Outline, SeatZone, Zones
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Sitting, UseSet, opened
-from tallybone.sources.camera import Camera, open_filmed, open_plugged_in
-from tallybone.sources.source import GameOverrides, match_of
+from tallybone.sources.camera import Camera, DeviceCamera, open_filmed, open_plugged_in
+from tallybone.sources.source import GameOverrides, Shot, match_of, source_at
+from tallybone.store.calibration_file import Calibration, default_path, load_calibration, name_of_camera
+from tallybone.store.learned_file import TableKnocks, TableTiles, load_table_knocks, load_tiles, tiles_path
 from vision.image.picture import decode_picture
 from vision.reader.reader import Reader, load_reader
 from vision.tracking.perception import Perception, Start
+from vision.tracking.settle import Side
 
 log = logging.getLogger(__name__)
 
@@ -378,3 +385,280 @@ def _ties(file: _Listed, rivals: Iterable[_Listed]) -> Iterator[str]:
     for rival in rivals:
         if rival.start.number == file.start.number > 0 and rival.path.name != file.start.continues:
             yield f"two matches may be the newest: {file.path.name} is resumed, not {rival.path.name}; check the score"
+
+
+USUAL = "table"
+"""Name of a table's calibration if no camera is named."""
+
+# Minimum share of a zone in the picture. Below it, tiles may be missed, so the players are warned.
+_ENOUGH = 0.7
+_FOR_TRYING = (
+    "The calibration of the simulated camera is not used: each simulated match has its own table, tiles, camera and"
+    " zones. Matches with a real camera use their calibration."
+)
+_KNOCKS = "Knocks are distinguished from tiles as calibrated at this table."
+_OUTDATED = (
+    "The calibration of knocks is of another version of Tallybone and is not used: run `tallybone calibrate knock`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """The parts of a calibration that a game uses.
+
+    Attributes:
+        zones: Zones in the picture, or None if the calibration has no usable zones.
+        text: Sentences for the players.
+        calibration: The whole calibration. Empty if it is not used.
+    """
+
+    zones: Zones | None
+    text: tuple[str, ...]
+    calibration: Calibration = field(default_factory=Calibration)
+
+
+def stored_for(source: str, named: Path | None, environment: Mapping[str, str], home: Path) -> Path | None:
+    """Return the path of the calibration file for a game, or None.
+
+    A named file need not exist. Otherwise the file of the camera is preferred to that of the table.
+
+    Args:
+        source: The camera, in the form for `tallybone play --camera`.
+        named: File named by the user. None for the stored one, if the camera is a device.
+        environment: Environment variables, for the location of stored files.
+        home: The user's home folder.
+    """
+    if named is not None:
+        return named
+    if not is_device(source):
+        return None
+    paths = (default_path(environment, home, name) for name in (name_of_camera(source), USUAL))
+    return next((path for path in paths if path.exists()), None)
+
+
+def table_path(source: str, named: Path | None, environment: Mapping[str, str], home: Path) -> Path | None:
+    """Return the path of a table's calibration file, which may be missing, or None without one and a device.
+
+    The arguments are those of `stored_for`.
+    """
+    path = stored_for(source, named, environment, home)
+    return default_path(environment, home, name_of_camera(source)) if path is None and is_device(source) else path
+
+
+def knocks_at(source: str, named: Path | None, environment: Mapping[str, str], home: Path) -> TableKnocks | None:
+    """Return the known knocks of a table, or None without a calibration or device.
+
+    The arguments are those of `stored_for`.
+    """
+    path = table_path(source, named, environment, home)
+    return None if path is None else load_table_knocks(path)
+
+
+def words_of_unused(source: str, environment: Mapping[str, str], home: Path) -> tuple[str, ...]:
+    """Explain why a simulated match does not use the stored calibration. Empty for other cameras, and without a file.
+
+    The arguments are those of `stored_for`.
+    """
+    if source.partition(":")[0] != SIMULATED or not default_path(environment, home, SIMULATED).exists():
+        return ()
+    return (_FOR_TRYING,)
+
+
+def use_of(path: Path, players: int, size_px: tuple[int, int] | None, *, is_named: bool) -> Used:
+    """Return the parts of a calibration file that a game uses.
+
+    Args:
+        path: The file.
+        players: Number of players.
+        size_px: Width and height of the camera's pictures, or None if not known yet.
+        is_named: Whether the user named the file. If not, `Used.text` reports an unusable file instead of an error.
+
+    Raises:
+        CalibrationError: If the named file is damaged or missing.
+        OSError: If the named file cannot be read.
+    """
+    try:
+        if not path.exists():
+            raise CalibrationError(f"{path}: there is no such file")
+        calibration = load_calibration(path)
+    except (CalibrationError, OSError) as error:
+        if is_named:
+            raise
+        return Used(None, (f"The calibration is not used: {error}",))
+    used = _use(calibration, path, players, size_px)
+    knock = calibration.knock
+    text = () if knock is None else (_OUTDATED if knock.is_outdated else _KNOCKS,)
+    return replace(used, text=(*used.text, *text), calibration=calibration)
+
+
+def zones_in_picture(calibration: Calibration, players: int) -> tuple[Zones, tuple[str, ...]] | None:
+    """Return the zones in the picture, and up to one sentence that warns of zones that are only partly visible.
+
+    None if the calibration lacks the lens, the table or the zones.
+    """
+    lens, table, zones = calibration.lens, calibration.table, calibration.zones
+    if lens is None or table is None or zones is None:
+        return None
+    outlines = zones.playing(players)
+    shown = [show_zone(outline, table, lens) for outline in outlines]
+    middles = [middle_share(outline, table, lens) for outline in outlines]
+    center = tuple(sum(axis) / len(middles) for axis in zip(*middles, strict=True)) if middles else (0.5, 0.5)
+    seats = tuple(_seat(zone, middle, center) for zone, middle in zip(shown, middles, strict=True))
+    yard = None if zones.boneyard is None else show_zone(zones.boneyard, table, lens)
+    hidden = [f"seat {at + 1}" for at, zone in enumerate(shown) if zone.visible < _ENOUGH]
+    hidden += ["the boneyard"] if yard is not None and yard.visible < _ENOUGH else []
+    text = () if not hidden else (f"The picture shows only part of the zone of {', '.join(hidden)}.",)
+    return Zones(seats, (yard.shares or None) if yard is not None else None), text
+
+
+def _use(calibration: Calibration, path: Path, players: int, size_px: tuple[int, int] | None) -> Used:
+    lens = calibration.lens
+    if lens is not None and size_px is not None:
+        try:
+            lens.at(*size_px)
+        except ValueError as error:
+            return Used(None, (f"The calibration {path} is not used: {error}.",))
+    projected = zones_in_picture(calibration, players)
+    if projected is None:
+        lacking = [name for name in ("lens", "table", "zones") if getattr(calibration, name) is None]
+        return Used(None, (f"The calibration {path} has no {' and '.join(lacking)}: no zones are used.",))
+    zones, hidden = projected
+    parts = [f"the zones of {len(zones.seats)} seats"] if zones.seats else []
+    parts += ["the boneyard"] if zones.boneyard is not None else []
+    text = [f"Using the calibration {path}: {' and '.join(parts) or 'no zone is in the picture'}."]
+    if calibration.zones is not None and calibration.zones.seats and not zones.seats:
+        text.append(
+            f"It has {len(calibration.zones.seats)} seats for {players} players: the zones of seats are not used."
+        )
+    return Used(zones, (*text, *hidden))
+
+
+def _seat(shown: ZoneInView, middle: tuple[float, ...], center: tuple[float, ...]) -> SeatZone:
+    """Return the zone of a seat. If it is outside the picture, the zone has a side but no area."""
+    across, down = middle[0] - center[0], middle[1] - center[1]
+    if abs(across) > abs(down):
+        side = Side.RIGHT if across > 0 else Side.LEFT
+    else:
+        side = Side.BOTTOM if down > 0 else Side.TOP
+    point = tuple(min(1.0, max(0.0, share)) for share in middle)
+    nothing: Outline = ((point[0], point[1]),) * 3
+    return SeatZone(side, shown.shares or nothing)
+
+
+_OWN_TILES = "Tiles are read with the calibrated tile set."
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedMatch:
+    """A match that is ready to play.
+
+    Attributes:
+        game: The match, with the zones and tile set of its table.
+        reader: Reader for the tile set of the match.
+        text: Sentences to show at the start.
+        knocks: What is known about the knocks of the table, or None.
+        learns: Whether the match teaches the table more knocks.
+        tiles: File of the corrected tiles of the table, or None if it does not learn from corrections.
+        calibrated: Calibrated tile set of the table, or None.
+    """
+
+    game: MatchPlan
+    reader: Reader
+    text: tuple[str, ...] = ()
+    knocks: TableKnocks | None = None
+    learns: bool = False
+    tiles: Path | None = None
+    calibrated: LearnedSet | None = None
+
+
+def set_up(
+    game: MatchPlan,
+    camera: Camera,
+    *,
+    source: str,
+    calibration: Path | None,
+    environment: Mapping[str, str],
+    home: Path,
+    reader: Reader,
+) -> PreparedMatch:
+    """Return a match with the calibration of its table.
+
+    Args:
+        game: The match. A resumed match keeps its zones.
+        camera: The camera over the table.
+        source: Name of the camera, in the form for `start.open_camera`.
+        calibration: Calibration file named by the user. None for the stored one, if the camera is a device.
+        environment: Environment variables, for the location of stored files.
+        home: The user's home folder.
+        reader: Reader for the tile set of the match.
+
+    Raises:
+        EngineError: If a calibration is named for a resumed match.
+        CalibrationError: If the named file is damaged or missing.
+        OSError: If the named file cannot be read.
+        VisionError: If a recorded source has no picture.
+    """
+    game, used = with_calibration(game, camera, source, calibration, environment=environment, home=home)
+    table = table_path(source, calibration, environment, home)
+    tiles = None if table is None else tiles_path(table, game.max_pips)
+    game, reader, text = with_own_tiles(game, used, reader, tiles)
+    knocks = knocks_at(source, calibration, environment, home)
+    known = () if knocks is None else (*knocks.text, *knocks.problems)
+    text = tuple(dict.fromkeys((*used.text, *text, *known)))
+    return PreparedMatch(game, reader, text, knocks, is_device(source), tiles, used.calibration.set)
+
+
+def with_calibration(
+    game: MatchPlan, camera: Camera, source: str, file: Path | None, *, environment: Mapping[str, str], home: Path
+) -> tuple[MatchPlan, Used]:
+    """Return the match with the zones of its calibration, and the parts of the calibration that it uses.
+
+    *file* is the calibration file named by the user, or None. The other arguments and the errors are those of `set_up`.
+    """
+    if game.left is not None:
+        if file is not None:
+            raise EngineError("a resumed match keeps its zones: omit --calibration")
+        return game, Used(None, ())
+    path = stored_for(source, file, environment, home)
+    if path is None:
+        return game, Used(None, words_of_unused(source, environment, home))
+    used = use_of(path, len(game.start.players), _size_px(camera, source), is_named=file is not None)
+    if used.zones is None:
+        return game, used
+    return replace(game, start=replace(game.start, zones=used.zones)), used
+
+
+def with_own_tiles(
+    game: MatchPlan, used: Used, reader: Reader, tiles: Path | None = None
+) -> tuple[MatchPlan, Reader, tuple[str, ...]]:
+    """Return the match with the custom tile set of its calibration, a reader for it, and sentences for the players.
+
+    *tiles* is the file of the corrected tiles, or None. A resumed match keeps its tile set, regardless of later
+    calibrations. A set that cannot be used is ignored, and a sentence tells the players.
+    """
+    text: list[str] = []
+    custom, corrected = game.start.own_set, TableTiles()
+    if game.left is None:
+        try:
+            corrected = corrected if tiles is None else load_tiles(tiles)
+            custom = recorded_set(used.calibration.set, reader, corrected)
+        except (CalibrationError, OSError) as error:
+            text.append(f"The learned tile set is not used: {sentence_of(error)}.")
+    if custom is not None:
+        reader = as_recorded(reader, custom, text.append)
+        text += () if text or not custom.weights else (_OWN_TILES,)
+        text += corrected.text
+    return replace(game, start=replace(game.start, own_set=custom)), reader, tuple(text)
+
+
+def _size_px(camera: Camera, source: str) -> tuple[int, int] | None:
+    """Return the width and height of a camera's pictures, or None if they are not known yet."""
+    if isinstance(camera, DeviceCamera):
+        return camera.size_px
+    if source.partition(":")[0] == SIMULATED:
+        return None
+    shot = next((item for item in source_at(*parse_film(source)).items if isinstance(item, Shot)), None)
+    if shot is None:
+        return None
+    height_px, width_px = shot.load().shape[:2]
+    return width_px, height_px

@@ -8,15 +8,13 @@ from functools import partial
 from typing import Protocol
 
 from hardware.clock import Clock
-from tallybone.play.assemble import PreparedMatch
 from tallybone.play.counts import Counts
 from tallybone.play.game import Listener, Listeners, LiveGame
 from tallybone.play.keys import KeyCommand, Keys, Typed
-from tallybone.play.learning import Learning
+from tallybone.play.learning import Learning, Teaching
 from tallybone.play.parts import LiveParts
 from tallybone.play.recorder import RecordingQuota
-from tallybone.play.start import recorder_of, sitting_of
-from tallybone.play.teaching import Teaching
+from tallybone.play.start import PreparedMatch, recorder_of, sitting_of
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.sources.camera import Camera

@@ -17,7 +17,7 @@ from functools import cached_property
 from mcap.records import Channel, Schema
 
 from tallybone.json_values import from_json, to_json
-from tallybone.session.zones import Zones
+from tallybone.session.observations import Zones
 from vision.reader.custom_set import RecordedSet
 
 PROFILE = "tallybone"

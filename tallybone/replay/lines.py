@@ -13,11 +13,10 @@ from typing import Any, TypeAlias
 
 import engine
 from tallybone.json_values import JsonValueError, rounded, tag_of, to_json
-from tallybone.play.news import CameraNote, Note, UnsureNote
+from tallybone.play.game import CameraNote, Note, UnsureNote
 from tallybone.recording.format import Topic
 from tallybone.recording.index import records_on
-from tallybone.recording.messages import event_of_record
-from tallybone.recording.reader import RecordedMessage, read_recording, whole_only
+from tallybone.recording.reader import RecordedMessage, event_of_record, read_recording, whole_only
 from tallybone.replay.run import ReplayStep
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement, Session

@@ -16,12 +16,11 @@ from typing import BinaryIO
 from engine import EngineError, Event, ItStands, MatchStart, Outcome, Seq, State, apply
 from engine.value import Trail
 from tallybone.json_values import JsonValueError
-from tallybone.recording.evidence import Evidence, evidence_of
 from tallybone.recording.format import Damage, RecordingError, SittingStart, Topic
 from tallybone.recording.index import first_ns, records_on
-from tallybone.recording.messages import event_of_record, places_of_record
-from tallybone.recording.reader import RecordedMessage, read_recording, whole_only
-from tallybone.recording.whereabouts import Whereabouts
+from tallybone.recording.reader import RecordedMessage, event_of_record, places_of_record, read_recording, whole_only
+from tallybone.recording.resume import Evidence, evidence_of
+from tallybone.recording.survey import Whereabouts
 from tallybone.replay.export import Transcript
 from tallybone.replay.lines import Fact, Score, differences
 from tallybone.replay.run import ReplayStep

@@ -14,8 +14,7 @@ from hardware.camera.device import Light
 from hardware.clock import Clock
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.table.settings import HardwareSettings
-from tallybone.calibrate.look import CalibrationCamera, wait_for_picture
-from tallybone.calibrate.scenes import AskedScene
+from tallybone.calibrate.look import AskedScene, CalibrationCamera, wait_for_picture
 from tallybone.finding import Finding, absent, ok, warning
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.parts_test import ServedParts

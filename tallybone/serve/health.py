@@ -13,9 +13,22 @@ from typing import TYPE_CHECKING
 from engine.phrases import listed, phrase
 from hardware.clock import Clock
 from hardware.table.settings import HardwareSettings
-from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature, room_in
-from tallybone.doctor.storage import Disk, check_disk
-from tallybone.doctor.vitals import LAST_HOUR, LastHour, MachineTrouble, check_vitals, read_vitals, text_of
+from tallybone.doctor.machine import (
+    LAST_HOUR,
+    Disk,
+    LastHour,
+    Machine,
+    MachineTrouble,
+    check_clock,
+    check_disk,
+    check_memory,
+    check_power,
+    check_temperature,
+    check_vitals,
+    read_vitals,
+    room_in,
+    text_of,
+)
 from tallybone.finding import Finding, Grade, absent, ok, problem, warning
 from tallybone.play.counts import Counts, MeanPace
 from tallybone.play.recorder import NOT_RECORDED

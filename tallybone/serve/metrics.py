@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Response
 
-from tallybone.doctor.machine import Machine
-from tallybone.doctor.vitals import MachineTrouble
+from tallybone.doctor.machine import Machine, MachineTrouble
 from tallybone.finding import Grade
 from tallybone.plain_text import plain
 from tallybone.play.counts import BOUNDS_S, Counts, PipelineStage, Times

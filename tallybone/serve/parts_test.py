@@ -233,7 +233,7 @@ class Walk:
             if answer == "s":
                 skipped += 1
             elif answer == "n":
-                odd.append(f"{name}: {' and '.join(others) + ' pending' if others else 'nothing pending'}")
+                odd.append(f"{name}: {' and '.join(others) + ' came' if others else 'nothing came'}")
             elif others:
                 odd.append(f"{name}: {' and '.join(others)} came first")
         if odd:

@@ -26,27 +26,30 @@ from tallybone.laboratory import SIMULATED
 from tallybone.maintain.backup import finish_at_start
 from tallybone.notify.notifying import telling
 from tallybone.plain_text import names_of
-from tallybone.play.calibrated import USUAL, knocks_at, stored_for
 from tallybone.play.counts import Counts, PipelineStage
 from tallybone.play.parts import LiveParts, open_parts, with_panel
+from tallybone.play.start import USUAL, knocks_at, stored_for
 from tallybone.recording.folder import default_folder
 from tallybone.serve.calibration import ServedCalibration, sight_findings
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.health import TableSources, camera_found, configuration_found, pace_found
-from tallybone.serve.left_match import LeftMatch, LeftMatches
 from tallybone.serve.metrics import Observing
 from tallybone.serve.options import Environment, ServeOptions, make_recordings_folder, recordings_folder
-from tallybone.serve.page import Requests, TablePage
+from tallybone.serve.page import LeftMatch, LeftMatches, Requests, TablePage
 from tallybone.serve.parts_test import PartsTest, ServedParts
-from tallybone.serve.routes.calibration import sight_routes, stored_calibration_routes
-from tallybone.serve.routes.matches import LeftShown, Offered, match_routes, rules_routes, shown_setting
-from tallybone.serve.routes.pairing import pairing_routes
-from tallybone.serve.routes.parts import panel_routes, parts_test_routes
-from tallybone.serve.routes.settings import Owner, settings_routes
+from tallybone.serve.routes.matches import (
+    LeftShown,
+    Offered,
+    match_routes,
+    rules_routes,
+    shown_setting,
+    sight_routes,
+    stored_calibration_routes,
+)
+from tallybone.serve.routes.settings import Owner, pairing_routes, panel_routes, parts_test_routes, settings_routes
 from tallybone.serve.table import ServedTable, Setup
 from tallybone.store.calibration_file import default_path, name_of_camera
-from tallybone.store.house import HOUSE_NAME, OWNER_NAME, HouseFile
-from tallybone.store.last_table import LAST_TABLE, load_valid_table
+from tallybone.store.house import HOUSE_NAME, LAST_TABLE, OWNER_NAME, HouseFile, load_valid_table
 from tallybone.store.learned_file import TableKnocks
 from tallybone.store.table_file import USUAL_CAMERA
 from tallybone.web.access import Access

@@ -15,19 +15,18 @@ from engine import EngineError
 from engine.phrases import phrase
 from hardware.clock import Clock
 from tallybone.clock import software, wall_time
-from tallybone.play.assemble import set_up
 from tallybone.play.counts import Counts
 from tallybone.play.game import Listener
 from tallybone.play.recorder import RecordingQuota
-from tallybone.play.start import MatchPlan, resumed_game
+from tallybone.play.start import MatchPlan, resumed_game, set_up
 from tallybone.play.table import LiveTable, TableParts
 from tallybone.recording.folder import KEEP_BYTES
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
-from tallybone.serve.left_match import LeftMatches
 from tallybone.serve.options import Environment, ServeOptions
 from tallybone.serve.page import (
     CalibrationRequest,
+    LeftMatches,
     PendingRequest,
     PlainRequest,
     Requests,

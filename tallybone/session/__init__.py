@@ -25,7 +25,7 @@ contradicts them. If a tile joins the layout after somebody seemed to be out, th
 because leaving the tile out costs more. Without zones, draws follow from the plays that need them, and the sides of
 hands are unknown. Zones make both certain.
 
-Results: `written.py` brings the log in line with the likeliest course. Totals are provisional while the likeliest have
+Results: `course.py` brings the log in line with the likeliest course. Totals are provisional while the likeliest have
 less than 98 % of the weight, a look was surprising, or something on the table is unexplained: a piece, a press, a
 miscounted boneyard, open tiles during play. If they have less than 90 % for 6 s, `questions.py` asks for the score and
 offers up to three totals and "something else". Play goes on; an answer adds to the weights. A finished hand is final

@@ -42,8 +42,8 @@ from tallybone.session.belief import NEVER, log_chances
 from tallybone.session.course import MatchCourse, Named
 from tallybone.session.inputs import BY_SEAT, Press
 from tallybone.session.observations import Observation, Piece, numbers_of
+from tallybone.session.places import Laid, footprint_of, halves_of
 from tallybone.session.steps import MANY_PIECES, KnownWays, Steps
-from tallybone.session.touching import Laid, footprint_of, halves_of
 
 # Maximum number of courses kept; log odds to the best course below which one is dropped.
 _BEAM, _NEGLIGIBLE = 24, 9.0

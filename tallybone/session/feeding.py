@@ -17,23 +17,22 @@ from engine import Action, Confirmed, Event, Inferred, NodeId, Undo, apply, entr
 from engine.phrases import listed, phrase
 from engine.state.problems import the_tile
 from engine.value import changed
-from tallybone.session.course import SURPRISING
+from tallybone.session.course import SURPRISING, Written, written_in
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
-from tallybone.session.observations import Observation, looked, seen_name
-from tallybone.session.put_right import adopting_events, ask_about_hand
+from tallybone.session.observations import Observation, SortedView, looked, seen_name, split
 from tallybone.session.questions import (
     Adoption,
     Ambiguity,
     Doubt,
     Meaning,
     Question,
+    adopting_events,
+    ask_about_hand,
     ask_about_totals,
     doubtful_actions,
     guesses,
 )
 from tallybone.session.session import Announcement, Answered, Input, Session, anchored, in_play, with_places
-from tallybone.session.written import Written, written_in
-from tallybone.session.zones import SortedView, split
 from vision.reader.custom_set import RecordedSet
 from vision.reading import SeenTile
 from vision.tracking.table_view import TableView

@@ -8,15 +8,12 @@ from typing import TypeAlias
 from engine import Action, Event, Game, NewHand, NodeId, Outcome, Phase, Redeal, Seq, State
 from engine.state.match import Applied
 from engine.value import changed
-from tallybone.session.course import MatchCourse
+from tallybone.session.course import MatchCourse, Written, names_in
 from tallybone.session.decoder import Decoder
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
-from tallybone.session.observations import FIRST_NAME, Observation, Piece, TablePieces, numbers_of
-from tallybone.session.places import Known, Places, Waiting
+from tallybone.session.observations import FIRST_NAME, Observation, Piece, TablePieces, Zones, numbers_of
+from tallybone.session.places import Known, Laid, Places, Waiting, footprint_of
 from tallybone.session.questions import Adoption, Ambiguity, Question
-from tallybone.session.touching import Laid, footprint_of
-from tallybone.session.written import Written, names_in
-from tallybone.session.zones import Zones
 from vision.reader.custom_set import RecordedSet
 from vision.tracking.table_view import TableView
 

@@ -13,8 +13,8 @@ from engine import Event, MatchStart, Outcome, Rules, describe
 from tallybone.json_values import tag_of, to_json
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
+from tallybone.session.observations import Zones
 from tallybone.session.session import Announcement, Session
-from tallybone.session.zones import Zones
 from vision.reader.custom_set import RecordedSet
 from vision.tracking.table_view import TableView
 from vision.tracking.watch import Frame

@@ -39,12 +39,11 @@ from engine.game.judge import problems_with
 from engine.game.questions import copies_left
 from engine.game.steps import step
 from engine.value import changed
-from tallybone.session.belief import NEVER, log_chances, log_fault, log_side, plausible
+from tallybone.session.belief import NEVER, hand_tiles, log_chances, log_fault, log_side, plausible
 from tallybone.session.course import SURPRISING, MatchCourse, Named, unseen_end
 from tallybone.session.inputs import BY_SEAT, Button, Press
 from tallybone.session.observations import Observation, Piece, turned_like
-from tallybone.session.open_hands import hand_tiles
-from tallybone.session.touching import Footprint, Joint, Laid, halves_of, joints_at, leading, turns
+from tallybone.session.places import Footprint, Joint, Laid, halves_of, joints_at, leading, turns
 
 # Costs in log odds of unexplained observations: a new piece; a sound or press; the press of a call; a tile of
 # the boneyard more or less than counted, and one that is detected again.

@@ -20,7 +20,7 @@ from rich.style import Style
 from rich.text import Text
 
 from engine.state.layout import ARMS, STARTER_PORTS, TIPS, Layout, Node, NodeId, Port, Spot
-from tallybone.session.touching import Footprint, Laid, Point
+from tallybone.session.places import Footprint, Laid, Point
 
 # Minimum columns and rows, and maximum rows, per side of a half. Below the minima, touching tiles would overlap: a
 # horizontal tile is 5 cells wide, a vertical tile 3 wide and 2 high. Above the maximum, legibility does not improve.

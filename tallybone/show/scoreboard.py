@@ -12,9 +12,9 @@ from rich.text import Text
 import engine
 from engine.phrases import Phrase, listed, phrase
 from tallybone.plain_text import capitalized
+from tallybone.session.places import Laid
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement
-from tallybone.session.touching import Laid
 from tallybone.show.layout import Canvas, draw_layout, draw_legend
 from tallybone.terminal import counted, format_total, format_totals
 

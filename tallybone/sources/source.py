@@ -21,8 +21,7 @@ from tallybone.choices import TileSet
 from tallybone.clock import software
 from tallybone.recording.folder import SUFFIX
 from tallybone.recording.format import Damage, ImageMessage, Pictures, RecordingError, SittingStart, Topic
-from tallybone.recording.messages import input_of, write_input, write_step
-from tallybone.recording.reader import RecordedMessage, read_recording
+from tallybone.recording.reader import RecordedMessage, input_of, read_recording, write_input, write_step
 from tallybone.recording.resume import Left, left_in_head
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.sitting import ByHand, Step

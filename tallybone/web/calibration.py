@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from engine.phrases import phrase
 from hardware.clock import Clock
-from tallybone.calibrate.guide.steps import Stage, StepName
-from tallybone.calibrate.zone_edit import MAX_CORNERS, EditableZone
+from tallybone.calibrate.guide.steps import MAX_CORNERS, EditableZone, Stage, StepName
 from tallybone.web.access import Access, Author, insider_by
 from tallybone.web.app import Language, answer_to
 from tallybone.web.calibration_desk import (

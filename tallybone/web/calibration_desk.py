@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from calibration.errors import RefusedError
 from engine.phrases import phrase
 from hardware.clock import Clock
-from tallybone.calibrate.guide.steps import Stage, StepName
+from tallybone.calibrate.guide.steps import EditableZone, Stage, StepName
 from tallybone.calibrate.known import known_words
-from tallybone.calibrate.zone_edit import EditableZone
 from tallybone.plain_text import plain
 from tallybone.web.actions import Refusal, Refused
 from tallybone.web.feed import Desk

@@ -25,10 +25,10 @@ from hardware.clock import Clock
 from tallybone.plain_text import names_of
 from tallybone.play.counts import Times
 from tallybone.play.game import LiveState
-from tallybone.recording.evidence import Crops
+from tallybone.recording.resume import Crops
+from tallybone.session.places import Footprint
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
-from tallybone.session.touching import Footprint
 from tallybone.web.actions import PageAction, Refused, TakeBack
 from tallybone.web.plays_shown import plays_of, told_of
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown

@@ -15,9 +15,9 @@ from engine import Game, ProblemKind, Reveal, Seat, Tile
 from engine.game.judge import problems_with
 from engine.phrases import phrase
 from tallybone.plain_text import plain
-from tallybone.session.open_hands import HandTile, hand_tiles
+from tallybone.session.belief import HandTile, hand_tiles
+from tallybone.session.places import halves_of
 from tallybone.session.session import Session
-from tallybone.session.touching import halves_of
 from tallybone.web.feed import cut
 from vision.arrays import Image
 from vision.reading import Face, SeenTile

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from engine import Game, Layout, Node, NodeId, OpenEnd, Play, Port, Seq, Tile, Undo, apply, entries
 from engine.state.layout import LINE
-from tallybone.session.observations import numbers_of
-from tallybone.session.places import Known, Places
+from tallybone.session.observations import Zones, numbers_of
+from tallybone.session.places import Footprint, Known, Places, edges_at
 from tallybone.session.session import Session
-from tallybone.session.touching import Footprint, edges_at
-from tallybone.session.zones import Zones
 from tallybone.web.shapes import EndShown, LayoutShown, TileShown, UnsureShown, WaitingShown, ZoneShown
 from vision.reading import SURE, Face, PointPx, SeenTile
 from vision.tracking.table_view import TableView

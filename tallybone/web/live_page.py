@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from engine.phrases import phrase
 from hardware.clock import Clock
 from tallybone.play.game import Listener, LiveGame, LiveState
-from tallybone.recording.evidence import Evidence
+from tallybone.recording.resume import Evidence
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.web.access import Access, new_pin

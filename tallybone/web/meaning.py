@@ -12,10 +12,10 @@ from engine import ActionResult, Adjust, Amend, Entry, Event, Play, Remove, Seat
 from engine.phrases import phrase
 from engine.value import changed
 from tallybone.plain_text import MAX_NAME, plain
+from tallybone.session.course import reversal_events
 from tallybone.session.inputs import Answer, AnswerBack, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
-from tallybone.session.taking_back import reversal_events
 from tallybone.web.actions import (
     AmendAction,
     AnswerQuestion,

@@ -23,7 +23,7 @@ from tallybone.replay.export import everything, game_record, plays_table
 from tallybone.replay.figures import GameFigures, PairFigures, PlayerFigures, figures_of, people_in
 from tallybone.replay.lines import Score
 from tallybone.replay.recorded_game import rescored, transcript_of
-from tallybone.session.zones import Zones
+from tallybone.session.observations import Zones
 from tallybone.sources.source import GameOverrides
 from tallybone.web.access import Access, insider_by
 from tallybone.web.actions import StrictModel

@@ -20,8 +20,8 @@ from engine.rules.profiles import PROFILES
 from tallybone.plain_text import MAX_NAME, names_of, plain
 from tallybone.recording.survey import Survey
 from tallybone.replay.recorded_game import MAX_NUMBER, RecordedGame
+from tallybone.session.observations import Zones
 from tallybone.session.places import Places
-from tallybone.session.zones import Zones
 from tallybone.sources.source import NO_GAME
 from tallybone.web.layout_shown import layout_shown
 from tallybone.web.plays_shown import play_shown

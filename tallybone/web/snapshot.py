@@ -12,11 +12,10 @@ from engine.state.problems import not_now
 from tallybone.plain_text import names_of, plain
 from tallybone.play.game import LiveState
 from tallybone.session.inputs import Button, Press, event_of
-from tallybone.session.observations import is_at
+from tallybone.session.observations import Zones, is_at
 from tallybone.session.places import Places
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Session
-from tallybone.session.zones import Zones
 from tallybone.show.scoreboard import describe_pending
 from tallybone.texts import in_language
 from tallybone.web.layout_shown import layout_shown, unsure_shown

@@ -14,7 +14,7 @@ from calibration.table.fit import table_from_markers
 from calibration.table.table import Table, TableSource
 from calibration.table.zones import OutlineMm, show_zone
 from lab.render.view import view_of
-from tallybone.session.zones import Zones
+from tallybone.session.observations import Zones
 from tests.calibration import laid
 
 THICKNESS_MM = 9.0

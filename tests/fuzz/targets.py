@@ -27,20 +27,24 @@ from engine.record.text import parse_record
 from hardware.config.validation import ConfigError
 from hardware.knock.sensor import KnockError
 from hardware.knock.wav import read_wav
-from tallybone.hub.hall import Hall
+from tallybone.hub.hall import Hall, tournaments_seen
 from tallybone.hub.heard import scores_of
 from tallybone.hub.standings import Results, standings
-from tallybone.hub.tables import tournaments_seen
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.maintain.backup import BackupError, members
 from tallybone.notify.broker import BrokerConnection
 from tallybone.recording.container import ChannelMessage
-from tallybone.recording.evidence import evidence_of
 from tallybone.recording.format import ImageMessage, RecordingError, Topic
 from tallybone.recording.index import records_on
-from tallybone.recording.messages import aim_of_record, event_of_record, input_of, places_of_record
-from tallybone.recording.reader import read_recording, record_in
-from tallybone.recording.resume import left_in
+from tallybone.recording.reader import (
+    aim_of_record,
+    event_of_record,
+    input_of,
+    places_of_record,
+    read_recording,
+    record_in,
+)
+from tallybone.recording.resume import evidence_of, left_in
 from tallybone.recording.survey import survey
 from tallybone.session.feeding import feed
 from tallybone.session.session import Session

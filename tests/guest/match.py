@@ -19,7 +19,7 @@ from lab.matches.simulation import Simulation, simulation_settings
 from tallybone.choices import Difficulty
 from tallybone.json_values import to_json
 from tallybone.session.inputs import KnockHeard
-from tallybone.session.zones import Outline, Zones
+from tallybone.session.observations import Outline, Zones
 from tallybone.store.calibration_file import Calibration, save_calibration
 from tests.hardware.knock.scenes import scene_of
 from vision.tracking.watch import Frame

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tallybone.session.feeding import feed
+from tallybone.session.places import halves_of
 from tallybone.session.session import Announcement, Session
-from tallybone.session.touching import halves_of
 from tests.tallybone.session.test_referee import lay, line, seen
 from vision.reading import SeenTile
 from vision.tracking.table_view import TableView

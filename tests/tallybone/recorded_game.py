@@ -11,7 +11,7 @@ import numpy as np
 
 from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules
 from tallybone.recording.format import SittingStart
-from tallybone.recording.messages import write_input, write_step
+from tallybone.recording.reader import write_input, write_step
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.sitting import ByHand, Look, Sitting, Step, opened
 from tests.tallybone.recording.sittings import START

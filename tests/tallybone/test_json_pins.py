@@ -17,7 +17,7 @@ import pytest
 
 from engine import Event, Outcome, Seat
 from tallybone.json_values import JsonValueError, fields_of, from_json, tag_of, to_json
-from tallybone.recording.messages import CORRECTION, TILES
+from tallybone.recording.reader import CORRECTION, TILES
 from tallybone.session.inputs import KnockHeard, Press
 from tallybone.session.places import Known, Places, Waiting
 from tallybone.session.sitting import kind_of

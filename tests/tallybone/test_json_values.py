@@ -29,8 +29,7 @@ from engine import (
     with_options,
 )
 from tallybone.json_values import JsonValueError, from_json, tag_of, to_json
-from tallybone.session.places import Known, Places, Waiting
-from tallybone.session.touching import Footprint, Laid
+from tallybone.session.places import Footprint, Known, Laid, Places, Waiting
 from vision.reading import Face, Guess, Half, SeenTile
 
 _TILES = st.tuples(st.integers(0, 18), st.integers(0, 18)).map(lambda pips: Tile(min(pips), max(pips)))

@@ -14,7 +14,7 @@ from lab.matches.game_script import ScriptStep
 from lab.matches.items import TrueEvent, TrueTable, TrueTile, TrueTiles, Zone
 from lab.matches.simulation import truth_line
 from tallybone.recording.format import SittingStart, Topic
-from tallybone.recording.messages import write_input
+from tallybone.recording.reader import write_input
 from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recorded_game import BEGINS_NS, SECOND
 from tests.tallybone.recording.sittings import START

@@ -13,7 +13,7 @@ from lab.matches.game_script import ScriptStep, play_out
 from lab.matches.room import DemoTable, pick_table
 from lab.render.cover import truth_of
 from lab.render.view import view_of
-from tallybone.session.touching import halves_of
+from tallybone.session.places import halves_of
 from vision.reading import PointPx, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView
 

@@ -30,11 +30,11 @@ from lab.matches.players import answer_of
 from tallybone.json_values import from_json, to_json
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer
+from tallybone.session.observations import Zones
 from tallybone.session.places import Places
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement, Input, Session
 from tallybone.session.sitting import opened
-from tallybone.session.zones import Zones
 from vision.tracking.table_view import TableView
 
 # Time to read a question before answering it. Players do not answer while hands are over the table.

@@ -22,7 +22,7 @@ from lab.matches.simulation import simulation_settings
 from tallybone.json_values import from_json, to_json
 from tallybone.recording.format import Damage
 from tallybone.session.inputs import Press
-from tallybone.session.zones import Outline, Zones
+from tallybone.session.observations import Outline, Zones
 from tallybone.sources.source import RecordedInput, Shot, Source, source_at
 from vision.arrays import Image
 from vision.reader.reader import Reader, load_reader

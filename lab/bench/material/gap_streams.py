@@ -35,8 +35,8 @@ from engine import (
 from lab.matches.game_script import ScriptStep, play_out
 from lab.matches.room import pick_table
 from tallybone.session.inputs import Button, KnockHeard, Press
+from tallybone.session.observations import Zones
 from tallybone.session.session import Input
-from tallybone.session.zones import Zones
 from tallybone.sources.source import Shot
 from tests.tallybone.session.noisy_table import PX_PER_MM, SECOND_NS, Faults, NoisyReader
 from tests.tallybone.session.zoned_table import back, laid_open, zones_of

@@ -23,7 +23,7 @@ from lab.render.reaching import paint_reach
 from lab.render.scene import Reach
 from lab.render.view import view_of
 from tallybone.recording.format import Pictures, SittingStart
-from tallybone.recording.messages import write_input
+from tallybone.recording.reader import write_input
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.sitting import ByHand
 from vision.arrays import Image

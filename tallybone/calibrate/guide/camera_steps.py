@@ -17,13 +17,24 @@ from calibration.table.fit import TileSize, table_from_markers, table_from_tiles
 from calibration.table.table import Table
 from calibration.table.zones import TableZones, ZoneSource, show_zone, updated_zones, zones_of_size, zones_on
 from engine.phrases import Phrase, phrase
-from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, GuideStep, Kind, StepName, StepResult, points_of
+from tallybone.calibrate.guide.steps import (
+    GO_ON,
+    Drawn,
+    EditableZone,
+    GuideChoice,
+    GuideStep,
+    Kind,
+    StepName,
+    StepResult,
+    editable,
+    points_of,
+    size_seen,
+    with_zones,
+)
 from tallybone.calibrate.known import ENOUGH_SEEN, HALF_TABLE_MM, zone_name, zone_names
-from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven, lens_for
-from tallybone.calibrate.light import write_drawn
-from tallybone.calibrate.scenes import AskedScene
-from tallybone.calibrate.zone_edit import EditableZone, editable, size_seen, with_zones
-from tallybone.show.over_pictures import draw_zones
+from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven, lens_for, write_drawn
+from tallybone.calibrate.look import AskedScene
+from tallybone.show.reading import draw_zones
 from tallybone.store.calibration_file import Calibration
 from vision.arrays import Image
 from vision.reading import PointPx, SeenTile

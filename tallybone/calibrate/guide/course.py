@@ -5,13 +5,19 @@ No call waits for input: `turn` processes the newest picture and sound, and `pre
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from calibration.errors import CalibrationError, RefusedError
 from calibration.lens.model import LensSource
-from engine.phrases import phrase
+from calibration.table.light import LightMeasurement, Trouble
+from calibration.tiles.learning import LearningResult, draw_tiles, smallest_set
+from calibration.tiles.tile_set import LearnedSet
+from engine.phrases import Phrase, listed, phrase, plural
+from hardware.camera.device import Light
 from hardware.clock import Clock
+from hardware.knock.heard import NS_PER_S
 from hardware.knock.sensor import KnockError
 from tallybone.calibrate.guide.camera_steps import LensStep, TableStep, ZonesStep
 from tallybone.calibrate.guide.steps import (
@@ -20,21 +26,357 @@ from tallybone.calibrate.guide.steps import (
     SKIP,
     CourseView,
     Drawn,
+    EditableZone,
+    GuideChoice,
     GuideStep,
+    Kind,
     Progress,
     Stage,
     StepName,
     StepResult,
     choices_at,
+    points_of,
     words_at,
 )
-from tallybone.calibrate.guide.tile_steps import KnockStep, LearnedTile, LightStep, SetStep
-from tallybone.calibrate.knock import sensor_for
-from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven
-from tallybone.calibrate.look import CalibrationCamera
-from tallybone.calibrate.zone_edit import EditableZone
+from tallybone.calibrate.knock import Hearing, MakeSensor, fit_timetable, sensor_for
+from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven, look_at_light, write_drawn
+from tallybone.calibrate.look import AskedScene, CalibrationCamera, timetable
+from tallybone.calibrate.tile_set import SetLearning, TilePips, set_to_store
+from tallybone.show.reading import draw_light
 from tallybone.store.calibration_file import Calibration, save_calibration
 from vision.arrays import Image
+from vision.geometry.poses import corners
+
+_MAX_NAMED = 12
+
+_LISTEN = "l"
+_LIGHTS = {
+    Light.FREE: phrase("automatic"),
+    Light.SETTLING: phrase("adjusting"),
+    Light.HELD: phrase("locked"),
+    Light.CANNOT_BE_HELD: phrase("cannot be locked"),
+}
+# Number of corners of a drawn circle.
+_ROUND = 16
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedTile:
+    """A learned tile: its number from 1, its label, and whether the label is doubtful."""
+
+    number: int
+    pips: TilePips
+    is_doubtful: bool
+
+
+class SetStep(GuideStep):
+    """Learns the set from the newest picture when the user asks for it."""
+
+    name, scene = StepName.SET, AskedScene.SET
+    choices = (GuideChoice(GO_ON, phrase("learn the tiles")),)
+
+    def __init__(self, before: Calibration, folder: Path) -> None:
+        """Add the set to *before*. An overview of the tiles is drawn into *folder*."""
+        self._before, self._folder = before, folder
+        self._learning: SetLearning | None = None
+        self._hand_labels: dict[int, TilePips] = {}
+        self.tiles: tuple[LearnedTile, ...] = ()
+
+    todo = (
+        phrase("Lay out all your tiles face up in even light, in any order, with a little space between them."),
+        phrase("Take your hands away."),
+    )
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """Progress of the learning in per cent. Empty before it starts."""
+        if self._learning is None:
+            return ()
+        return (phrase("Learning your tiles: {percent} %.", percent=f"{100 * self._learning.share:.0f}"),)
+
+    def result(self) -> StepResult | None:
+        """Return the learned set, or None while learning is in progress."""
+        image = self._picture()
+        if self._learning is None:
+            self._learning = SetLearning(image)
+            self._learning.begin(self._hand_labels)
+        try:
+            learned = self._learning.learned()
+        except RefusedError:
+            self.close()
+            raise
+        return None if learned is None else self._step_result(learned, image)
+
+    def correct(self, number: int, pips: TilePips) -> None:
+        """Correct the label of a tile, and learn again.
+
+        Raises:
+            RefusedError: If there is no such tile, or the set has no such number.
+        """
+        if self._learning is None or number not in [tile.number for tile in self.tiles]:
+            raise RefusedError(phrase("there is no tile {number}", number=number))
+        highest = max(smallest_set(len(self.tiles)), *(max(tile.pips) for tile in self.tiles))
+        if max(pips) > highest:
+            raise RefusedError(
+                phrase("this set has no {pips}: its highest number is {highest}", pips=max(pips), highest=highest)
+            )
+        self._hand_labels[number - 1] = pips
+        self.tiles = ()
+        self._learning.begin(self._hand_labels)
+
+    def close(self) -> None:
+        """Stop learning."""
+        if self._learning is not None:
+            self._learning.close()
+            self._learning = None
+
+    def _step_result(self, learned: LearningResult, image: Image) -> StepResult:
+        self.tiles = tuple(
+            LearnedTile(at + 1, (first, second), at in learned.doubtful)
+            for at, (first, second) in enumerate(learned.pips.tolist())
+        )
+        stored = set_to_store(learned, image, self._before)
+        note = f"drawn into {write_drawn(self._folder, 'set.png', draw_tiles(learned))}"
+        after = replace(self._before, set=stored)
+        return StepResult(
+            after, _text(stored), tuple(_warnings(stored, learned, self.tiles)), self._shapes(learned), note
+        )
+
+    def _shapes(self, learned: LearningResult) -> tuple[Drawn, ...]:
+        """Return the outlines of the tiles with their labels.
+
+        The labels of doubtful tiles include the tile's number.
+        """
+        outlines = corners(learned.seen[0].poses)
+        return tuple(
+            Drawn(Kind.TILE, points_of(outline), _label(tile), is_good=not tile.is_doubtful)
+            for tile, outline in zip(self.tiles, outlines, strict=True)
+        )
+
+
+def _label(tile: LearnedTile) -> str:
+    pips = _named(tile.pips)
+    return f"{tile.number}: {pips}?" if tile.is_doubtful else pips
+
+
+def _text(stored: LearnedSet) -> Phrase:
+    before, after = (f"{100 * share:.1f}" for share in stored.misread)
+    if stored.weights:
+        better = phrase(
+            "misread halves in worse light: {before} % as shipped, {after} % after learning",
+            before=before,
+            after=after,
+        )
+    elif stored.is_too_doubtful:
+        better = phrase(
+            "too many are unsure, so nothing was learned: correct them, or use better light; if your tiles show"
+            " symbols instead of pips, enter the value of each double"
+        )
+    else:
+        better = phrase(
+            "learning did not help and is not used: misread halves in worse light: {after} %, {before} % as shipped",
+            before=before,
+            after=after,
+        )
+    return phrase(
+        "{tiles} tiles of a set to double-{highest}; {better}",
+        tiles=len(stored.tiles),
+        highest=stored.max_pips,
+        better=better,
+    )
+
+
+def _warnings(stored: LearnedSet, learned: LearningResult, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
+    warnings = [] if stored.is_too_doubtful else _about_tiles(stored, tiles)
+    backs = sum(picture.backs for picture in learned.seen)
+    if backs:
+        turn = plural(
+            "1 tile is face down: turn it over to learn it too.",
+            "{number} tiles are face down: turn them over to learn them too.",
+            number=backs,
+        )
+        warnings.append(turn)
+    return warnings
+
+
+def _about_tiles(stored: LearnedSet, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
+    warnings, count = [], stored.count
+    doubtful = [tile for tile in tiles if tile.is_doubtful]
+    if doubtful:
+        labels = listed(
+            phrase("{number} (read as {tile})", number=tile.number, tile=_named(tile.pips)) for tile in doubtful
+        )
+        warnings.append(phrase("Unsure: {tiles}. Correct them on the page.", tiles=labels))
+    if count.missing:
+        warnings.append(_missing(count.missing))
+    if count.twice:
+        warnings.append(phrase("Found twice: {tiles}.", tiles=listed(_named(pair[::-1]) for pair in count.twice)))
+    shown = {pips for tile in tiles for pips in tile.pips}
+    unseen = [str(number) for number, rgb in enumerate(stored.look.pips_rgb, 1) if rgb is None and number in shown]
+    if unseen:
+        pale = phrase(
+            "Low contrast between pips and face: {numbers}. Use more light, or light from the side.",
+            numbers=listed(unseen),
+        )
+        warnings.append(pale)
+    return warnings
+
+
+def _missing(pairs: tuple[TilePips, ...]) -> Phrase:
+    named = listed(_named(pair[::-1]) for pair in pairs[:_MAX_NAMED])
+    more = len(pairs) - _MAX_NAMED
+    if more > 0:
+        return phrase("Missing: {tiles} and {more} more.", tiles=named, more=more)
+    return phrase("Missing: {tiles}.", tiles=named)
+
+
+def _named(pips: TilePips) -> str:
+    return f"{pips[0]}-{pips[1]}"
+
+
+class LightStep(GuideStep):
+    """Locks the camera's exposure and white balance, and checks that all pips are visible."""
+
+    name, scene = StepName.LIGHT, AskedScene.TILES
+    choices = (GuideChoice(GO_ON, phrase("measure")),)
+
+    def __init__(self, before: Calibration, look: CalibrationCamera, read_tiles: ReadTiles, folder: Path) -> None:
+        """Use the camera *look*. An annotated picture is drawn into *folder* if there are warnings."""
+        self._before, self._look, self._read_tiles, self._folder = before, look, read_tiles, folder
+
+    todo = (phrase("Switch on the light you play in, and lay tiles face up all over the table."),)
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """Report whether the camera has locked exposure and white balance, as a line of text."""
+        return (phrase("Exposure and white balance: {state}.", state=_LIGHTS[self._look.light]),)
+
+    def result(self) -> StepResult:
+        """Return the measured light.
+
+        Raises:
+            RefusedError: If there is no picture, or it shows neither tiles nor markers.
+        """
+        image = self._picture()
+        seen = look_at_light(image, self._read_tiles(image), self._look)
+        if seen.kept.contrast is None:
+            raise RefusedError(phrase("no tiles or markers are visible: lay tiles face up on the table"))
+        note = ""
+        if seen.found.warnings:
+            note = f"drawn into {write_drawn(self._folder, 'light.png', draw_light(image, seen.found))}"
+        low, high = seen.kept.contrast
+        text = phrase("{low} to {high} grey levels between face and pips", low=f"{low:.0f}", high=f"{high:.0f}")
+        return StepResult(
+            replace(self._before, light=seen.kept), text, seen.found.warnings, _shapes_of(seen.found), note
+        )
+
+
+def _shapes_of(found: LightMeasurement) -> tuple[Drawn, ...]:
+    """Return the outlines of tiles and markers, with poorly lit ones flagged, and the patches of glare."""
+    spots = [(spot, found.trouble_at(spot)) for spot in found.samples]
+    tiles = [
+        Drawn(Kind.TILE, points_of(spot.corners_px), "" if trouble is None else trouble.value, is_good=trouble is None)
+        for spot, trouble in spots
+    ]
+    patches = [
+        Drawn(Kind.PATCH, points_of(_circle(x_px, y_px, radius_px)), Trouble.GLARE.value, is_good=False)
+        for x_px, y_px, radius_px in found.patches
+    ]
+    return (*tiles, *patches)
+
+
+def _circle(x_px: float, y_px: float, radius_px: float) -> list[tuple[float, float]]:
+    angles = [math.tau * at / _ROUND for at in range(_ROUND)]
+    return [(x_px + radius_px * math.cos(angle), y_px + radius_px * math.sin(angle)) for angle in angles]
+
+
+class KnockStep(GuideStep):
+    """Records sounds during the timetable: silence, then tiles, then knocks of each seat."""
+
+    name, scene = StepName.KNOCK, None
+    choices = (GuideChoice(_LISTEN, phrase("start listening")),)
+
+    def __init__(self, before: Calibration, seats: int, make: MakeSensor, clock: Clock) -> None:
+        """Listen with a sensor created by *make*."""
+        self._before, self._make, self._clock = before, make, clock
+        self._parts = timetable(seats)
+        self._hearing: Hearing | None = None
+
+    @property
+    def todo(self) -> tuple[str, ...]:
+        """Instruction for the current part."""
+        if self._hearing is None:
+            duration_s = self._parts[-1].to_s
+            ready = phrase(
+                "Have the tiles ready. Listening takes {seconds} seconds; follow the instructions.", seconds=duration_s
+            )
+            return (ready,)
+        return (self._hearing.part.text,)
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """Remaining time of the current part of the timetable, and number of sounds heard in it."""
+        if self._hearing is None:
+            return ()
+        part, passed_s = self._hearing.part, self._hearing.passed_s
+        if passed_s < part.from_s:
+            return (phrase("Get ready."),)
+        count = sum(part.from_s <= sound.t_ns / NS_PER_S < part.to_s for sound in self._hearing.heard)
+        more_s = max(0, round(part.to_s - passed_s))
+        return (phrase("{seconds} seconds left, {sounds} sounds heard.", seconds=more_s, sounds=count),)
+
+    @property
+    def is_enough(self) -> bool:
+        """True at the end of the timetable."""
+        return self._hearing is not None and self._hearing.is_over
+
+    def listen(self) -> None:
+        """Collect the newest sounds. Close the sensor if it fails."""
+        if self._hearing is None:
+            return
+        try:
+            self._hearing.listen()
+        except RefusedError:
+            self.close()
+            raise
+
+    def pressed(self, key: str) -> None:
+        """Start the timetable from the beginning, if *key* is the one for listening."""
+        if key == _LISTEN:
+            self.close()
+            self._hearing = Hearing(self._make, self._parts, self._clock)
+
+    def result(self) -> StepResult:
+        """Return the knock calibration.
+
+        Raises:
+            RefusedError: If the timetable has not ended, or the calibration fails.
+        """
+        hearing = self._hearing
+        if hearing is None or not hearing.is_over:
+            raise RefusedError(phrase("listening has not finished"))
+        self.close()
+        calibration = fit_timetable(hearing.heard, self._parts)
+        text = phrase(
+            "{found} of {knocks} knocks detected, {passed} of {tiles} tile sounds mistaken for knocks",
+            found=calibration.found,
+            knocks=calibration.knocks,
+            passed=calibration.passed,
+            tiles=calibration.tiles,
+        )
+        warnings = (
+            (phrase("Some tile sounds resemble a knock more than the weakest knock does."),)
+            if calibration.margin < 0
+            else ()
+        )
+        return StepResult(replace(self._before, knock=calibration), text, warnings)
+
+    def close(self) -> None:
+        """Close the sensor."""
+        if self._hearing is not None:
+            self._hearing.close()
+            self._hearing = None
+
 
 _SEATS = 4
 _KEPT, _SKIPPED = phrase("unchanged"), phrase("skipped")

@@ -8,7 +8,7 @@ from functools import cache
 from engine import BONES, Amend, Lead, MatchStart, NewHand, NodeId, Play, Remove, Seat, Seq, Spot, State, Tile
 from engine import replay as fold
 from engine.state.layout import Port
-from tallybone.replay.judged_hands import HandJudged, HandScored, hand_scored, is_unflagged, judge_hand
+from tallybone.replay.shadow import HandJudged, HandScored, hand_scored, is_unflagged, judge_hand
 from tests.tallybone.truth_eye import script
 
 

@@ -19,7 +19,7 @@ from lab.evaluate.session_report import Figures
 from lab.evaluate.sessions import SessionJudged, judge_session
 from lab.matches.simulation import simulation_settings
 from tallybone.choices import Difficulty
-from tallybone.replay.judged_hands import wrong_in
+from tallybone.replay.shadow import wrong_in
 from tests.tallybone.recorded_game import TruthReader, record_game
 from tests.tallybone.true_game import STILL_NS, record_true_game, with_pips, without
 from vision.tracking.table_view import TableView

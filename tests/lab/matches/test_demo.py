@@ -13,7 +13,7 @@ from rich.console import Console
 
 from engine import profile
 from lab.matches.demo import DemoOptions, TableReader, players_of, show_demo
-from tallybone.session.touching import halves_of
+from tallybone.session.places import halves_of
 from tests.tallybone.truth_eye import PLAYERS_OF, game, views
 from vision.reading import SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView

@@ -31,7 +31,7 @@ from engine import (
 )
 from lab.matches.game_script import play_out
 from lab.matches.room import pick_table
-from tallybone.session.touching import overlap
+from tallybone.session.places import overlap
 from tests.tallybone.truth_eye import PLAYERS_OF, game, script
 
 # 34 ends blocked, proven by knocks. 51 ends by the button.

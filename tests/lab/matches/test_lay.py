@@ -10,7 +10,7 @@ import pytest
 
 from engine import BONES, Layout, Node, NodeId, Play, Port, Seat, Spot, Tile, attach
 from lab.matches.game_script import PlayArea, resting_place
-from tallybone.session.touching import Footprint, Laid, Quad, distance, edges_at, overlap
+from tallybone.session.places import Footprint, Laid, Quad, distance, edges_at, overlap
 from tests.tallybone.truth_eye import game
 
 SIDE_MM = 24.0

@@ -17,8 +17,7 @@ from lab.matches.simulation import Simulation, SimulationSettings, record, simul
 from lab.render.motion import Film
 from tallybone.choices import Difficulty
 from tallybone.recording.format import Pictures, Topic
-from tallybone.recording.messages import input_of
-from tallybone.recording.reader import RecordedMessage, read_recording
+from tallybone.recording.reader import RecordedMessage, input_of, read_recording
 from tallybone.recording.writer import RecordingWriter
 from tests.vision.tables import is_same, is_same_place, missing, reader
 from vision.reading import Face, SeenTile

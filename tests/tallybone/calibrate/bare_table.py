@@ -11,7 +11,7 @@ from calibration.lens.model import Lens, LensSource
 from calibration.sheets.prints import BLOCK_MM, MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm
 from calibration.table.table import BlockPose, Table, TableSource
 from hardware.camera.device import Light
-from tallybone.calibrate.scenes import AskedScene
+from tallybone.calibrate.look import AskedScene
 from vision.arrays import Image
 
 LENS = Lens(1280, 720, (1000.0, 1000.0), (639.5, 359.5), source=LensSource.MEASURED, error_px=0.1, views=9)

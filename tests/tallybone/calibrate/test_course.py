@@ -12,10 +12,9 @@ from calibration.errors import RefusedError
 from calibration.table.zones import ZoneSource, zones_on
 from tallybone.calibrate.guide.camera_steps import TableStep
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
-from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, Stage, StepName, points_of
+from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, EditableZone, Stage, StepName, points_of
 from tallybone.calibrate.lens_and_table import TableGiven
-from tallybone.calibrate.scenes import AskedScene
-from tallybone.calibrate.zone_edit import EditableZone
+from tallybone.calibrate.look import AskedScene
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tests.tallybone.calibrate.bare_table import LENS, MARKS, GreyLook, table_below
 from vision.reading import Face, SeenTile

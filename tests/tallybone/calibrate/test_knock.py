@@ -21,8 +21,8 @@ from hardware.virtual.panel import VirtualPanel
 from lab.matches.calibration import knock_sitting
 from lab.sounds.devices import apply_response, tilted
 from tallybone.calibrate.knock import calibrate_knock
-from tallybone.calibrate.scenes import timetable
-from tallybone.play.calibrated import use_of
+from tallybone.calibrate.look import timetable
+from tallybone.play.start import use_of
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tests.hardware.knock.sounds import block, with_hits, write_wav
 from tests.tallybone.calibrate.test_lens_and_table import captured_output

@@ -10,8 +10,7 @@ import pytest
 
 from hardware.camera.device import NS_PER_S, CameraError, CameraMode, Light, Picture
 from hardware.camera.fake import FakeCamera
-from tallybone.calibrate.look import DeviceLook, StillLook, open_look, wait_for_picture
-from tallybone.calibrate.scenes import AskedScene
+from tallybone.calibrate.look import AskedScene, DeviceLook, StillLook, open_look, wait_for_picture
 from vision.errors import VisionError
 
 MODE = CameraMode(160, 90, 20.0, "MJPG")

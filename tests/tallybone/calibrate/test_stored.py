@@ -12,10 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from calibration.table.zones import ZoneSource
-from tallybone.calibrate.lens_and_table import TableGiven, calibrate_table
-from tallybone.calibrate.light import calibrate_light
-from tallybone.calibrate.stored import check, restore, show
-from tallybone.calibrate.zones import ZonesGiven, calibrate_zones
+from tallybone.calibrate.lens_and_table import TableGiven, calibrate_light, calibrate_table
+from tallybone.calibrate.stored import ZonesGiven, calibrate_zones, check, restore, show
 from tallybone.cli.calibrate import calibrate_app
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
 from tallybone.terminal import Output

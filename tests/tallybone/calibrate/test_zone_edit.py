@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from calibration.errors import RefusedError
 from calibration.table.zones import TableZones, ZoneSource, zones_on
-from tallybone.calibrate.zone_edit import EditableZone, editable, size_seen, with_zones
+from tallybone.calibrate.guide.steps import EditableZone, editable, size_seen, with_zones
 from tests.tallybone.calibrate.bare_table import LENS, MARKS, table_below
 
 TABLE = table_below()

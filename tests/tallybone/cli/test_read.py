@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tallybone.cli.photographs import ReadOptions, read_photos
-from tallybone.show.over_pictures import Album
+from tallybone.show.reading import Album
 from tallybone.terminal import quiet_libraries
 from vision.errors import VisionError
 from vision.image.picture import load_picture

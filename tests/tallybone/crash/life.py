@@ -14,12 +14,11 @@ from unittest.mock import patch
 
 from hardware.table.settings import HardwareSettings
 from tallybone.choices import TileSet
-from tallybone.play.assemble import PreparedMatch
 from tallybone.play.counts import Counts
 from tallybone.play.display import JsonDisplay
 from tallybone.play.parts import open_parts
 from tallybone.play.recorder import RecordingQuota
-from tallybone.play.start import MatchPlan, new_game, resumed_game, session_of
+from tallybone.play.start import MatchPlan, PreparedMatch, new_game, resumed_game, session_of
 from tallybone.play.table import LiveTable, NoPage, TableParts
 from tallybone.recording.format import RecordingError
 from tallybone.session.session import Announcement

@@ -12,12 +12,9 @@ from hardware.knock.signal_quality import SignalQuality
 from hardware.leds.driver import LedsDriver
 from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.settings import DisplaySettings, HardwareSettings, KnockSettings
-from tallybone.doctor.boot import Boot, PiModel
-from tallybone.doctor.libraries import Library, Venv
-from tallybone.doctor.machine import Machine
+from tallybone.doctor.boot import Boot, Library, PiModel, Venv
+from tallybone.doctor.machine import Disk, Machine, Vitals
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, Sounds, User
-from tallybone.doctor.storage import Disk
-from tallybone.doctor.vitals import Vitals
 from tallybone.store.table_file import Broker, Webhook
 from tests.hardware.table.reading import read_hardware
 

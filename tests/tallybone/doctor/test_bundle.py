@@ -11,8 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.doctor.bundle import BundleSources, OwnWords, bundle_texts, packed, words_of_program, write_bundle
-from tallybone.doctor.command import doctor
+from tallybone.doctor.examine import (
+    BundleSources,
+    OwnWords,
+    bundle_texts,
+    doctor,
+    packed,
+    words_of_program,
+    write_bundle,
+)
 from tallybone.finding import ok, problem
 from tallybone.store.calibration_file import Calibration, LightKept, format_calibration
 from tallybone.store.table_file import TableFile, load_table

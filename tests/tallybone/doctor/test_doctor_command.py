@@ -6,7 +6,7 @@ import io
 import json
 from pathlib import Path
 
-from tallybone.doctor.command import doctor
+from tallybone.doctor.examine import doctor
 from tallybone.doctor.parts import PartTrial
 from tests.tallybone.doctor.fake_table import FakeProbes
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hardware.table.settings import HardwareSettings
+from tallybone.doctor.boot import Library
 from tallybone.doctor.examine import as_values, examine, is_well, lines_of, summary
-from tallybone.doctor.libraries import Library
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, check_opened
 from tallybone.finding import Finding, Grade, ok, problem, warning
 from tallybone.store.table_file import BeyondSettings, Broker, MqttSettings, TableFile, TableIdentity, Webhook

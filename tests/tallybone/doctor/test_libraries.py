@@ -10,7 +10,7 @@ import pytest
 from hardware.libraries.installing import install_command
 from hardware.libraries.pin_factory import PinLibrary
 from hardware.table.settings import HardwareSettings
-from tallybone.doctor.libraries import Library, Venv, check_library, wanted_by
+from tallybone.doctor.boot import Library, Venv, check_library, wanted_by
 from tallybone.finding import Finding, Grade
 from tests.tallybone.doctor.fake_table import WHOLE
 

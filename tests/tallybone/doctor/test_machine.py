@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tallybone.doctor.machine import (
+    MachineTrouble,
+    Vitals,
     check_clock,
     check_machine,
     check_memory,
@@ -15,7 +17,6 @@ from tallybone.doctor.machine import (
     check_system,
     check_temperature,
 )
-from tallybone.doctor.vitals import MachineTrouble, Vitals
 from tallybone.finding import Grade
 from tests.tallybone.doctor.fake_table import PI
 

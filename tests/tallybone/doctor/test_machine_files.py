@@ -12,6 +12,8 @@ from hardware.config.part import NeededLibrary
 from tallybone.doctor.boot import PiModel
 from tallybone.doctor.machine import (
     Machine,
+    Vitals,
+    check_disk,
     read_boot,
     read_device,
     read_machine,
@@ -22,8 +24,6 @@ from tallybone.doctor.machine import (
     try_disk,
     try_library,
 )
-from tallybone.doctor.storage import check_disk
-from tallybone.doctor.vitals import Vitals
 from tallybone.finding import Grade
 
 FILES = {

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tallybone.doctor.storage import Disk, check_disk
+from tallybone.doctor.machine import Disk, check_disk
 from tallybone.finding import Grade
 
 GOOD = Disk("/var/lib/tallybone", "", 30_000_000_000, "ext4", (4.0, 5.0, 30.0))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.doctor.vitals import LAST_HOUR, SINCE_START, LastHour, MachineTrouble, Vitals, check_vitals, read_vitals
+from tallybone.doctor.machine import LAST_HOUR, SINCE_START, LastHour, MachineTrouble, Vitals, check_vitals, read_vitals
 from tallybone.finding import Grade
 
 SECOND = 1_000_000_000

@@ -20,8 +20,7 @@ pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[
 from websockets.sync.client import connect
 
 from tallybone.cli.hub import HubOptions, run_hub
-from tallybone.hub.hall import PACE_S
-from tallybone.hub.tables import HubShown
+from tallybone.hub.hall import PACE_S, HubShown
 from tests.tallybone.hub.hubs import FakeTables, ServedHub, served_hub
 from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, until_broker
 

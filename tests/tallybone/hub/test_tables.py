@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tallybone.hub import tables as memory
+from tallybone.hub import hall as memory
+from tallybone.hub.hall import Tables, matching_tables, table_seen
 from tallybone.hub.heard import Gone, Online, Scores, TableNews, heard
 from tallybone.hub.standings import Finished, MatchResult, Results, Standing, standings
-from tallybone.hub.tables import Tables, matching_tables, table_seen
 from tests.tallybone.hub.messages import NOW, PREFIX, scores, state, topic
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from tallybone.notify.broker import HEADER, signature
 from tallybone.notify.mqtt import Teller, as_payload
-from tallybone.notify.webhook import HEADER, signature
 from tallybone.store.table_file import EventKind, TableIdentity, load_table
 from tests.tallybone.notify.snapshots import played, shown
 

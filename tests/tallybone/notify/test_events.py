@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tallybone.notify.events import TableEvent, events_between
+from tallybone.notify.mqtt import TableEvent, events_between
 from tallybone.store.table_file import EventKind
 from tallybone.web.shapes import Snapshot
 from tests.tallybone.notify.snapshots import asked, lobby, match, played, players, shown

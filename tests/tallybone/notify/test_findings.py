@@ -16,10 +16,15 @@ pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[
 from tallybone.cli.play import PlayOptions, play
 from tallybone.doctor.probes import RealProbes
 from tallybone.finding import Grade
-from tallybone.notify.broker import BrokerConnection
-from tallybone.notify.findings import broker_found, webhook_found
+from tallybone.notify.broker import (
+    MAX_WAITING,
+    BrokerConnection,
+    WebhookThread,
+    broker_found,
+    try_webhook,
+    webhook_found,
+)
 from tallybone.notify.mqtt import Outbox
-from tallybone.notify.webhook import MAX_WAITING, WebhookThread, try_webhook
 from tallybone.store.table_file import Broker, Webhook
 from tallybone.texts import in_language
 from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, free_port, real_broker

@@ -15,8 +15,8 @@ from random import Random
 
 import pytest
 
-from tallybone.notify.events import TableEvent
-from tallybone.notify.webhook import MAX_TRIES, MAX_WAITING, WebhookThread
+from tallybone.notify.broker import MAX_TRIES, MAX_WAITING, WebhookThread
+from tallybone.notify.mqtt import TableEvent
 from tallybone.store.table_file import EventKind, Webhook
 from tests.waiting import until
 

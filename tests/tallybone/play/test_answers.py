@@ -9,8 +9,8 @@ import pytest
 
 from engine import BONES, Seat
 from hardware.table.settings import HardwareSettings
-from tallybone.play.choosing import SHOWN_NS, Choosing
 from tallybone.play.game import Listeners, LiveGame
+from tallybone.play.keys import SHOWN_NS, Choosing
 from tallybone.play.parts import FromTable, open_parts, page_of
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press

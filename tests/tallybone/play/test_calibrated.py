@@ -20,9 +20,18 @@ from hardware.camera.device import CameraMode
 from hardware.camera.fake import FakeCamera
 from tallybone.choices import TileSet
 from tallybone.cli.play import PlayOptions
-from tallybone.play.assemble import with_calibration, with_own_tiles
-from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused, zones_in_picture
-from tallybone.play.start import MatchPlan, new_game, open_camera
+from tallybone.play.start import (
+    MatchPlan,
+    Used,
+    new_game,
+    open_camera,
+    stored_for,
+    use_of,
+    with_calibration,
+    with_own_tiles,
+    words_of_unused,
+    zones_in_picture,
+)
 from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import Left
 from tallybone.replay.command import replay

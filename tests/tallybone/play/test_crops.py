@@ -11,10 +11,9 @@ import pytest
 
 from engine import BONES, Amend, Event, Play, Seq, Stack, entries, profile
 from engine.value import Trail, changed
-from tallybone.play.crops import MAX_CROP_BYTES, Cutter, crop
-from tallybone.play.recorder import RecordingQuota
-from tallybone.recording.evidence import Crops, Evidence, evidence_of
+from tallybone.play.recorder import MAX_CROP_BYTES, Cutter, RecordingQuota, crop
 from tallybone.recording.format import Topic
+from tallybone.recording.resume import Crops, Evidence, evidence_of
 from tallybone.session.places import Waiting
 from tallybone.session.questions import Ambiguity, Meaning, Question
 from tallybone.session.sitting import Step, opened

@@ -17,10 +17,9 @@ from engine import Adjust, Event, MatchClose, Seat
 from tallybone.choices import TileSet
 from tallybone.play.recorder import Recorder, RecordingQuota
 from tallybone.play.start import MatchPlan, new_game, newest_left, recorder_of, resumed_game, state_of
-from tallybone.recording.evidence import Evidence
 from tallybone.recording.format import RecordingError, SittingStart
 from tallybone.recording.reader import read_recording
-from tallybone.recording.resume import left_in
+from tallybone.recording.resume import Evidence, left_in
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, opened
 from tests.tallybone.crash.game import NumberReader, jpeg_of, picture_of

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hardware.camera.device import CameraTurn
-from tallybone.play.news import CameraNews, News, UnsureNote, words_of
-from tallybone.session.zones import Zones, default_zones
+from tallybone.play.game import CameraNews, News, UnsureNote, words_of
+from tallybone.session.observations import Zones, default_zones
 from tests.vision.seen import seen_tile, unsure_tile
 from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
 from vision.tracking.table_view import TableView

@@ -15,15 +15,13 @@ import pytest
 from engine import BONES, MatchClose, NewHand, Play
 from hardware.table.settings import HardwareSettings
 from tallybone.cli.play import PlayOptions, play
-from tallybone.play.assemble import PreparedMatch
 from tallybone.play.game import Listener
 from tallybone.play.parts import open_parts
-from tallybone.play.start import MatchPlan, newest_left, state_of
+from tallybone.play.start import MatchPlan, PreparedMatch, newest_left, state_of
 from tallybone.play.table import LiveTable, NoPage, TableParts
-from tallybone.recording.evidence import Evidence
 from tallybone.recording.format import RecordingError, SittingStart
 from tallybone.recording.reader import read_recording
-from tallybone.recording.resume import Left, left_in, write_left
+from tallybone.recording.resume import Evidence, Left, left_in, write_left
 from tallybone.recording.writer import RecordingWriter
 from tallybone.replay.command import compare, replay
 from tallybone.sources.camera import PacedCamera

@@ -14,19 +14,17 @@ import vision.reader.reader
 from engine import Adjust, Amend, Lead, NewHand, NodeId, Play, Seat, Seq, Tile
 from tallybone.calibrate.tile_set import forget_tile
 from tallybone.choices import TileSet
-from tallybone.play.assemble import with_own_tiles
-from tallybone.play.calibrated import Used
 from tallybone.play.game import LiveGame
+from tallybone.play.learning import NamedTile, Teaching, named_tiles
 from tallybone.play.recorder import RecordingQuota
-from tallybone.play.start import new_game, recorder_of, sitting_of
-from tallybone.play.teaching import NamedTile, Teaching, named_tiles
+from tallybone.play.start import Used, new_game, recorder_of, sitting_of, with_own_tiles
 from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.replay.run import ReplaySettings, opened_replay
+from tallybone.session.course import reversal_events
 from tallybone.session.feeding import feed
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
-from tallybone.session.taking_back import reversal_events
 from tallybone.sources.source import Shot
 from tallybone.store.learned_file import load_tiles, tiles_path
 from tests.tallybone.calibrate.test_lens_and_table import captured_output

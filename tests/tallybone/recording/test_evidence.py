@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.recording.evidence import MAX_BYTES, Crops, Evidence, evidence_of, write_evidence
 from tallybone.recording.format import Topic
 from tallybone.recording.reader import RecordedMessage, read_recording
-from tallybone.recording.resume import left_in, write_left
+from tallybone.recording.resume import MAX_BYTES, Crops, Evidence, evidence_of, left_in, write_evidence, write_left
 from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.sittings import START, records_of
 from tests.tallybone.recording.test_resume import WHOLE, write

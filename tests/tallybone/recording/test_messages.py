@@ -5,8 +5,15 @@ from pathlib import Path
 
 from engine import BONES, Event, Knock, Seat, replay
 from tallybone.recording.format import SittingStart, Topic
-from tallybone.recording.messages import event_of_record, input_of, places_of_record, write_input, write_step
-from tallybone.recording.reader import RecordedMessage, read_recording
+from tallybone.recording.reader import (
+    RecordedMessage,
+    event_of_record,
+    input_of,
+    places_of_record,
+    read_recording,
+    write_input,
+    write_step,
+)
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press
 from tallybone.session.sitting import ByHand, Sitting, Step, opened

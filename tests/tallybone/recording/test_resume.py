@@ -11,8 +11,7 @@ import pytest
 from engine import Event, Lead, MatchStart, NewHand, Seat
 from tallybone.json_values import to_json
 from tallybone.recording.format import RecordingError, SittingStart, Topic
-from tallybone.recording.messages import write_input, write_step
-from tallybone.recording.reader import read_recording
+from tallybone.recording.reader import read_recording, write_input, write_step
 from tallybone.recording.resume import CutHeadError, Left, left_in, left_in_head, left_with_journal, write_left
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.inputs import Answer

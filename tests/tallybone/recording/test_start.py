@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tallybone.recording.format import Pictures, SittingStart
-from tallybone.session.zones import Zones, default_zones
+from tallybone.session.observations import Zones, default_zones
 from tests.tallybone.recording.sittings import START
 from vision.reader.custom_set import RecordedSet
 

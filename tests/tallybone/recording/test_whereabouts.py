@@ -9,7 +9,7 @@ import pytest
 from mcap.opcode import Opcode
 
 from tallybone.recording.format import PROFILE, ImageMessage, RecordingError, Topic
-from tallybone.recording.whereabouts import MAX_TEXT_BYTES, Whereabouts
+from tallybone.recording.survey import MAX_TEXT_BYTES, Whereabouts
 from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.damages import Layout
 from tests.tallybone.recording.sittings import SECOND, START, jpeg, records_of, write, write_later_version

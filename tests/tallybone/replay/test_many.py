@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tallybone.replay.many import ReplayedRecording, Spread, over_cluster, over_cores, replay_many
+from tallybone.replay.command import ReplayedRecording, Spread, over_cluster, over_cores, replay_many
 from tallybone.replay.run import ReplaySettings
 from tallybone.sources.source import GameOverrides
 from tests.tallybone.recorded_game import record_game

@@ -15,7 +15,7 @@ import pytest
 
 from hardware.libraries.installing import install_command
 from tallybone.files import ExportError
-from tallybone.replay.video import VideoFile
+from tallybone.replay.export import VideoFile
 from tests.tallybone.web.browsers import CHROMIUM, chromium
 from tests.tallybone.web.firefox import FIREFOX, firefox
 from vision.arrays import Image

@@ -9,9 +9,7 @@ import pytest
 
 from engine import BONES
 from engine.phrases import Phrase
-from tallybone.doctor.machine import Machine, check_power
-from tallybone.doctor.storage import Disk
-from tallybone.doctor.vitals import LAST_HOUR, MachineTrouble, Vitals, check_vitals
+from tallybone.doctor.machine import LAST_HOUR, Disk, Machine, MachineTrouble, Vitals, check_power, check_vitals
 from tallybone.finding import Finding, Grade
 from tallybone.play.counts import Counts, MeanPace
 from tallybone.play.game import LiveState

@@ -10,7 +10,7 @@ from engine import Adjust, Event, Seat
 from tallybone.choices import TileSet
 from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import new_game, recorder_of, sitting_of
-from tallybone.serve.left_match import LeftMatches
+from tallybone.serve.page import LeftMatches
 from tallybone.session.sitting import Step
 from tests.tallybone.serve.served import Blind
 from tests.waiting import until

@@ -16,7 +16,7 @@ from fastapi import FastAPI
 
 from tallybone.cli.serve import keep_password
 from tallybone.serve.options import Environment
-from tallybone.serve.routes.pairing import pairing_routes, qr_rows
+from tallybone.serve.routes.settings import pairing_routes, qr_rows
 from tallybone.store.house import is_password, set_password
 from tallybone.web import serving
 from tallybone.web.access import CODE_LASTS_S, Access

@@ -20,8 +20,8 @@ from lab.matches.players import answer_of, paths_of
 from lab.matches.room import pick_table
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Button, KnockHeard, Press
+from tallybone.session.places import Footprint
 from tallybone.session.session import Announcement, Input, Session
-from tallybone.session.touching import Footprint
 from tests.tallybone.truth_eye import PLAYERS_OF
 from vision.reading import Face, Half, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView

@@ -24,7 +24,7 @@ from engine import (
     entries,
 )
 from tallybone.session.inputs import Button, KnockHeard, Press
-from tallybone.session.zones import Zones
+from tallybone.session.observations import Zones
 from tests.tallybone.session.test_referee import seen
 from tests.tallybone.session.zone_views import Table, back
 from vision.tracking.table_view import Change, ChangeKind

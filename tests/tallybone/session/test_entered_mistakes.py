@@ -19,10 +19,10 @@ from engine import (
     profile,
 )
 from lab.matches.players import answer_of
+from tallybone.session.course import reversal_events
 from tallybone.session.feeding import feed
 from tallybone.session.session import Input
 from tallybone.session.sitting import opened
-from tallybone.session.taking_back import reversal_events
 from tests.tallybone.truth_eye import PLAYERS_OF, script, views
 
 SECOND = 1_000_000_000

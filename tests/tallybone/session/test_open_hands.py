@@ -38,7 +38,7 @@ from engine import (
 )
 from tallybone.session.course import unseen_end
 from tallybone.session.inputs import Answer
-from tallybone.session.zones import Zones
+from tallybone.session.observations import Zones
 from tests.tallybone.session.test_referee import between, seen
 from tests.tallybone.session.zone_views import ROW_OF, SECOND_NS, Table, back, before
 from vision.reading import Face

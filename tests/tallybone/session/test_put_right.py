@@ -38,8 +38,7 @@ from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.observations import numbers_of
 from tallybone.session.places import Waiting
-from tallybone.session.put_right import adopting_events
-from tallybone.session.questions import Adoption, Meaning
+from tallybone.session.questions import Adoption, Meaning, adopting_events
 from tallybone.session.session import Session
 from tests.tallybone.session.gapped_table import GapAcrossDeal, GappedTable
 from tests.tallybone.session.test_open_hands import over

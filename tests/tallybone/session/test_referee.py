@@ -29,9 +29,9 @@ from engine import (
 )
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
+from tallybone.session.places import Footprint, edges_at, footprint_of, halves_of, misfit, turns
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement, Session
-from tallybone.session.touching import Footprint, edges_at, footprint_of, halves_of, misfit, turns
 from tests.tallybone.truth_eye import game, newest_tile, placed, shaken
 from vision.reading import Face, Guess, Half, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView

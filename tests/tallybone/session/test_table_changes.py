@@ -33,11 +33,9 @@ from engine import (
 )
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
-from tallybone.session.observations import FIRST_NAME, Observation, Piece, TablePieces, is_at, looked
-from tallybone.session.places import Known, Places, Waiting
+from tallybone.session.observations import FIRST_NAME, Observation, Piece, SortedView, TablePieces, is_at, looked
+from tallybone.session.places import Known, Laid, Places, Waiting, footprint_of, halves_of
 from tallybone.session.session import Announcement, Session, with_places
-from tallybone.session.touching import Laid, footprint_of, halves_of
-from tallybone.session.zones import SortedView
 from tests.tallybone.session.test_referee import lay, line, look, on_table, plays, problems, questions, seen
 from vision.reading import Face, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView

@@ -27,10 +27,10 @@ from engine import (
     apply,
     entries,
 )
+from tallybone.session.course import reversal_events
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard
 from tallybone.session.session import Session
-from tallybone.session.taking_back import reversal_events
 from tests.tallybone.session.test_referee import between, lay, line, look, plays, questions, seen
 from tests.tallybone.session.test_table_changes import started_session
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from engine import Port
-from tallybone.session.touching import (
+from tallybone.session.places import (
     Footprint,
     Orientation,
     bends_of,

@@ -41,7 +41,7 @@ def test_a_weight_of_the_decoder_is_in_the_table(name: str) -> None:
 def test_a_weight_in_the_table_is_in_a_module() -> None:
     names = set(re.findall(r"\b_[A-Z_]+[A-Z]\b", TABLE))
     assert len(names) > 40
-    modules = ("belief", "course", "steps", "decoder", "questions", "touching")
+    modules = ("belief", "course", "steps", "decoder", "questions", "places")
     known = {name for module in modules for name in vars(__import__(f"tallybone.session.{module}", fromlist=["_"]))}
     assert names - known == set()
 

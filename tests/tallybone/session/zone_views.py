@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from engine import Event, LeadRule, MatchStart, NewHand, Rules
 from tallybone.session.feeding import feed
+from tallybone.session.observations import SeatZone, Zones
 from tallybone.session.session import Announcement, Session
-from tallybone.session.zones import SeatZone, Zones
 from tests.tallybone.session.test_referee import seen
 from vision.reading import Face, SeenTile
 from vision.tracking.settle import EntrySide, Side

@@ -27,9 +27,9 @@ from engine import (
 )
 from lab.matches.game_script import ScriptStep
 from tallybone.session.inputs import KnockHeard
+from tallybone.session.observations import Outline, SeatZone, Zones
+from tallybone.session.places import Footprint
 from tallybone.session.session import Session
-from tallybone.session.touching import Footprint
-from tallybone.session.zones import Outline, SeatZone, Zones
 from tests.tallybone.session.noisy_table import CENTRE_PX, PX_PER_MM, Faults, Figures, NoisyReader, NoisyTable
 from vision.reading import Face, SeenTile
 from vision.tracking.settle import EntrySide, Side

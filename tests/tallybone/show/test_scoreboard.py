@@ -33,9 +33,9 @@ from engine import (
 from engine import NodeId as Id
 from engine.phrases import listed, phrase
 from tallybone.session.feeding import feed
+from tallybone.session.places import Footprint, Laid
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Input, Session
-from tallybone.session.touching import Footprint, Laid
 from tallybone.show.layout import Canvas, draw_layout
 from tallybone.show.scoreboard import Board, describe_pending, draw_board, plain_line, summarize
 from tests.tallybone.session.test_referee import seen

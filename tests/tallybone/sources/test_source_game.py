@@ -16,7 +16,7 @@ import pytest
 
 from engine import NewHand
 from tallybone.recording.format import Topic
-from tallybone.recording.messages import write_input
+from tallybone.recording.reader import write_input
 from tallybone.recording.writer import RecordingWriter
 from tallybone.replay.command import compare, replay
 from tallybone.replay.run import ReplaySettings

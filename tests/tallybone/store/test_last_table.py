@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.store.last_table import load_valid_table
+from tallybone.store.house import load_valid_table
 from tallybone.store.table_file import TableFile
 from tests.tallybone.store.test_table_file import written
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tallybone.session.touching import halves_of
+from tallybone.session.places import halves_of
 from tests.tallybone.web.true_table import TrueTable
 from vision.reading import SeenTile
 from vision.tracking.table_view import TableView

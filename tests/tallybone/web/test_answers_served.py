@@ -11,8 +11,7 @@ from engine import BONES, MatchStart, replay
 from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import session_of
 from tallybone.recording.format import Topic
-from tallybone.recording.messages import event_of_record, input_of
-from tallybone.recording.reader import RecordedMessage, read_recording
+from tallybone.recording.reader import RecordedMessage, event_of_record, input_of, read_recording
 from tallybone.recording.resume import left_in
 from tallybone.session.inputs import Answer, AnswerBack
 from tallybone.session.session import Session

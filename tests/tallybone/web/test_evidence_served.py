@@ -12,8 +12,8 @@ import pytest
 
 from engine import profile
 from tallybone.play.recorder import RecordingQuota
-from tallybone.recording.evidence import Evidence
 from tallybone.recording.format import Topic
+from tallybone.recording.resume import Evidence
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.doubts import ASKED_AFTER, doubtful

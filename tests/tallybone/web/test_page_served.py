@@ -17,8 +17,7 @@ from websockets.sync.client import ClientConnection, connect
 from engine import Scored, Tile, apply, legal_plays, profile, unseen
 from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.format import Topic
-from tallybone.recording.messages import input_of
-from tallybone.recording.reader import RecordedMessage, read_recording
+from tallybone.recording.reader import RecordedMessage, input_of, read_recording
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder

@@ -30,7 +30,7 @@ from engine import (
     apply,
     entries,
 )
-from tallybone.session.taking_back import reversal_events
+from tallybone.session.course import reversal_events
 from tests.tallybone.web.test_meant import FIRST, LEADS, played
 
 WRONG = Play(Seat(0), Tile(5, 6), Spot(NodeId(LEADS), Port.E))
