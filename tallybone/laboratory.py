@@ -3,7 +3,8 @@
 from importlib.metadata import entry_points
 from typing import Any
 
-COMMANDS, SIMULATIONS = "tallybone.commands", "tallybone.simulations"
+COMMANDS = "tallybone.commands"
+SIMULATIONS = "tallybone.simulations"
 """Groups of entry points."""
 SIMULATED = "simulated"
 """Source of a simulated camera or microphone."""

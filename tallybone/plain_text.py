@@ -6,7 +6,8 @@ import unicodedata
 
 from engine.phrases import Phrase
 
-MAX_NAME, MAX_TEXT = 40, 300
+MAX_NAME = 40
+MAX_TEXT = 300
 """Maximum number of characters displayed for a name and for a sentence."""
 
 # Format characters that are kept. They are needed for letters of some scripts and for emoji of several characters.

@@ -30,7 +30,9 @@ from engine.state.settle import Holding, round_nearest, settle
 from engine.tiles import Tile, full_set
 from engine.value import changed
 
-DRAW, KNOCK, DECLINE = -1, -2, -3
+DRAW = -1
+KNOCK = -2
+DECLINE = -3
 _E = Port.E
 _STACKED = 1024  # added to the place of the tile below, where a move has the index of an end
 

@@ -27,7 +27,8 @@ from engine.value import changed, value
 
 # Deals tried before giving up. The rarest lead, 18-18 for two players with one tile each, takes 95 deals on average.
 _MAX_SHUFFLES = 10_000
-_FEWEST_PARTICLES, _MAX_TRIES = 40, 250
+_FEWEST_PARTICLES = 40
+_MAX_TRIES = 250
 
 
 class IllegalMove(EngineError):  # noqa: N818 - the usual term in games

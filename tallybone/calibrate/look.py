@@ -19,7 +19,9 @@ from tallybone.terminal import quiet_libraries
 from vision.arrays import Image
 from vision.image.picture import load_picture
 
-_QUIET_S, _TILES_S, _SEAT_S = 10, 20, 8
+_QUIET_S = 10
+_TILES_S = 20
+_SEAT_S = 8
 # Pause before each part, for reading its instruction. Sounds during a pause are ignored.
 _READ_S = 2
 
@@ -74,7 +76,8 @@ def timetable(seats: int) -> tuple[TimetablePart, ...]:
 _NS_PER_S = 1_000_000_000
 # Maximum time to wait for a picture. Adapting to the light takes three seconds, and opening some cameras takes another
 # three.
-_LONGEST_S, _POLL_S = 15.0, 0.02
+_LONGEST_S = 15.0
+_POLL_S = 0.02
 
 
 class CalibrationCamera(Protocol):

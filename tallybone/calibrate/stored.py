@@ -54,7 +54,8 @@ _MIN_MOVE_MM = 2.0
 _ALIKE_MM = 3.0
 # Maximum range of tile lengths between the 10th and 90th percentile, relative to the median, and maximum error of the
 # scale. The reader's corners are off by a pixel, 2 % of a tile. A wider range means that the plane is wrong.
-_SPREAD, _SCALE_DIFFERS = 0.10, 0.02
+_SPREAD = 0.10
+_SCALE_DIFFERS = 0.02
 _MIN_TILES = 4
 
 
@@ -189,7 +190,9 @@ _LIGHT = phrase("light")
 WallClock = Callable[[], float]
 """Function that returns the time in seconds since 1970, as used for file timestamps."""
 _STEPS = ("lens", "table", "zones", "light", "knock")
-_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
+_MINUTE_S = 60
+_HOUR_S = 3600
+_DAY_S = 86_400
 
 
 def check(

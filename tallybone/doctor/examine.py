@@ -66,7 +66,9 @@ NO_CAMERA = "none"
 
 StyledText: TypeAlias = tuple[str, str]
 """A piece of text, and its style for rich, "" for none."""
-_COLUMNS, _GRADE, _PART = 80, 11, 24
+_COLUMNS = 80
+_GRADE = 11
+_PART = 24
 _STYLES = {
     Grade.OK: "green",
     Grade.WARNING: "yellow",
@@ -316,7 +318,8 @@ _METRIC = re.compile(r"(?:# (?:HELP|TYPE) )?(?:tallybone|process)_[^\n]*", re.AS
 
 _JOURNAL = ("journalctl", "--unit=tallybone", "--lines=300", "--no-pager", "--output=short-iso")
 _SHOWN_ENVIRONMENT = ("LANG", "TZ", "OPENBLAS_NUM_THREADS", "PYTHONDONTWRITEBYTECODE")
-_ANSWERS_S, _MAX_BYTES = 2.0, 1_000_000
+_ANSWERS_S = 2.0
+_MAX_BYTES = 1_000_000
 _PAGE = "http://127.0.0.1:8080"
 
 GONE = "…"

@@ -32,10 +32,14 @@ from tallybone.finding import Finding, absent, ok, problem, warning
 _GB = 1_000_000_000
 # With less free space than the first limit, nothing can be recorded. The second is enough for an evening: four hours
 # take about 5 GB at ten images per second.
-_FULL_BYTES, _TIGHT_BYTES = _GB // 2, 5 * _GB
+_FULL_BYTES = _GB // 2
+_TIGHT_BYTES = 5 * _GB
 # Each event waits until it is on the disk. From the first delay on, people notice. From the second on, images are lost.
-_SLOW_MS, _STUCK_MS = 100.0, 1000.0
-_RECORDINGS, _DISK, _CARD = phrase("recordings"), phrase("disk"), phrase("card")
+_SLOW_MS = 100.0
+_STUCK_MS = 1000.0
+_RECORDINGS = phrase("recordings")
+_DISK = phrase("disk")
+_CARD = phrase("card")
 _FORGETS = ("tmpfs", "ramfs", "overlay")
 
 
@@ -127,8 +131,11 @@ _MAX_KEPT = 1000
 _OFTEN = 3
 # Below this level, phones and brokers lose their connection now and then.
 _WEAK_DBM = -75.0
-_USB, _WIFI, _RAM = phrase("USB"), phrase("Wi-Fi"), phrase("memory")
-SINCE_START, LAST_HOUR = phrase("since the computer started"), phrase("in the last hour")
+_USB = phrase("USB")
+_WIFI = phrase("Wi-Fi")
+_RAM = phrase("memory")
+SINCE_START = phrase("since the computer started")
+LAST_HOUR = phrase("in the last hour")
 
 
 class MachineTrouble(StrEnum):
@@ -151,7 +158,8 @@ CountedTrouble: TypeAlias = tuple[MachineTrouble, str, int]
 """Trouble, place, and value: a total, 0 or 1 for a state, or the number of a USB device."""
 _HUB = phrase("Connect cameras and displays through a hub with its own power supply.")
 _CABLE = phrase("Use a short cable of good quality, another port and the official supply.")
-_CAMERA_CABLE, _AIR = phrase("Check its cable and the power supply."), phrase("Improve the airflow.")
+_CAMERA_CABLE = phrase("Check its cable and the power supply.")
+_AIR = phrase("Improve the airflow.")
 _FREE = phrase("Stop other programs, or use a computer with more memory.")
 # Trouble, least number to be reported, grade, part, words, and remedy.
 _REPORTS = (
@@ -305,26 +313,37 @@ _OLDEST_PYTHON = (3, 11)
 _BITS = 64
 # With less than the first amount, reading fails. With less than the second, it only just works. A replay takes up to
 # 266 MB (docs/explanation/reading.md), and system and camera half as much again.
-_MIN_MEMORY_MB, _GOOD_MEMORY_MB = 400, 900
-_HOT_C, _WARM_C = 80.0, 70.0
+_MIN_MEMORY_MB = 400
+_GOOD_MEMORY_MB = 900
+_HOT_C = 80.0
+_WARM_C = 70.0
 # Bits of get_throttled: bits 0 to 3 apply now, and bits 16 to 19 mean that the same has occurred since boot.
-_LOW_VOLTAGE, _CAPPED, _SLOWED, _SOFT_LIMIT = 0x1, 0x2, 0x4, 0x8
+_LOW_VOLTAGE = 0x1
+_CAPPED = 0x2
+_SLOWED = 0x4
+_SOFT_LIMIT = 0x8
 _SINCE_START = 16
 # A Raspberry Pi reports a low voltage below 4.63 V. USB guarantees its devices 4.75 V.
-_LOW_V, _TIGHT_V = 4.63, 4.75
+_LOW_V = 4.63
+_TIGHT_V = 4.75
 _EXT5V = re.compile(r"EXT5V_V volt\(\d+\)=(\d+\.\d+)V", re.ASCII)
 _WITH_METER = ("Raspberry Pi 5", "Raspberry Pi Compute Module 5")
 # Above this time to read a picture, plays appear twice as late as on a two-core laptop, which takes 0.07 s
 # (docs/explanation/reading.md).
 _SLOW_READ_S = 0.5
-_MEMORY, _HEAT, _POWER, _CLOCK = phrase("memory"), phrase("heat"), phrase("power"), phrase("clock")
+_MEMORY = phrase("memory")
+_HEAT = phrase("heat")
+_POWER = phrase("power")
+_CLOCK = phrase("clock")
 _SUPPLY = phrase("Use the official power supply for this Pi (4: 5 V 3 A, 5: 5 V 5 A) and its cable.")
 
 Run: TypeAlias = Callable[[tuple[str, ...]], str]
 """Function that runs a command and returns its output, or "" if the command is missing or fails."""
 _CONFIGS = ("boot/firmware/config.txt", "boot/config.txt")
-_KB_PER_MB, _MILLI = 1024, 1000.0
-_SYNCS, _SYNC_BYTES = 8, 65_536
+_KB_PER_MB = 1024
+_MILLI = 1000.0
+_SYNCS = 8
+_SYNC_BYTES = 65_536
 _IMPORTS_S = 60.0
 _COMMAND_S = 5.0
 

@@ -26,7 +26,9 @@ from vision.arrays import Image
 _RESTLESS = 3
 _GAME = "Is a game running? Only one program can use it at a time."
 
-_PINS, _SOUND, _MEDIA = "/dev/gpiochip0", "/dev/snd", "/dev/media0"
+_PINS = "/dev/gpiochip0"
+_SOUND = "/dev/snd"
+_MEDIA = "/dev/media0"
 _MISSING = {
     _PINS: "Only a Raspberry Pi has GPIO pins. On other computers, use the driver virtual or none.",
     _SOUND: "No sound card found: plug in the microphone, or see I2S above.",
@@ -34,7 +36,8 @@ _MISSING = {
 }
 _UNPLUGGED = "Is it plugged in? Connected devices:"
 
-_LISTENS_S, _TICK_S = 2.0, 0.05
+_LISTENS_S = 2.0
+_TICK_S = 0.05
 _LOUD_DB = -20.0
 # Below this share of the expected samples, sound is lost. Starting the microphone and its last block may take up to a
 # tenth of two seconds.
@@ -62,12 +65,16 @@ _LOOKS_NS = 4 * _NS_PER_S
 _CAMERA_TICK_S = 0.01
 # Images in this time after the first are not counted for the frame rate. They are dark until auto-exposure settles.
 _SETTLES_NS = _NS_PER_S
-_WIDE_PX, _HIGH_PX = 1280, 720
+_WIDE_PX = 1280
+_HIGH_PX = 720
 _SLOW_PER_S = 8.0
 _LIVE = ("usb:", "pi:", "/dev/")
 # Mean grey of well-read images: 36 to 108 in photographs of tables, 95 in rendered ones.
-_DARK, _BRIGHT, _FLAT = 25.0, 215.0, 4.0
-_GLARE, _GLARE_SHARE = 250, 0.15
+_DARK = 25.0
+_BRIGHT = 215.0
+_FLAT = 4.0
+_GLARE = 250
+_GLARE_SHARE = 0.15
 # Ratio of fine to coarse edges: 0.36 to 1.0 in focused photographs, at most 0.24 after a blur of 1 px in 1280.
 _BLURRED = 0.20
 

@@ -48,7 +48,9 @@ from tallybone.store.table_file import Broker, Webhook
 from vision.arrays import Image
 from vision.errors import VisionError
 
-_TICK_S, _ANSWERS_S, _FEELS_S = 0.05, 3.0, 1.0
+_TICK_S = 0.05
+_ANSWERS_S = 3.0
+_FEELS_S = 1.0
 # Time for which the message is shown. Displays that reboot when their port opens need it to become ready and receive
 # the page again.
 _SHOWS_S = 1.5

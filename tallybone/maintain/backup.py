@@ -25,7 +25,8 @@ from tallybone.recording.folder import SUFFIX
 from tallybone.recording.survey import is_running
 from tallybone.store.house import LAST_TABLE, OWNER_NAME
 
-FORMAT, VERSION = "tallybone-backup", 1
+FORMAT = "tallybone-backup"
+VERSION = 1
 CONTENTS = "tallybone-backup.json"
 """Name of the last member. An archive without it is truncated."""
 ROOTS = ("state", "config")
@@ -36,16 +37,20 @@ Tick: TypeAlias = Callable[[int], None]
 """Function that is called with the number of bytes processed since its last call."""
 _BLOCK_BYTES = 512
 _PIECE_BYTES = 1 << 20
-_MAX_NAME_BYTES, _MAX_DEPTH = 1024, 12
+_MAX_NAME_BYTES = 1024
+_MAX_DEPTH = 12
 _MAX_CONTENTS_BYTES = 50_000_000
 # Latest time that fits into the eleven octal digits of a tar header, in the year 2242.
 _MAX_MTIME_S = 8**11 - 1
 # Restored files have at least the first and at most the second permissions: the owner may read and write, others may
 # read at most.
-_MIN_MODE, _MAX_MODE = 0o600, 0o644
+_MIN_MODE = 0o600
+_MAX_MODE = 0o644
 _PRIVATE = (OWNER_NAME, LAST_TABLE)  # They may hold secrets, so only the owner may read them.
 
-_UNPACKING, _RESTORING, _PLACING = ".unpacking", ".restoring", ".placing"
+_UNPACKING = ".unpacking"
+_RESTORING = ".restoring"
+_PLACING = ".placing"
 _BEFORE = "before-restore-"
 _CONFIG = "config-of-backup"
 

@@ -25,12 +25,15 @@ from tallybone.files import sync_folder
 
 SIGNERS = Path("/etc/tallybone/release_signers")
 """Trusted signers, in the allowed-signers format of `ssh-keygen`. If it exists, every wheel must be signed."""
-WHO, WHAT = "release@tallybone", "tallybone-release"
+WHO = "release@tallybone"
+WHAT = "tallybone-release"
 """Required identity and namespace of signatures."""
 _WITHIN_S = 30
 
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--no-cache-dir", "-qq", "install", "--only-binary", ":all:")
-_MAKES_WITHIN_S, _READY_WITHIN_S, _ENDS_WITHIN_S = 3600, 90.0, 20
+_MAKES_WITHIN_S = 3600
+_READY_WITHIN_S = 90.0
+_ENDS_WITHIN_S = 20
 _SAID = 300  # maximum length of an error
 
 _NAME = re.compile(r"tallybone-[\w.+!]+-py3-none-any\.whl", re.ASCII)

@@ -40,7 +40,8 @@ from tallybone.notify.mqtt import (
 )
 from tallybone.store.table_file import Broker, MqttSettings, Webhook
 
-FIRST_S, MAX_S = 1.0, 60.0
+FIRST_S = 1.0
+MAX_S = 60.0
 
 
 def broker_found(broker: str, why_not: str | None, lost: int = 0) -> Finding:
@@ -316,7 +317,8 @@ MAX_WAITING = 200
 """Maximum number of queued events. If there are more, the oldest are dropped."""
 MAX_TRIES = 5
 _TIMEOUT_S = 5.0
-_FIRST_WAIT_S, _MAX_WAIT_S = 0.5, 30.0
+_FIRST_WAIT_S = 0.5
+_MAX_WAIT_S = 30.0
 _WEBHOOK_ENDS_WITHIN_S = 1.0
 # Status codes below 500 after which a retry may succeed. Other codes below 500 are final.
 _LATER = frozenset({408, 425, 429})

@@ -144,7 +144,8 @@ VERSION = 1
 """Version of the topics, contained in each."""
 FIELDS_VERSION = 2
 """Version of the fields, contained in every message as `v`."""
-ONLINE, OFFLINE = b"online", b"offline"
+ONLINE = b"online"
+OFFLINE = b"offline"
 _BAD_FIRST = (Grade.PROBLEM, Grade.WARNING)
 
 MIN_SEATS = 2

@@ -26,7 +26,8 @@ _NS_PER_S = 1_000_000_000
 _PACE_S = 10
 # A machine is too slow if it reads less than the first share of the wanted pictures, and fast enough again at the
 # second. Two pictures are needed to detect that nothing moves, which takes half a second at four pictures a second.
-_TOO_SLOW, _FAST_AGAIN = 0.4, 0.6
+_TOO_SLOW = 0.4
+_FAST_AGAIN = 0.6
 _CORRECTIONS = (Undo, Amend, Insert, Remove, ItStands)
 
 

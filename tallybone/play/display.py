@@ -41,7 +41,8 @@ _EARLIER = ((40, 6), (30, 4), (22, 2), (0, 0))
 _PLAIN_COLUMNS = 120
 
 PANEL_ROWS = ROWS + 2
-_LIT, _DARK = "●", "○"
+_LIT = "●"
+_DARK = "○"
 _KEY_NAMES = {" ": "space"}
 _NAME_COLUMNS = 9
 _LABELS = {

@@ -46,7 +46,8 @@ _GRID = (36, 64)
 _MAX_ASKED = 100
 # The orientation is judged as soon as there are this many face-down tiles: nearly all are in the boneyard's zone.
 _MIN_FACE_DOWN = 5
-_UPRIGHT, _TURNED = 0.5, 0.8
+_UPRIGHT = 0.5
+_TURNED = 0.8
 _ORIENTATIONS = tuple(CameraTurn(rotate, flip) for flip in (False, True) for rotate in (0, 180, 90, 270))
 WHAT_IS_THIS = phrase("is this a tile? It cannot be read: move it a little, or take it away")
 

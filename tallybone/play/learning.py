@@ -318,7 +318,8 @@ class Learning:
 
 # Log odds that the number by which a tile is joined is on the half nearer to its neighbour, and minimum log probability
 # of a number. A half that is read right outweighs the place.
-_NEARER, _MIN_CHANCE = 3.0, 1e-6
+_NEARER = 3.0
+_MIN_CHANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)

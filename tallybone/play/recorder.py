@@ -36,7 +36,8 @@ from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
 
 # The folder is pruned again after the recording has grown by this size or by this share of the quota, whichever is
 # less.
-_GROWN_BYTES, _GROWN_SHARE = 32_000_000, 0.05
+_GROWN_BYTES = 32_000_000
+_GROWN_SHARE = 0.05
 _CHECK_EVERY = 50  # pictures
 NOT_RECORDED = phrase("RECORDING STOPPED")
 """Status of a recorder that cannot write any more."""
@@ -457,7 +458,8 @@ _MAX_PX = 320
 _QUALITIES = (80, 60, 40)
 MAX_CROP_BYTES = 20_000
 """Maximum size of a crop. Larger ones are dropped. On rendered tables, crops usually have 6 kB, and 8 kB at most."""
-_DARK, _BRIGHT = (20, 20, 20), (80, 220, 255)
+_DARK = (20, 20, 20)
+_BRIGHT = (80, 220, 255)
 
 
 class Cutter:

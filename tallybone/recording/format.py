@@ -30,10 +30,20 @@ IMAGE_SCHEMA_NAME = "foxglove.CompressedImage"
 UNNAMED = "camera"
 """Name that is written for a picture without a name, because Foxglove needs one."""
 _NS_PER_S = 1_000_000_000
-_VARINT, _BYTES = 0, 2  # wire types
-_TIMESTAMP, _DATA, _FORMAT, _FRAME_ID = 1, 2, 3, 4  # numbers of the fields
+# wire types
+_VARINT = 0
+_BYTES = 2
+# numbers of the fields
+_TIMESTAMP = 1
+_DATA = 2
+_FORMAT = 3
+_FRAME_ID = 4
 # Field types of google.protobuf.descriptor.proto that are used here.
-_MESSAGE, _STRING, _BLOB, _INT64, _INT32 = 11, 9, 12, 3, 5
+_MESSAGE = 11
+_STRING = 9
+_BLOB = 12
+_INT64 = 3
+_INT32 = 5
 _STAMP_FILE = b"google/protobuf/timestamp.proto"
 
 

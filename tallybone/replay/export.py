@@ -281,13 +281,18 @@ class _Plays:
 
 
 # At most ten frames a second. Pauses are shortened to five seconds, and the last frame is shown for one.
-_NS_PER_FRAME, _MAX_PAUSE_NS, _LAST_NS = 100_000_000, 5_000_000_000, 1_000_000_000
-_LINE_PX, _BAR_BGR, _TEXT_BGR = 28, (40, 34, 30), (240, 240, 240)
+_NS_PER_FRAME = 100_000_000
+_MAX_PAUSE_NS = 5_000_000_000
+_LAST_NS = 1_000_000_000
+_LINE_PX = 28
+_BAR_BGR = (40, 34, 30)
+_TEXT_BGR = (240, 240, 240)
 # Constant quality. "realtime" takes 10 ms for a frame of 1280x776; "good" 50 ms, for two thirds of the size.
 _QUALITY = {"crf": "32", "b": "0", "deadline": "realtime", "cpu-used": "8", "row-mt": "1"}
 # A browser that seeks decodes all frames since the last key frame.
 _KEY_FRAME_EVERY = 50
-_BT_709, _LIMITED_RANGE = 1, 1
+_BT_709 = 1
+_LIMITED_RANGE = 1
 
 
 class VideoFile:

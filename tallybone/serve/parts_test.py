@@ -37,7 +37,8 @@ LEAVES = "q"
 """Key that ends the test."""
 
 # An LED under test blinks, but not faster than allowed in hardware/leds/patterns.py.
-_BLINK_S, _TICK_S = 0.4, 0.02
+_BLINK_S = 0.4
+_TICK_S = 0.02
 _WHITE = Rgb(255, 255, 255)
 _COLOURS = (Rgb(255, 0, 0), Rgb(0, 255, 0), Rgb(0, 0, 255))
 _KNOCKS = 3

@@ -23,7 +23,8 @@ _MIN_ERROR = 0.001
 _PLAUSIBLE = math.log(0.0002)
 # Log odds of irregular plays, compared with legal ones. ALREADY_USED and NOT_IN_SET are misreadings rather than fouls,
 # so their weights reflect the reliability of readings.
-_ILLEGAL, _NOTED = math.log(0.005), math.log(0.2)
+_ILLEGAL = math.log(0.005)
+_NOTED = math.log(0.2)
 _BY_KIND = {
     ProblemKind.ALREADY_USED: math.log(0.0005),
     ProblemKind.NOT_IN_SET: math.log(0.0001),
@@ -32,7 +33,8 @@ _BY_KIND = {
 NEVER = -math.inf
 # Prior counts of hands that came from another player's side, and of all hands. People reach across and play for one
 # another.
-_WRONG_SIDES, _SIDES = 1.0, 20.0
+_WRONG_SIDES = 1.0
+_SIDES = 20.0
 # Number of other sides that share the probability of a hand from a wrong side.
 _OTHER_SIDES = 3.0
 

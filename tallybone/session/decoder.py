@@ -46,9 +46,12 @@ from tallybone.session.places import Laid, footprint_of, halves_of
 from tallybone.session.steps import MANY_PIECES, KnownWays, Steps
 
 # Maximum number of courses kept; log odds to the best course below which one is dropped.
-_BEAM, _NEGLIGIBLE = 24, 9.0
+_BEAM = 24
+_NEGLIGIBLE = 9.0
 # Cost of a look above which another past is looked for, by how much it may be worse, and number of changes at one look.
-_TROUBLE, _MAX_WORSE, _ROUNDS = 2.5, 14.0, 3
+_TROUBLE = 2.5
+_MAX_WORSE = 14.0
+_ROUNDS = 3
 # Number of looks that are kept from before the hand.
 _MORE_LOOKS = 2
 # Maximum number of looks that are played again for all changes at a look. It bounds the time.

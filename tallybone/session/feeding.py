@@ -42,11 +42,13 @@ TILE_ECHOES_NS = 300_000_000
 # Time for which a sound waits for the tile that may have caused it.
 KNOCK_WAITS_NS = 2_000_000_000
 # Two sounds from the same seat, or two presses of the same button, that are less than this apart are one.
-ONE_KNOCK_NS, _ONE_PRESS_NS = 700_000_000, 500_000_000
+ONE_KNOCK_NS = 700_000_000
+_ONE_PRESS_NS = 500_000_000
 # An unchanged view counts as a second look after this time, once.
 LINGERS_NS = 2_000_000_000
 # Maximum time that a press waits for the next look that explains it, at a table at rest and otherwise.
-PRESS_WAITS_NS, _HIDDEN_WAITS_NS = 3_000_000_000, 15_000_000_000
+PRESS_WAITS_NS = 3_000_000_000
+_HIDDEN_WAITS_NS = 15_000_000_000
 # Maximum time between a stack and the press that announces it.
 _TOUCHED_NS = 6_000_000_000
 # Time without a view after which presses and sounds wait for the next one.

@@ -268,7 +268,8 @@ _FEW = 3
 _SWEPT = 0.8
 # Maximum distance between the centres of two sightings of the same tile, and of a tile that was nudged and not played
 # again, in sides of a half.
-_SAME_PLACE, _NUDGED = 0.5, 1.5
+_SAME_PLACE = 0.5
+_NUDGED = 1.5
 _PUT = (ChangeKind.PLACED, ChangeKind.STACKED)
 FIRST_NAME = 1_000_000
 """Name of the first piece. Pieces that are played before are named by the numbers of their plays in the log."""

@@ -18,14 +18,20 @@ Point = tuple[float, float]
 Quad = tuple[Point, Point, Point, Point]
 # Limits between a tile and the one it joins: gap or overlap, and slip, in sides of a half, and skew. Players leave gaps
 # of up to half a side (docs/reference/rules.md 5.1).
-_MAX_GAP, _MAX_SLIP, _MAX_SKEW_RAD = 0.75, 0.85, math.radians(40)
+_MAX_GAP = 0.75
+_MAX_SLIP = 0.85
+_MAX_SKEW_RAD = math.radians(40)
 # Standard deviations of gap, slip and skew of a joined tile.
-_GAP, _SLIP, _SKEW_RAD = 0.2, 0.3, math.radians(12)
+_GAP = 0.2
+_SLIP = 0.3
+_SKEW_RAD = math.radians(12)
 # Maximum angle between the direction from the first tile of an arm to its touching edge, and from there to the centre
 # of the starter.
 _MAX_LEAN_RAD = math.radians(75)
 # Costs of rare shapes: an elbow, a line that folds back on itself, a double whose long axis runs along the line.
-_ELBOW_COST, _FOLD_COST, _INLINE_DOUBLE_COST = 0.3, 1.5, 1.0
+_ELBOW_COST = 0.3
+_FOLD_COST = 1.5
+_INLINE_DOUBLE_COST = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,10 +54,12 @@ from vision.reading import SeenTile
 # Minimum share of the totals for them not to be provisional.
 CERTAIN = 0.98
 # Minimum share of totals to be offered, and maximum number of totals to offer beside "something else".
-_MIN_SHARE, _MAX_CHOICES = 0.02, 3
+_MIN_SHARE = 0.02
+_MAX_CHOICES = 3
 # Number of tiles at one look above which their order was not watched. Most of the many courses are then not followed to
 # the end, so their log weights are too sure by this factor.
-_GAP, _TRUST = 3, 0.5
+_GAP = 3
+_TRUST = 0.5
 Totals = tuple[int, ...]
 
 

@@ -47,30 +47,46 @@ from tallybone.session.places import Footprint, Joint, Laid, halves_of, joints_a
 
 # Costs in log odds of unexplained observations: a new piece; a sound or press; the press of a call; a tile of
 # the boneyard more or less than counted, and one that is detected again.
-_LEFT_OUT, _UNEXPLAINED, _UNEXPLAINED_CALL, _MISCOUNTED, _FOUND = 12.0, 5.0, 7.0, 3.0, 0.5
+_LEFT_OUT = 12.0
+_UNEXPLAINED = 5.0
+_UNEXPLAINED_CALL = 7.0
+_MISCOUNTED = 3.0
+_FOUND = 0.5
 # Costs of tiles shown by a player who is out or has shown fewer; of open tiles that are not counted.
-_OUT_SHOWS, _NOT_SHOWN = 8.0, 2.0
+_OUT_SHOWS = 8.0
+_NOT_SHOWN = 2.0
 # Costs of a tile of the boneyard that is still not detected at the next look, and of one that does not exist.
-_STILL_MISCOUNTED, _SPURIOUS = 0.7, 4.0
+_STILL_MISCOUNTED = 0.7
+_SPURIOUS = 4.0
 # Costs of a tile that was played and is gone, or was laid and taken away; of totals that the players contradict.
-_TAKEN, _CONTRADICTED = 3.0, 8.0
+_TAKEN = 3.0
+_CONTRADICTED = 8.0
 # Costs of an earlier piece that is still not explained, or of a played tile that is still gone, when another is laid.
-_STILL_LEFT, _STILL_GONE = 1.5, 4.0
+_STILL_LEFT = 1.5
+_STILL_GONE = 4.0
 # Maximum number of tiles that players take back. With more, the table is being cleared.
 _MAX_TAKEN = 3
 # Costs of actions: a pass, a draw, a draw without a hand over the table, a hand that ended unseen, a hand ended by its
 # open tiles.
-_PASS, _DRAW, _NO_HAND, _UNSEEN_END, _SHOWN_END = 2.5, 1.0, 2.0, 6.0, 1.0
+_PASS = 2.5
+_DRAW = 1.0
+_NO_HAND = 2.0
+_UNSEEN_END = 6.0
+_SHOWN_END = 1.0
 # Cost of a pass with a sound: more than of a tile put down hard, so a single sound before a tile is that tile's.
 _HEARD_PASS = 1.0
 # Cost of a deal that only presses show, and number of strays above which the tiles are being shuffled.
-_UNSEEN_DEAL, _MAX_STRAYS = 4.0, 3
+_UNSEEN_DEAL = 4.0
+_MAX_STRAYS = 3
 # Costs of a tile put down with and without a sound. Both are common.
-_SLAMMED, _QUIET = 0.7, 0.4
+_SLAMMED = 0.7
+_QUIET = 0.4
 # Cost of a sound after the one that is taken for the tile's.
 _LATER_SOUND = 1.5
 # Cost of an action without its sound or press, and the rest of that cost if the press comes within _LATE_NS.
-_UNPRESSED, _LATE, _LATE_NS = 3.0, 0.7, 8_000_000_000
+_UNPRESSED = 3.0
+_LATE = 0.7
+_LATE_NS = 8_000_000_000
 # Buttons of presses on which points or turns depend.
 _SCORING = (Button.CALL, Button.KNOCK, Button.DRAW)
 # Bonus of "Hand is over" pressed against the rules, because the player may know better.
@@ -80,22 +96,27 @@ _LAPSED = 1.5
 # Additional cost of a call that was not pressed. Without a call, the rules forfeit the points.
 _UNCALLED = 4.0
 # Costs of a call, and of points that were not called, while the machine was off.
-_HEARD_CALL, _UNHEARD_CALL = 0.2, 1.6
+_HEARD_CALL = 0.2
+_UNHEARD_CALL = 1.6
 # Maximum number of ways to play a piece.
 _WAYS = 3
 # Maximum distance between the middles of tiles that may touch, in sides of a half; log weight of a way to be followed.
-_IN_REACH, _MIN_WAY = 3.5, -14.0
+_IN_REACH = 3.5
+_MIN_WAY = -14.0
 # Share of the layout that is gone when a table is swept, and of the boneyard that shows a new deal.
-_SWEPT, _DETECTED = 0.8, 0.5
+_SWEPT = 0.8
+_DETECTED = 0.5
 _MAX_ACTIONS = 60
 # Number of pieces in a look above which fewer courses are followed, no other past is looked for, and the hand is
 # provisional: most orders are not followed.
 MANY_PIECES = 6
 # Maximum number of readings of a tile at each place, and smallest share of one.
-_READINGS, _MIN_SHARE = 8, 0.001
+_READINGS = 8
+_MIN_SHARE = 0.001
 # Cost of playing a tile before another that was visible at least this much earlier. Frames come faster than this, and
 # people take longer to play two tiles.
-_SEEN_EARLIER, _EARLIER_NS = 4.0, 200_000_000
+_SEEN_EARLIER = 4.0
+_EARLIER_NS = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,14 +24,21 @@ from tallybone.session.places import Footprint, Laid, Point
 
 # Minimum columns and rows, and maximum rows, per side of a half. Below the minima, touching tiles would overlap: a
 # horizontal tile is 5 cells wide, a vertical tile 3 wide and 2 high. Above the maximum, legibility does not improve.
-_MIN_COLUMNS, _MIN_ROWS, _MAX_ROWS = 2.7, 1.03, 3.2
+_MIN_COLUMNS = 2.7
+_MIN_ROWS = 1.03
+_MAX_ROWS = 3.2
 # Range of the number of columns as long as a row is high. A cell is about twice as high as wide.
-_MIN_ASPECT, _MAX_ASPECT = 2.1, 2.7
+_MIN_ASPECT = 2.1
+_MAX_ASPECT = 2.7
 _FELT = "rgb(28,74,50)"
-_IVORY, _FRESH, _OPEN = "rgb(236,229,210)", "rgb(255,255,255)", "rgb(255,205,70)"
-_INK, _SPINNER_INK = "rgb(25,25,25)", "rgb(190,20,20)"
+_IVORY = "rgb(236,229,210)"
+_FRESH = "rgb(255,255,255)"
+_OPEN = "rgb(255,205,70)"
+_INK = "rgb(25,25,25)"
+_SPINNER_INK = "rgb(190,20,20)"
 
-_LINE, _STARTER = "line", "starter"
+_LINE = "line"
+_STARTER = "starter"
 _INDENT = 2
 _SPINNER = re.compile(r"\{[^}]*\}")
 _OPEN_END = re.compile(r"(?<= )>[0-9]+|\b[0-9]+<(?= )")

@@ -201,7 +201,8 @@ def reading_progress(console: Console, index: int, count: int, name: str) -> Ite
         yield
 
 
-_GRID_MM, _FARTHEST_MM = 100, 1500
+_GRID_MM = 100
+_FARTHEST_MM = 1500
 _SHIFT_BITS = 4
 
 _COLORS: dict[Trouble | None, Bgr] = {None: SKY, Trouble.GLARE: ORANGE, Trouble.DULL: PURPLE}

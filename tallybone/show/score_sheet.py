@@ -36,7 +36,9 @@ _REMARKED = (
 )
 _FOLLOW_UPS = ("=", "~", "x")  # first characters of moves that repeat or correct the score of the previous tile
 _INDENT = 2
-_NAME_WIDTH, _MOVE_WIDTH, _NUMBER_WIDTH = 12, 16, 5
+_NAME_WIDTH = 12
+_MOVE_WIDTH = 16
+_NUMBER_WIDTH = 5
 _LINES_AT_ONCE = 2000
 _MAX_TOTALS = 6  # columns; with more players, each row shows only the total of its player
 

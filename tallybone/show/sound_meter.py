@@ -40,10 +40,13 @@ QUIET_DB = 25.0
 # A quiet sound that is surely another kind is not a knock that is too quiet.
 _SURE_OTHER = 0.8
 MAX_SOUNDS = 8
-_LOWEST_DB, _CLIPS_DB = -90.0, -0.1
-_MAX_COLUMNS, _MIN_COLUMNS = 120, 40
+_LOWEST_DB = -90.0
+_CLIPS_DB = -0.1
+_MAX_COLUMNS = 120
+_MIN_COLUMNS = 40
 # Columns before the bars of the level, and of the bars of the sounds.
-_LABEL, _BAR = 16, 6
+_LABEL = 16
+_BAR = 6
 # Least width for a sound with bars, without its sentence.
 _WITH_BARS = 53
 _HINTS = (

@@ -27,14 +27,16 @@ from vision.image.picture import PictureError
 
 """Source name of a simulated table."""
 
-_NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
+_NS_PER_MS = 1_000_000
+_NS_PER_S = 1_000_000_000
 # A picture may come early by this share of the period and still count as due, because cameras are not exact.
 _EARLY = 0.2
 # Quality of recorded JPEG images. The files are half as large as with quality 95.
 _JPEG_QUALITY = 90
 # Times at which a still picture is shown, long enough that even a hand in it counts as settled, and time until the next
 # picture.
-_SHOWN_MS, _NEXT_MS = (0, 500, 1000, 1500), 2000
+_SHOWN_MS = (0, 500, 1000, 1500)
+_NEXT_MS = 2000
 # If a reader takes an item later than this, the time in the film stops for the rest of the delay. Polling causes
 # shorter delays.
 _MAX_LATE_NS = 100 * _NS_PER_MS

@@ -32,7 +32,8 @@ from vision.tracking.watch import Frame
 
 PICTURES = frozenset([".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".gif", ".avif", ".heic", ".heif"])
 VIDEOS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".webm"})
-_NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
+_NS_PER_MS = 1_000_000
+_NS_PER_S = 1_000_000_000
 # Frame rate that is assumed for a video without a plausible one.
 _FRAMES_PER_S = 30.0
 # Quality of pictures converted to JPEG for a recording. At 95, the file of a rendered table is a fifth as large as its
@@ -164,7 +165,8 @@ def _encoded(image: Image, where: str) -> bytes:
 _INPUTS = (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
 NO_GAME = "free"
 # The last picture of a film is repeated for this time, at this interval. Then even a hand in it counts as settled.
-_HELD_NS, _HELD_EVERY_NS = 1_600_000_000, 200_000_000
+_HELD_NS = 1_600_000_000
+_HELD_EVERY_NS = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,14 +22,18 @@ from tallybone.texts import LANGUAGES
 HOUSE_NAME = "house.json"
 """Name of the file in the state folder."""
 _MAX_BYTES = 100_000
-MIN_KEEP_BYTES, MAX_KEEP_BYTES = 10**9, 10**15
+MIN_KEEP_BYTES = 10**9
+MAX_KEEP_BYTES = 10**15
 OWNER_NAME = "owner.json"
 """Name of the file in the state folder."""
-MIN_CHARACTERS, MAX_CHARACTERS = 8, 200
+MIN_CHARACTERS = 8
+MAX_CHARACTERS = 200
 _MAX_PASSWORD_BYTES = 4096
 # Parameters of scrypt. A check takes 16 MB and some tens of milliseconds. More would delay the images of a game on a
 # Pi. The number of attempts is limited too.
-_N, _R, _P = 2**14, 8, 1
+_N = 2**14
+_R = 8
+_P = 1
 _MAX_N = 2**17
 
 

@@ -21,7 +21,8 @@ from vision.reader.reader import Reader
 
 VERSION = 1
 # Maximum number of examples that are stored.
-MAX_KNOCKS, MAX_OTHERS = 60, 120
+MAX_KNOCKS = 60
+MAX_OTHERS = 120
 
 
 @dataclass(frozen=True, slots=True)

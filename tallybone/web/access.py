@@ -37,7 +37,8 @@ MAX_BODY = 4096
 MAX_PHOTO = 16 << 20
 """Maximum size of a photo in bytes. Phones with 50 megapixels take up to 15 MB."""
 _PHOTO = re.compile(r"/api/v1/hands/\d+/photo")
-_JSON_KINDS, _PHOTO_KINDS = ("application/json",), ("application/octet-stream", "image/jpeg", "image/png", "image/heic")
+_JSON_KINDS = ("application/json",)
+_PHOTO_KINDS = ("application/octet-stream", "image/jpeg", "image/png", "image/heic")
 _POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"

@@ -16,7 +16,8 @@ log = logging.getLogger(__name__)
 
 # Maximum number of connections, in total and per visitor. Each viewer keeps one, and a browser opens up to six more for
 # images.
-_MOST, _MAX_OF_ONE = 600, 64
+_MOST = 600
+_MAX_OF_ONE = 64
 # Connections may use the number of file descriptors divided by this. Camera, recording, parts, broker and closing
 # connections need the rest.
 _SHARE_OF_DESCRIPTORS = 2
@@ -26,7 +27,8 @@ _MAX_FAULTS = 1000
 _THIS_MACHINE = "this machine"
 # A device that floods a connection is refused for this time. At most so many devices are refused: a further one
 # displaces the oldest.
-_REFUSED_S, _MAX_REFUSED = 60.0, 1000
+_REFUSED_S = 60.0
+_MAX_REFUSED = 1000
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,9 @@ MAX_FRAME = 1024
 """Maximum payload of a WebSocket frame from a viewer, in bytes. Viewers only send pings."""
 # Maximum numbers of frames and bytes from one viewer within a window. Bytes are checked before they are parsed: 240 kB
 # of empty frames are 40,000 frames, which took the page's thread 0.1 s.
-_WINDOW_S, _MAX_FRAMES, _MAX_BYTES = 10.0, 50, 2 * MAX_FRAME
+_WINDOW_S = 10.0
+_MAX_FRAMES = 50
+_MAX_BYTES = 2 * MAX_FRAME
 
 
 def http_of(crowd: Crowd) -> type[asyncio.Protocol]:

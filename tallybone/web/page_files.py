@@ -32,7 +32,8 @@ from starlette.websockets import WebSocketClose
 from tallybone.texts import LANGUAGES, TextEntry, catalogue
 
 _INDEX = "index.html"
-_FIRST, _STYLES = "page.js", "page.css"
+_FIRST = "page.js"
+_STYLES = "page.css"
 _SCRIPT = re.compile(r'<script type="module" src="(\w+)\.js"></script>')
 _STYLE = re.compile(r'[ \t]*<link rel="stylesheet" href="([\w.]+)">\n')
 _LANGUAGE = '<html lang="en">'

@@ -42,7 +42,8 @@ log = logging.getLogger(__name__)
 _MAX_BYTES = 180 << 20
 # A larger file that cannot be decoded has most likely run out of memory.
 _LARGE_PIXELS = 20_000_000
-_PATIENCE_S, _QUALITY = 60.0, 95
+_PATIENCE_S = 60.0
+_QUALITY = 95
 # One thread computes matrices, and freed blocks of a megabyte go back to the system.
 _FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "1048576"}
 _TOO_MUCH = "memory"

@@ -43,7 +43,8 @@ _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=function|const|class)", re.MULTILINE)
 # felt.js speaks English in a shared hand, because the file carries no catalogue of texts.
 _SAY = "const say = (english, values = {}) => english.replace(/\\{(\\w+)\\}/g, (hole, name) => values[name] ?? hole);\n"
-_WIDTHS_PX, _QUALITY = (480, 320), 60
+_WIDTHS_PX = (480, 320)
+_QUALITY = 60
 
 
 @dataclass(frozen=True, slots=True)

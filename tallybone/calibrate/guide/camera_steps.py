@@ -49,7 +49,8 @@ _MAX_VIEWS = 24
 _FLAT_ERROR_PX = 1.0
 # Distance between the grid lines drawn over the result, and between the points of a line. Users check the pose of the
 # table by the grid.
-_GRID_MM, _GRID_STEP_MM = 100.0, 20.0
+_GRID_MM = 100.0
+_GRID_STEP_MM = 20.0
 
 _SOURCES = {
     ZoneSource.MAT: phrase("from the mat"),

@@ -379,7 +379,8 @@ class KnockStep(GuideStep):
 
 
 _SEATS = 4
-_KEPT, _SKIPPED = phrase("unchanged"), phrase("skipped")
+_KEPT = phrase("unchanged")
+_SKIPPED = phrase("skipped")
 
 
 @dataclass(frozen=True, slots=True)

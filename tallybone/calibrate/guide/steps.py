@@ -23,7 +23,9 @@ from tallybone.store.calibration_file import Calibration
 from vision.arrays import Image, Points
 from vision.reading import PointPx
 
-GO_ON, AGAIN, SKIP = "go_on", "again", "skip"
+GO_ON = "go_on"
+AGAIN = "again"
+SKIP = "skip"
 
 
 class StepName(StrEnum):

@@ -41,7 +41,8 @@ log = logging.getLogger(__name__)
 
 # Time limit for a request. Starting a match loads the networks that read tiles. Resuming one also reads its recording.
 _ANSWERS_WITHIN_S = 60.0
-_MAX_OPTIONS, _MAX_PLAYERS = 60, 16
+_MAX_OPTIONS = 60
+_MAX_PLAYERS = 16
 _Key = Annotated[str, StringConstraints(max_length=40, pattern=r"^[A-Za-z_\-]+$")]
 _Value = Annotated[str, StringConstraints(max_length=80, pattern=r"^[\w.:,+\-]+$")]
 _Name = Annotated[str, StringConstraints(max_length=200)]
