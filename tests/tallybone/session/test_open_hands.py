@@ -36,6 +36,7 @@ from engine import (
     entries,
     replay,
 )
+from tallybone.session.belief import hand_tiles
 from tallybone.session.course import unseen_end
 from tallybone.session.inputs import Answer
 from tallybone.session.observations import Zones
@@ -104,6 +105,21 @@ def test_totals_are_provisional_if_they_depend_on_an_uncertain_tile() -> None:
     twenty = next(at for at, text in enumerate(table.session.open_question.choices) if text.startswith("Ben 20"))
     table.feed(Answer(twenty))
     assert (totals(table), table.session.is_provisional) == ((0, 20), False)
+
+
+def test_the_most_certain_tile_of_a_hand_is_read_first() -> None:
+    table, uncertain = over(), between((2, 2), (5.0, ROW_OF[0]), 6, 90, 0.6)
+    assert table.session.state.game is not None
+    tiles = (uncertain, LEFT[0], LEFT[1])
+    first, second, last = hand_tiles(table.session.state.game, Seat(0), tiles)
+    assert [(read.seen, read.tiles[0], read.is_sure) for read in (first, second)] == [
+        (LEFT[0], Tile.parse("6-6"), True),
+        (LEFT[1], Tile.parse("1-0"), True),
+    ]
+    assert (last.seen, last.tiles[:2], last.is_sure) == (uncertain, (Tile.parse("2-2"), Tile.parse("6-2")), False)
+    assert last.by_share[:2] == pytest.approx((0.6 / 0.98, 0.38 / 0.98), abs=0.03)
+    twice = (*hand_tiles(table.session.state.game, Seat(0), (LEFT[0], between((6, 6), (5.0, ROW_OF[0]), 4, 90, 0.9))),)
+    assert twice[1].tiles[0] == Tile.parse("6-4")  # there is one 6-6
 
 
 def test_a_tile_of_the_layout_is_in_no_hand() -> None:

@@ -141,7 +141,15 @@ YARD, HAND, ANN, BEN = {"yard": 14}, {"is_by_hand": True}, Seat(0), Seat(1)
         ("twoset", [FIVES, ONE | {"is_deaf": True}], "Play0 Call0 Play1", 2 * (READ + 0.4) + 0.2),
         # the boneyard
         ("bones", [YARD, {"yard": 13} | HAND], "Draw1", 1),
-        ("bones", [YARD, {"yard": 12} | HAND], "Draw1", 1),
+        ("bones", [YARD, {"yard": 12} | HAND], "Draw1x2", 1),
+        ("bones", [YARD, {"yard": 13} | HAND, YARD], "", 3 + 0.5),  # put back
+        ("bones", [YARD, {"yard": 11} | HAND, {"yard": 12}], "Draw1x2", 1 + 3 + 0.5),
+        (
+            "bones",
+            [YARD, {"yard": 12, "pieces": (NEXT,)} | HAND, {"yard": 13}],
+            "Play1 Draw0",
+            READ + 0.4 + 1 + 3 + 0.5,
+        ),
         ("bones", [YARD, {"yard": 13, "came_from": (BEN,)} | HAND], "Draw1", 1 + OWN),
         ("bones", [YARD, {"yard": 13}], "", 3),
         ("bones", [YARD, {"yard": 13}, {"yard": 13}], "Draw1", 1 + 2),
@@ -176,5 +184,7 @@ def test_a_look_costs_what_it_leaves_unexplained(
         now = now.added(Observation(**{"t_ns": (100 + 3 * at) * SECOND} | look))
     old, new = ([one.action for each in last.chain() for one in each.actions] for last in (before_it, now.beam[0]))
     assert new[: len(old)] == old
-    assert " ".join(f"{type(action).__name__}{getattr(action, 'seat', '')}" for action in new[len(old) :]) == actions
+    found = (f"{type(action).__name__}{getattr(action, 'seat', '')}" for action in new[len(old) :])
+    tiles = (f"x{getattr(action, 'tiles', 1)}" if isinstance(action, Draw) else "" for action in new[len(old) :])
+    assert " ".join(map("".join, zip(found, tiles, strict=True))).replace("x1", "") == actions
     assert before_it.log_weight - now.beam[0].log_weight == pytest.approx(cost, abs=0.002)
