@@ -69,6 +69,15 @@ def test_the_learned_set_is_written_and_read(older: dict[str, str]) -> None:
         SittingStart.parse(with_checksum(older | {"own_set": '{"max_pips": 9, "reader": "a", "weights": ""}'}))
 
 
+@pytest.mark.parametrize("name", ["started_at", "players", "rules", "options", "set", "seed", "software"])
+def test_metadata_without_a_field_are_refused(older: dict[str, str], name: str) -> None:
+    with pytest.raises(ValueError, match=f"it lacks '{name}'"):
+        SittingStart.parse(with_checksum({field: value for field, value in older.items() if field != name}))
+    for damaged in (older | {"crc32": "00000000"}, older):
+        with pytest.raises(ValueError, match="wrong checksum"):
+            SittingStart.parse(damaged)
+
+
 def test_zones_outside_the_picture_are_refused(older: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="0 to 1"):
         SittingStart.parse(with_checksum(older | {"zones": '{"seats": [], "boneyard": [[0, 0], [1, 0], [1, 7]]}'}))

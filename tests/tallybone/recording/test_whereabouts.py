@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import tracemalloc
+import zlib
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from mcap.data_stream import ReadDataStream, RecordBuilder
 from mcap.opcode import Opcode
+from mcap.records import Chunk
 
 from tallybone.recording.format import PROFILE, ImageMessage, RecordingError, Topic
 from tallybone.recording.survey import MAX_TEXT_BYTES, Whereabouts
@@ -192,6 +196,15 @@ def test_a_record_of_a_replaced_file_is_reported_as_damaged(tmp_path: Path) -> N
     path.write_bytes(path.read_bytes()[:at] + other.read_bytes()[record:])
     with path.open("rb") as file, pytest.raises(RecordingError, match="record 2 is damaged: it differs from the index"):
         found.read(file, 2)
+    data = path.read_bytes()
+    for times in (0, 2):  # a chunk without a record, and with two
+        chunk: Chunk = Chunk.read(ReadDataStream(BytesIO(data[at + 9 :])))
+        chunk.data *= times
+        chunk.uncompressed_size, chunk.uncompressed_crc = len(chunk.data), zlib.crc32(chunk.data)
+        chunk.write(builder := RecordBuilder())
+        path.write_bytes(data[:at] + builder.end() + data[at:])
+        with path.open("rb") as file, pytest.raises(RecordingError, match="it differs from the index"):
+            found.read(file, 2)
     path.write_bytes(b"\0" * path.stat().st_size)
     with path.open("rb") as file, pytest.raises(RecordingError, match="record 2 is damaged"):
         found.read(file, 2)
