@@ -33,7 +33,7 @@ from hypothesis import HealthCheck, settings
 from lab.bench.material.rule_mutants import ROOT, Mutant, mutants
 
 QUICK = [
-    *("-q", "-x", "-mnot slow", "-pno:cacheprovider", "-pno:xdist", "--tb=line", "--timeout=60"),
+    *("-q", "-x", "-mnot slow", "-pno:cacheprovider", "-pno:xdist", "--tb=line", "--timeout=180"),
     *("--hypothesis-seed=0", "--hypothesis-profile=mutants", "-Wignore::pytest.PytestAssertRewriteWarning"),
 ]
 PACKAGES = ("engine", "tallybone/session", "tallybone/recording")

@@ -242,7 +242,7 @@ class EndIndex:
             yield from reversed(list(self.entries()))
             return
         for at in range(end - length, first - 1, -length):
-            _, opcode, content = next(_records(self.file, at, at + length), (at, 0, b""))
+            _, opcode, content = next(_records(self.file, at, at + length))
             if opcode != Opcode.CHUNK_INDEX:
                 raise IndexDamageError("its entries are inconsistent", at, at + length)
             yield _entry(content, at)

@@ -167,7 +167,7 @@ class Whereabouts:
             return False
         opcode, length = RECORD_HEAD.unpack_from(head)
         end = at + RECORD_HEAD.size + length
-        if length > MAX_RECORD_BYTES or end > size_bytes:
+        if end > size_bytes:
             return False
         if opcode == Opcode.CHUNK:
             return self._take_chunk(file, head, at, end)

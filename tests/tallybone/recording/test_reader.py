@@ -322,10 +322,11 @@ def test_a_recording_cut_during_reading_is_reported(tmp_path: Path) -> None:
     assert f"ends in the middle of a record at byte {fourth.start_byte}" in str(found[3])
 
 
-def test_a_chunk_shorter_than_its_head_affects_only_itself(tmp_path: Path) -> None:
+@pytest.mark.parametrize("length", [0, 20, 24, 39, 40])
+def test_a_chunk_shorter_than_its_head_affects_only_itself(tmp_path: Path, length: int) -> None:
     path = write(tmp_path / "a.mcap")
     everything, chunk = records_of(path), chunks_of(path)[4]
-    overwrite(path, chunk.start_byte + 1, struct.pack("<Q", 20))
+    overwrite(path, chunk.start_byte + 1, struct.pack("<Q", length))
     assert records_of(path) == everything[:4] + everything[5:]
     assert damage_of(path)[0].problem == "a record with inconsistent lengths"
 
