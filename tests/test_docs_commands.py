@@ -131,7 +131,6 @@ def test_every_named_test_exists() -> None:
         (("sessions",), {0}),
         (("backup", "FOLDER/table.tar"), {0, 1}),
         (("doctor", "--bundle", "FOLDER/help.zip"), {0, 1}),
-        (("update", "tallybone-0.2.0-py3-none-any.whl", "--root", "FOLDER"), {1}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

@@ -80,7 +80,6 @@ COMMAND_GROUPS = {
             "keeping", "Save recordings, calibration and settings to one file. Also saves the configuration."
         ),
         "restore": CommandEntry("keeping", "Restore a backup. The files that it replaces are kept beside it."),
-        "update": CommandEntry("keeping", "Upgrade the installed version. Rolls back if it fails to start."),
         "version": CommandEntry("app", "Show the version."),
     },
     "Development": {

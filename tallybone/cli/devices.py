@@ -47,48 +47,12 @@ def _cameras(
 
 @commands.command("listen", help=COMMANDS["listen"].help)
 def _listen(
-    recording: Annotated[
-        Path | None, typer.Argument(metavar="FILE.wav", help="Sound recorded at a table. Optional with --live.")
-    ] = None,
+    recording: Annotated[Path, typer.Argument(metavar="FILE.wav", help="Sound recorded at a table.")],
     *,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a line of JSON per knock, or with --live per sound and second.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON per knock.")] = False,
     says_all: Annotated[bool, typer.Option("--all", help="Print every sudden sound, with its kind.")] = False,
-    live: Annotated[
-        bool, typer.Option("--live", help="Show levels, sounds and faults of the microphone, or of FILE.wav, live.")
-    ] = False,
-    device: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Microphone for --live. Default: that of table.toml.")
-    ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: /etc/tallybone/table.toml.")] = None,
 ) -> None:
-    if live:
-        if recording is not None and (device is not None or config is not None):
-            raise typer.BadParameter("--live plays FILE.wav or listens to a microphone: omit FILE.wav, or --device")
-        raise typer.Exit(_listen_live(recording, device, config, as_json=as_json))
-    if recording is None:
-        raise typer.BadParameter("name FILE.wav, or add --live to listen to the microphone")
-    if device is not None or config is not None:
-        raise typer.BadParameter("--device and --config need --live")
     raise typer.Exit(listen(recording, as_json=as_json, says_all=says_all))
-
-
-def _listen_live(recording: Path | None, device: str | None, config: Path | None, *, as_json: bool) -> int:
-    """Show a microphone or file live, and return the exit code."""
-    from calibration.errors import CalibrationError
-    from hardware.knock.sensor import KnockError
-    from tallybone.cli.live_sound import file_source, listen_live, microphone_source
-    from tallybone.store.table_file import TableFileError
-    from tallybone.terminal import Output
-
-    try:
-        source = microphone_source(device, config) if recording is None else file_source(recording)
-    except TableFileError as error:
-        return Output("listen").complain(*error.problems)
-    except (KnockError, CalibrationError, OSError) as error:
-        return Output("listen").complain(error)
-    return listen_live(source, as_json=as_json)
 
 
 @commands.command("doctor", help=COMMANDS["doctor"].help)

@@ -1,34 +1,26 @@
-"""Run `backup`, `restore` and `update`."""
+"""Run `backup` and `restore`."""
 
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO
 
 import typer
 
-from tallybone.cli.app import COMMANDS, command, commands_of
+from tallybone.cli.app import COMMANDS, commands_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from tallybone.maintain.backup import ArchivedFile, Tick
-    from tallybone.maintain.update import Wheel
 
 PIPE = "-"
 """File name for standard output or input."""
-OPT = Path("opt/tallybone")
-_STARTS_WITHIN_S = 180
 
 commands = commands_of()
 
@@ -47,31 +39,6 @@ def _restore(
     source: Annotated[str, typer.Argument(metavar="FILE", help="Backup to restore; - for stdin.")],
 ) -> None:
     raise typer.Exit(restore_table(source))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateOptions:
-    """Options of `tallybone update`."""
-
-    wheel: Annotated[Path, typer.Argument(metavar="FILE.whl", help="Wheel of the version to install.")]
-    sha256: Annotated[str | None, typer.Option(metavar="HEX", help="Expected SHA-256 of the wheel.")] = None
-    signature: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.sig", help="Signature of the wheel, checked against /etc/tallybone/release_signers."
-        ),
-    ] = None
-    wheels: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Install dependencies from this folder, without network.")
-    ] = None
-    root: Annotated[Path, typer.Option(metavar="DIR", help="Root folder of another system, for testing.")] = Path("/")
-
-
-@command(commands, "update", UpdateOptions)
-def _update(options: UpdateOptions) -> int:
-    from tallybone.clock import wall_time
-
-    return update(options, now=wall_time())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,68 +173,3 @@ def _progress(console: Console, text: str, size_bytes: int | None) -> Iterator[T
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(text, total=size_bytes)
         yield lambda more_bytes: progress.update(task, advance=more_bytes)
-
-
-def update(options: UpdateOptions, *, now: datetime, out: TextIO | None = None) -> int:
-    """Install another version in a folder named after *now*, and switch to it.
-
-    Returns:
-        The exit code: 0, or 1 if the old version continues to run.
-    """
-    from tallybone.maintain.update import UpdateError, UpdateSteps, Versions, exchange, make_venv, require_ready
-    from tallybone.terminal import Output
-
-    output = Output.of("update", out, out)
-    try:
-        versions = Versions(options.root / OPT)
-        if (options.root / "var/lib/dpkg/info/tallybone.list").exists():
-            raise UpdateError("Tallybone is installed as a Debian package: update it with apt")
-        with tempfile.TemporaryDirectory(prefix="tallybone-") as folder:
-            wheel = checked_wheel(options, Path(folder))
-            output.say(f"Installing {wheel.version} beside the running version. This takes minutes on a Raspberry Pi.")
-            steps = UpdateSteps(
-                make=partial(make_venv, wheel=wheel, wheels=options.wheels),
-                check=require_ready,
-                start=partial(_start, options),
-            )
-            exchange(versions, f"{now:%Y%m%d-%H%M%S}-{os.getpid()}", steps)
-    except OSError as error:
-        return output.complain(error)
-    output.say(f"Tallybone {wheel.version} is running.")
-    return 0
-
-
-def checked_wheel(options: UpdateOptions, folder: Path) -> Wheel:
-    """Copy the wheel to *folder*, so no other program can change it between check and use.
-
-    Raises:
-        UpdateError: If the checksum, signature or wheel is invalid, or a required signature is missing.
-        OSError: If the wheel cannot be read.
-    """
-    from tallybone.maintain.update import SIGNERS, UpdateError, read_wheel, require_sha256, require_signature
-
-    copy = folder / options.wheel.name
-    shutil.copyfile(options.wheel, copy)
-    if options.sha256 is not None:
-        require_sha256(copy, options.sha256)
-    signers = options.root / SIGNERS.relative_to("/")
-    if options.signature is not None:
-        require_signature(copy, options.signature, signers)
-    elif signers.exists():
-        raise UpdateError(f"this table accepts only signed versions ({signers}): use --signature {copy.name}.sig")
-    return read_wheel(copy)
-
-
-def _start(options: UpdateOptions) -> None:
-    """Restart the systemd service. Without systemd, or under another root, do nothing."""
-    if options.root != Path("/") or not Path("/run/systemd/system").is_dir():
-        return
-    from tallybone.maintain.update import UpdateError
-
-    # systemctl returns once the service has reported READY=1.
-    try:
-        subprocess.run(
-            ("systemctl", "restart", "tallybone.service"), check=True, capture_output=True, timeout=_STARTS_WITHIN_S
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise UpdateError("the new version did not become ready (journalctl -u tallybone)") from error

@@ -304,7 +304,7 @@ def _judged_words(quality: SignalQuality) -> str:
         unknown.append("bandwidth")
     if not unknown:
         return "no clipping, no noise gate"
-    return f"not checked without a louder sound: {', '.join(unknown)}; try `tallybone listen --live`"
+    return f"not checked without a louder sound: {', '.join(unknown)}; try `tallybone hardware test`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Maintenance of a table: backup, restore and update."""
+"""Maintenance of a table: backup and restore."""

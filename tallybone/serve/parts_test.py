@@ -27,7 +27,6 @@ from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSe
 from hardware.virtual.panel import VirtualSettings
 from tallybone.play.keys import Typed
 from tallybone.play.parts import LiveParts
-from tallybone.show.sound_meter import SOUND_WORDS
 
 # The test ends if nobody has polled its state for this time, for example because the page was closed.
 _NOBODY_AFTER_NS = 60 * NS_PER_S
@@ -43,6 +42,25 @@ _WHITE = Rgb(255, 255, 255)
 _COLOURS = (Rgb(255, 0, 0), Rgb(0, 255, 0), Rgb(0, 0, 255))
 _KNOCKS = 3
 _ANSWERS = {"y": "seen", "n": "not seen", "a": "again", "s": "skipped"}
+SOUND_WORDS = {
+    Sound.KNOCK: "a knock",
+    Sound.FINGER: "a finger tapping",
+    Sound.NAIL: "a nail tapping",
+    Sound.NAIL_TIP: "the tip of a nail tapping",
+    Sound.TILE: "a tile put down",
+    Sound.SLAM: "a tile slammed down",
+    Sound.SHUFFLE: "tiles being shuffled",
+    Sound.GLASS: "a glass or cup",
+    Sound.CLAP: "hands being clapped",
+    Sound.COUGH: "a cough or laugh",
+    Sound.CHAIR: "a chair or steps",
+    Sound.DOOR: "a door or drawer",
+    Sound.KEYS: "keys or coins",
+    Sound.TYPING: "typing or a click",
+    Sound.SPEECH: "somebody speaking",
+    Sound.NOTHING: "nothing that counts",
+}
+"""Description of each kind of sound."""
 TEST_PAGE = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 128, is_turn=True)), "Can you read this?")
 
 _CANNOT = (LedError, ButtonError, KnockError, DisplayError, PinError)

@@ -1,4 +1,4 @@
-"""Notify systemd of readiness, status, watchdog and stopping (the sd_notify protocol, without a library)."""
+"""Notify the systemd of `tallybone.service` of readiness, status and watchdog (sd_notify, without a library)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ LATER = (
     "sklearn", "scipy", "joblib", "threadpoolctl", "distributed", "torch", "onnx", "PIL", "av", "serial", "gpiozero",
     "sounddevice", "picamera2", "httpx", "pytest", "hypothesis", "prometheus_client", "google", "lab.render",
     "lab.training", "lab.matches", "lab.matches.room", "lab.matches.camera",
-    "tallybone.maintain.update", "tallybone.doctor.examine", "tallybone.calibrate.guide.course",
+    "tallybone.doctor.examine", "tallybone.calibrate.guide.course",
     "tallybone.calibrate.lens_and_table", "calibration.lens.fit", "lab.sounds",
     "lab.emulate",
 )  # fmt: skip
