@@ -27,7 +27,7 @@ from tallybone.finding import Grade, ok
 from tallybone.notify.broker import Publishing
 from tallybone.notify.mqtt import PageLink, Teller, ToTell
 from tallybone.store.table_file import Broker, MqttSettings, TableIdentity
-from tallybone.web.shapes import PlayShown
+from tallybone.web.live.shapes import PlayShown
 from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, real_broker
 from tests.tallybone.notify.snapshots import lobby, played, players, shown
 

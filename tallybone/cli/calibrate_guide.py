@@ -31,7 +31,7 @@ from tallybone.terminal import Output, printable
 from vision.errors import VisionError
 
 if TYPE_CHECKING:
-    from tallybone.web.calibration import CalibratingPage
+    from tallybone.web.calibration.routes import CalibratingPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +246,7 @@ def _page_on(
     if page_at is None:
         return nullcontext()
     try:
-        from tallybone.web.calibration import CalibratingPage
+        from tallybone.web.calibration.routes import CalibratingPage
     except ModuleNotFoundError as error:
         text = f"a page needs {error.name}, which is not installed: {install_command('web')}"
         raise OSError(text) from error

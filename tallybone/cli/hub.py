@@ -127,8 +127,8 @@ def _serve(sources: _Sources, at: str, path: Path | None, output: Output, stop: 
     from tallybone.hub.hall import Hall, hub_app
     from tallybone.hub.standings import Results
     from tallybone.notify.broker import BrokerConnection
-    from tallybone.web.hosts import KnownHosts
-    from tallybone.web.serving import Address, Serving, listen_on
+    from tallybone.web.access.serving import Address, Serving, listen_on
+    from tallybone.web.access.visitors import KnownHosts
 
     results = Results(path)
     listening = listen_on(at)

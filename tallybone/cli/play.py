@@ -333,7 +333,7 @@ def _listening(where: str) -> socket:
         OSError: If the address cannot be used, or a library for the page is not installed.
     """
     try:
-        from tallybone.web.serving import listen_on
+        from tallybone.web.access.serving import listen_on
     except ModuleNotFoundError as error:
         raise _not_installed(error) from error
     return listen_on(where)
@@ -365,10 +365,10 @@ def open_page(where: str | socket | None, table: TableSources, table_file: Table
     try:
         from tallybone.notify.notifying import telling
         from tallybone.serve.metrics import Observing
-        from tallybone.web.feed import LiveFeed
-        from tallybone.web.hosts import KnownHosts
-        from tallybone.web.live_page import LivePage
-        from tallybone.web.recordings import recording_pages
+        from tallybone.web.access.visitors import KnownHosts
+        from tallybone.web.live.feed import LiveFeed
+        from tallybone.web.live.page import LivePage
+        from tallybone.web.recordings.routes import recording_pages
     except ModuleNotFoundError as error:
         raise _not_installed(error) from error
     table_file = table_file or TableFile()

@@ -21,9 +21,9 @@ from tallybone.hub.standings import Results, Standing, standings
 from tallybone.notify.broker import BrokerConnection
 from tallybone.notify.mqtt import VERSION
 from tallybone.serve.metrics import verdict_on, verdict_routes
-from tallybone.web.access import Guard
-from tallybone.web.app import STATIC, guarded, watch
-from tallybone.web.hosts import KnownHosts
+from tallybone.web.access.access import Guard
+from tallybone.web.access.visitors import KnownHosts
+from tallybone.web.live.app import STATIC, guarded, watch
 
 MAX_TABLES = 5000
 """Maximum number of tables. Further ones are ignored, as a protection against junk on the broker."""
@@ -400,7 +400,7 @@ OWN_STATIC = Path(__file__).with_name("static")
 def hub_app(hall: Hall, hosts: KnownHosts) -> Guard:
     """Return the web application of a hall, reachable under the host names *hosts*."""
     routers = (hub_routes(hall), verdict_routes(lambda: verdict_on(hall.problems)))
-    return guarded(routers, _ABOUT, OWN_STATIC, STATIC, snapshot=lambda _: hall.body(), hosts=hosts)
+    return guarded(routers, _ABOUT, OWN_STATIC, *STATIC, snapshot=lambda _: hall.body(), hosts=hosts)
 
 
 def hub_routes(hall: Hall) -> APIRouter:

@@ -15,9 +15,9 @@ from typing import TypeAlias
 from tallybone.finding import Finding, Grade
 from tallybone.plain_text import plain
 from tallybone.store.table_file import EventKind, TableIdentity
-from tallybone.web.actions import ButtonName
-from tallybone.web.shapes import PlayShown, Snapshot
-from tallybone.web.snapshot import LOBBY
+from tallybone.web.live.actions import ButtonName
+from tallybone.web.live.shapes import PlayShown, Snapshot
+from tallybone.web.live.snapshot import LOBBY
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 """Any JSON value."""

@@ -21,9 +21,9 @@ from tallybone.finding import Finding
 from tallybone.notify.broker import WebhookThread
 from tallybone.notify.mqtt import PageLink, Teller, ToTell
 from tallybone.store.table_file import BeyondSettings, TableIdentity
-from tallybone.web.actions import ButtonName, PressButton, Refused
-from tallybone.web.feed import Acted, LiveFeed, PageRequest
-from tallybone.web.shapes import Snapshot
+from tallybone.web.live.actions import ButtonName, PressButton, Refused
+from tallybone.web.live.feed import Acted, LiveFeed, PageRequest
+from tallybone.web.live.shapes import Snapshot
 
 if TYPE_CHECKING:
     from tallybone.notify.broker import Publishing

@@ -21,7 +21,7 @@ from tallybone.serve.parts_test import ServedParts
 from tallybone.sources.camera import shot_of
 from tallybone.sources.source import Shot
 from tallybone.store.calibration_file import load_calibration
-from tallybone.web.calibration_desk import Calibrating
+from tallybone.web.calibration.desk import Calibrating
 from vision.arrays import Image
 from vision.image.picture import decode_picture
 

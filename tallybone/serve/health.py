@@ -34,7 +34,7 @@ from tallybone.play.counts import Counts, MeanPace
 from tallybone.play.recorder import NOT_RECORDED
 
 if TYPE_CHECKING:  # A game without a page does not load the web packages.
-    from tallybone.web.feed import LiveFeed
+    from tallybone.web.live.feed import LiveFeed
 
 _NS_PER_S = 1_000_000_000
 # Results of checking the computer are cached for this time, because reading the power state starts a process.

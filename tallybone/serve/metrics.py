@@ -17,9 +17,9 @@ from tallybone.finding import Grade
 from tallybone.plain_text import plain
 from tallybone.play.counts import BOUNDS_S, Counts, PipelineStage, Times
 from tallybone.serve.health import Health, HealthMonitor, TableSources
-from tallybone.web.app import AtRoot, Language
-from tallybone.web.feed import LiveFeed
-from tallybone.web.snapshot import as_json
+from tallybone.web.live.app import AtRoot, Language
+from tallybone.web.live.feed import LiveFeed
+from tallybone.web.live.snapshot import as_json
 
 if TYPE_CHECKING:  # prometheus-client is imported at the first request, to start faster.
     from prometheus_client.core import Metric

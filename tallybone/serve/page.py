@@ -18,12 +18,12 @@ from tallybone.play.game import LiveGame, LiveState
 from tallybone.play.start import MatchPlan, newest_left, state_of
 from tallybone.recording.format import RecordingError
 from tallybone.sources.source import Shot
-from tallybone.web.access import Access
-from tallybone.web.actions import Refusal, Refused
-from tallybone.web.feed import CameraPicture, Desk, LiveFeed, Wanted
-from tallybone.web.hosts import THIS_MACHINE, KnownHosts
-from tallybone.web.live_page import LivePage
-from tallybone.web.snapshot import NO_MATCH, Lobby
+from tallybone.web.access.access import Access
+from tallybone.web.access.visitors import THIS_MACHINE, KnownHosts
+from tallybone.web.live.actions import Refusal, Refused
+from tallybone.web.live.feed import CameraPicture, Desk, LiveFeed, Wanted
+from tallybone.web.live.page import LivePage
+from tallybone.web.live.snapshot import NO_MATCH, Lobby
 
 _IS_PLAYED = phrase("a match is being played: end it first")
 

@@ -52,11 +52,11 @@ from tallybone.store.calibration_file import default_path, name_of_camera
 from tallybone.store.house import HOUSE_NAME, LAST_TABLE, OWNER_NAME, HouseFile, load_valid_table
 from tallybone.store.learned_file import TableKnocks
 from tallybone.store.table_file import USUAL_CAMERA
-from tallybone.web.access import Access
-from tallybone.web.calibration import calibration_routes
-from tallybone.web.feed import LiveFeed
-from tallybone.web.hosts import KnownHosts
-from tallybone.web.recordings import recording_pages
+from tallybone.web.access.access import Access
+from tallybone.web.access.visitors import KnownHosts
+from tallybone.web.calibration.routes import calibration_routes
+from tallybone.web.live.feed import LiveFeed
+from tallybone.web.recordings.routes import recording_pages
 from vision.errors import VisionError
 
 log = logging.getLogger(__name__)

@@ -39,7 +39,7 @@ from tallybone.sources.camera import Camera
 from tallybone.store.calibration_file import restore_calibration
 from tallybone.store.house import HouseFile
 from tallybone.store.learned_file import learned_path
-from tallybone.web.actions import Refusal, Refused
+from tallybone.web.live.actions import Refusal, Refused
 from vision.errors import VisionError
 from vision.reader.reader import Reader
 

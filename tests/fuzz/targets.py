@@ -51,12 +51,12 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import opened
 from tallybone.store.calibration_file import Calibration, CalibrationFileError, load_calibration
 from tallybone.store.table_file import Broker, load_table
-from tallybone.web.access import Access
-from tallybone.web.actions import Asked, Refused
-from tallybone.web.app import make_app
-from tallybone.web.feed import LiveFeed, PagePictures
-from tallybone.web.meaning import meant_by
-from tallybone.web.story import Story
+from tallybone.web.access.access import Access
+from tallybone.web.live.actions import Asked, Refused
+from tallybone.web.live.app import make_app
+from tallybone.web.live.feed import LiveFeed, PagePictures
+from tallybone.web.live.page import meant_by
+from tallybone.web.live.plays import Story
 from vision.errors import VisionError
 from vision.image.picture import decode_picture
 

@@ -29,13 +29,13 @@ from tallybone.serve.page import PlainRequest, Requests, RestoreCalibration, Tab
 from tallybone.store.calibration_file import KEPT, Calibration, earlier_path, load_calibration
 from tallybone.store.house import HouseFile, MatchSetting
 from tallybone.store.learned_file import load_table_knocks
-from tallybone.web.access import Access, Author, insider_by, let_in
-from tallybone.web.actions import StrictModel
-from tallybone.web.app import Error, Language, answer_to
-from tallybone.web.calibration import ANSWERS_WITHIN_S, fulfil_calibration
-from tallybone.web.calibration_desk import EndCalibration
-from tallybone.web.games_shown import CheckedShown, FaultShown, GamesShown, checked, faults_of, games_shown
-from tallybone.web.snapshot import as_json
+from tallybone.web.access.access import Access, Author, insider_by, let_in
+from tallybone.web.calibration.desk import EndCalibration
+from tallybone.web.calibration.routes import ANSWERS_WITHIN_S, fulfil_calibration
+from tallybone.web.live.actions import StrictModel
+from tallybone.web.live.app import Error, Language, answer_to
+from tallybone.web.live.games import CheckedShown, FaultShown, GamesShown, checked, faults_of, games_shown
+from tallybone.web.live.snapshot import as_json
 
 log = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from tallybone.serve.page import PlainRequest, Requests
 from tallybone.serve.parts_test import LEAVES, PartResult, PartsTest, ServedParts
 from tallybone.serve.routes.matches import NOT_BEGUN, NewMatch, fulfil, not_begun, setting_of, shown_setting
 from tallybone.store.house import MAX_KEEP_BYTES, MIN_KEEP_BYTES, HouseFile, has_password, is_password
-from tallybone.web.access import (
+from tallybone.web.access.access import (
     CODE_LASTS_S,
     Access,
     Author,
@@ -35,10 +35,10 @@ from tallybone.web.access import (
     insider_by,
     let_in,
 )
-from tallybone.web.actions import StrictModel
-from tallybone.web.app import Language
-from tallybone.web.serving import Address
-from tallybone.web.tries import Tries
+from tallybone.web.access.serving import Address
+from tallybone.web.access.visitors import Tries
+from tallybone.web.live.actions import StrictModel
+from tallybone.web.live.app import Language
 
 COOKIE = "tallybone-owner"
 LASTS_S = 1800

@@ -72,7 +72,7 @@ def test_an_invalid_address_is_reported_before_the_game(tmp_path: Path) -> None:
 def test_missing_packages_are_reported_with_the_command_to_install_them(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    without_fastapi(monkeypatch, "tallybone.web.live_page")
+    without_fastapi(monkeypatch, "tallybone.web.live.page")
     with (
         pytest.raises(OSError, match="needs fastapi, .*" + re.escape(install_command("web"))),
         open_page("", table_in(tmp_path)),

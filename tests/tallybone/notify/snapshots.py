@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tallybone.web.shapes import (
+from tallybone.web.live.shapes import (
     CanShown,
     LayoutShown,
     MarksShown,
@@ -17,7 +17,7 @@ from tallybone.web.shapes import (
     Snapshot,
     WhyShown,
 )
-from tallybone.web.snapshot import LOBBY, NO_MATCH
+from tallybone.web.live.snapshot import LOBBY, NO_MATCH
 
 
 def match(hand: int = 1, *, over: bool = False, winner: int | None = None, phase: str = "play") -> MatchShown:

@@ -8,7 +8,7 @@ import pytest
 
 from tallybone.notify.mqtt import TableEvent, events_between
 from tallybone.store.table_file import EventKind
-from tallybone.web.shapes import Snapshot
+from tallybone.web.live.shapes import Snapshot
 from tests.tallybone.notify.snapshots import asked, lobby, match, played, players, shown
 
 

@@ -26,8 +26,8 @@ from tallybone.store.calibration_file import Calibration, LightKept, earlier_pat
 from tallybone.store.house import OWNER_NAME as OWNER_FILE
 from tallybone.store.house import set_password
 from tallybone.terminal import Output
-from tallybone.web.access import LASTS_S
-from tallybone.web.shelf import Shelf
+from tallybone.web.access.access import LASTS_S
+from tallybone.web.recordings.shelf import Shelf
 from tests.tallybone.serve.served import at_served_table
 from tests.tallybone.serve.test_matches import NEW, act, wait_for_match
 from tests.tallybone.serve.test_settings import PASSWORD, log_in_as_owner

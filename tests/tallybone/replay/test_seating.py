@@ -21,7 +21,7 @@ from tallybone.replay.recorded_game import transcript_of
 from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
-from tallybone.web.recordings_shown import list_recordings, steps_shown
+from tallybone.web.recordings.shown import list_recordings, steps_shown
 from tests.tallybone.recorded_game import inputs, record_game, truth_reader
 from tests.tallybone.replay.test_recorded_game import load_game
 from tests.tallybone.truth_eye import PLAYERS

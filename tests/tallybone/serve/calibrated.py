@@ -15,7 +15,7 @@ from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tallybone.calibrate.look import CalibrationCamera
 from tallybone.store.calibration_file import Calibration, load_calibration
-from tallybone.web.calibration import CalibratingPage
+from tallybone.web.calibration.routes import CalibratingPage
 from tests.tallybone.calibrate.bare_table import LENS, GreyLook, table_below
 from tests.tallybone.web.true_table import PIN
 

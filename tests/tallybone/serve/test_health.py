@@ -25,7 +25,7 @@ from tallybone.serve.health import (
 )
 from tallybone.session.sitting import opened
 from tallybone.texts import catalogue
-from tallybone.web.feed import LiveFeed
+from tallybone.web.live.feed import LiveFeed
 from tests.hardware.table.reading import read_hardware
 from tests.waiting import until
 

@@ -131,7 +131,7 @@ def test_an_ended_match_is_resumed_with_its_score(table: Served) -> None:
 
 
 def test_a_resumed_match_is_visible_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tallybone.web.feed._PACE_S", 1.0)  # a long interval between updates for viewers
+    monkeypatch.setattr("tallybone.web.live.feed._PACE_S", 1.0)  # a long interval between updates for viewers
     with at_served_table(tmp_path) as table, table.client() as client:
         assert client.post("/match", json=NEW).status_code == 204
         assert phase(client) == "deal"

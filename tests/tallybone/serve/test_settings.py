@@ -18,9 +18,9 @@ from tallybone.cli.serve import keep_password
 from tallybone.serve.options import Environment
 from tallybone.serve.routes.settings import pairing_routes, qr_rows
 from tallybone.store.house import is_password, set_password
-from tallybone.web import serving
-from tallybone.web.access import CODE_LASTS_S, Access
-from tallybone.web.serving import Address
+from tallybone.web.access import serving
+from tallybone.web.access.access import CODE_LASTS_S, Access
+from tallybone.web.access.serving import Address
 from tests.tallybone.serve.served import Served, at_served_table
 from tests.tallybone.web.conftest import ManualClock
 from tests.waiting import until

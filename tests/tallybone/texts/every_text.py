@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import polib
 
+from tallybone.hub.hall import OWN_STATIC
 from tallybone.texts import LANGUAGES, catalogue_path
-from tallybone.web.games_shown import games_shown
+from tallybone.web.live.app import STATIC
+from tallybone.web.live.games import games_shown
 from vision.tracking import perception
 
 ROOT = Path(__file__).parents[3]
-STATIC = ROOT / "tallybone" / "web" / "static"
-PAGES = (STATIC, ROOT / "tallybone" / "hub" / "static")
+PAGES = (*STATIC, OWN_STATIC)
 _PACKAGES = ("engine", "calibration", "tallybone", "lab")
 _STRING = r"(\"(?:[^\"\\]|\\.)*\")"
 _CALL = re.compile(rf"\b(?:(?:say|later)\(\s*{_STRING}|plural\(\s*{_STRING},\s*{_STRING})")
@@ -41,7 +42,7 @@ def every_text() -> Iterator[Text]:
     for text in (perception._LOST, perception._TOO_FAR):  # vision cannot import engine.phrases
         yield Text(text, "", "vision/tracking/perception.py")
     for text in _in_rules():
-        yield Text(text, "", "tallybone/web/games_shown.py")
+        yield Text(text, "", "tallybone/web/live/games.py")
 
 
 def template() -> polib.POFile:

@@ -11,9 +11,9 @@ from importlib.util import find_spec
 import httpx
 import pytest
 
-from tallybone.web.access import Access, Guard
-from tallybone.web.app import make_app
-from tallybone.web.feed import LiveFeed, PagePictures
+from tallybone.web.access.access import Access, Guard
+from tallybone.web.live.app import make_app
+from tallybone.web.live.feed import LiveFeed, PagePictures
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
 from tests.waiting import until
 

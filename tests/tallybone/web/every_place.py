@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 
 from tallybone.store.calibration_file import save_calibration
 from tallybone.store.house import set_password
-from tallybone.web import app
+from tallybone.web.live.app import STATIC
 from tests.tallybone.recorded_games import record_game
 from tests.tallybone.serve.calibrated import MEASURED
 from tests.tallybone.serve.served import at_served_table
@@ -22,7 +22,7 @@ from tests.tallybone.web.doubts import doubtful
 from tests.tallybone.web.hand_photos import end_hand, jpeg_of_hand
 
 SIZES = {"phone": (360, 740), "tablet": (820, 1180), "television": (1920, 1080)}
-STATIC = Path(app.__file__).parent / "static"
+_SCRIPTS = [path for folder in STATIC for path in folder.glob("*.js")]
 PASSWORD = "correct horse"
 _DOUBTED, _ITEMS = 7, 16
 _VIEW = re.compile(r'\bview\("(\w+)"|^ *(\w+): async .*\bimport\("', re.MULTILINE)
@@ -119,14 +119,14 @@ _ASK_PIN = ("count", "pairing")
 
 def views_of_page() -> set[str]:
     """Return the views in the scripts, loaded eagerly or lazily. "pair" is left out because it shows nothing."""
-    found = (names for path in STATIC.glob("*.js") for names in _VIEW.findall(path.read_text()))
+    found = (names for path in _SCRIPTS for names in _VIEW.findall(path.read_text()))
     return {eager or lazy for eager, lazy in found} - {"pair"}
 
 
 def sheets_of_page() -> set[str]:
     """Return the functions that open a sheet, as "script function". Shared code in sheet.js does not count."""
     found = set()
-    for path in STATIC.glob("*.js"):
+    for path in _SCRIPTS:
         function = ""
         for line in path.read_text().splitlines():
             named = _FUNCTION.match(line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallybone.web.access import Access, new_pin
+from tallybone.web.access.access import Access, new_pin
 from tests.tallybone.web.conftest import ManualClock
 
 SECOND = 1_000_000_000

@@ -26,10 +26,9 @@ from engine import (
     replay,
 )
 from engine import NodeId as Node
-from tallybone.web.plays_shown import irregular_of
-from tallybone.web.shapes import CanShown, IrregularShown, WhyShown
-from tallybone.web.snapshot import buttons_shown
-from tallybone.web.story import Story
+from tallybone.web.live.plays import Story, irregular_of
+from tallybone.web.live.shapes import CanShown, IrregularShown, WhyShown
+from tallybone.web.live.snapshot import buttons_shown
 
 NAMES = ("Ann", "Ben")
 

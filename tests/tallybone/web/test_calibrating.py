@@ -15,7 +15,7 @@ import pytest
 from calibration.table.zones import ZoneSource
 from tallybone.calibrate.guide.steps import StepName
 from tallybone.store.calibration_file import Calibration
-from tallybone.web.calibration_desk import Calibrating, GoTo
+from tallybone.web.calibration.desk import Calibrating, GoTo
 from tests.tallybone.calibrate.bare_table import GreyLook
 from tests.tallybone.calibrate.test_course import course_of
 from tests.tallybone.serve.calibrated import MEASURED, Calibrated, at_calibration

@@ -23,9 +23,9 @@ from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import session_of
 from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
-from tallybone.web.access import MAX_PHOTO
-from tallybone.web.hand_count import beside_layout, doubts_about
-from tallybone.web.photo import PhotoError, read_photo
+from tallybone.web.access.access import MAX_PHOTO
+from tallybone.web.live.hands import beside_layout, doubts_about
+from tallybone.web.live.photo import PhotoError, read_photo
 from tests.tallybone.web.conftest import assert_nothing_broke, at_table
 from tests.tallybone.web.hand_photos import end_hand, game_of, hand_photo, jpeg_of_hand
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder

@@ -20,11 +20,11 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
-from tallybone.web.access import Access
-from tallybone.web.app import make_app
-from tallybone.web.crowd import Limits, SeldomFilter
-from tallybone.web.feed import LiveFeed, PagePictures
-from tallybone.web.serving import Address, Serving, listen_on
+from tallybone.web.access.access import Access
+from tallybone.web.access.crowd import Limits, SeldomFilter
+from tallybone.web.access.serving import Address, Serving, listen_on
+from tallybone.web.live.app import make_app
+from tallybone.web.live.feed import LiveFeed, PagePictures
 from tests.tallybone.web.conftest import ManualClock
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until

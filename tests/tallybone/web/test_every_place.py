@@ -16,7 +16,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
 from engine.rules.profiles import TEXTS
 from tallybone import texts
 from tallybone.texts import TextEntry, catalogue
-from tallybone.web import page_files
+from tallybone.web.access import files as page_files
 from tests.tallybone.web.browsers import AXE, Browser, Viewer, visiting
 from tests.tallybone.web.every_place import (
     PLACES,

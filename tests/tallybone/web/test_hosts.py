@@ -11,7 +11,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from tallybone.web.hosts import THIS_MACHINE, KnownHosts
+from tallybone.web.access.visitors import THIS_MACHINE, KnownHosts
 from tests.tallybone.serve.served import API, at_served_table
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import PIN, TrueTable

@@ -10,8 +10,7 @@ import pytest
 
 from tallybone.hub.hall import OWN_STATIC
 from tallybone.texts import LANGUAGES, catalogue
-from tallybone.web.app import STATIC
-from tallybone.web.page_files import (
+from tallybone.web.access.files import (
     JoiningError,
     Pages,
     asked_for_later,
@@ -20,6 +19,7 @@ from tallybone.web.page_files import (
     later_script,
     module_of,
 )
+from tallybone.web.live.app import STATIC
 
 SOURCES = {
     "main": 'import { add } from "./sum.js";\nconst found = import("./far.js");\nconsole.log(add(1, 2));\n'
@@ -37,7 +37,7 @@ def read(name: str) -> str:
 
 
 def static(name: str) -> str:
-    return (STATIC / f"{name}.js").read_text()
+    return next(path for folder in STATIC if (path := folder / f"{name}.js").is_file()).read_text()
 
 
 def names_of(modules: object) -> list[str]:
@@ -95,19 +95,21 @@ def test_rarely_used_modules_are_not_in_the_first_script() -> None:
     assert {"scores", "felt", "controls", "login"} <= {*names_of(first)}
     assert {"calibrate", "zones", "replay", "statistics", "match_form"} <= {*names_of(later)}
     # hand.js belongs to the exported file of a shared hand.
-    assert {*names_of(first), *names_of(later), "hand"} == {path.stem for path in STATIC.glob("*.js")}
+    assert {*names_of(first), *names_of(later), "hand"} == {
+        path.stem for folder in STATIC for path in folder.glob("*.js")
+    }
 
 
 def test_no_template_literal_spans_lines() -> None:
     """Removing comments would damage a line of a template literal that looks like a comment."""
-    for path in (*STATIC.glob("*.js"), *OWN_STATIC.glob("*.js")):
+    for path in (path for folder in (*STATIC, OWN_STATIC) for path in folder.glob("*.js")):
         for line in path.read_text().splitlines():
             assert line.count("`") % 2 == 0, f"{path.name}: {line}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_text_is_in_one_of_the_two_files(language: str) -> None:
-    files = Pages((STATIC,)).page(language).files
+    files = Pages(STATIC).page(language).files
     first, later = (
         next(file.body.decode() for name, file in files.items() if name.endswith(end))
         for end in ("/page.js", "/later.js")

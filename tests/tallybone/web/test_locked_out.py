@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tallybone.web.access import Access
+from tallybone.web.access.access import Access
 from tests.tallybone.serve.served import API, Served, at_served_table
 from tests.tallybone.web.conftest import ManualClock
 from tests.tallybone.web.true_table import PIN
@@ -26,7 +26,7 @@ IN_A_NAMESPACE = pytest.mark.skipif(
 )
 GUESS_IN_ONE_NETWORK = """
 import time, httpx
-from tallybone.web.live_page import LivePage
+from tallybone.web.live.page import LivePage
 
 page = LivePage("[fd77::1]:0", time.monotonic_ns, pin="123456")
 for address, pin in [("fd77::2", "000000")] * 6 + [("fd77::3", "123456")]:

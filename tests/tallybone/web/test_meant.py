@@ -42,11 +42,10 @@ from engine import (
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
-from tallybone.web.actions import PageAction, Refusal, Refused
-from tallybone.web.meaning import meant_by
-from tallybone.web.plays_shown import plays_of
-from tallybone.web.snapshot import buttons_shown
-from tallybone.web.story import Story
+from tallybone.web.live.actions import PageAction, Refusal, Refused
+from tallybone.web.live.page import meant_by
+from tallybone.web.live.plays import Story, plays_of
+from tallybone.web.live.snapshot import buttons_shown
 from tests.tallybone.truth_eye import script
 
 READ: TypeAdapter[PageAction] = TypeAdapter(PageAction)

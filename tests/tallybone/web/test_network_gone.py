@@ -13,7 +13,7 @@ import pytest
 from websockets.client import ClientProtocol
 from websockets.uri import parse_uri
 
-from tallybone.web import serving
+from tallybone.web.access import serving
 from tests.tallybone.serve.served import at_served_table
 from tests.tallybone.serve.test_matches import NEW, act, wait_for_match
 from tests.tallybone.serve.test_metrics import fetched, samples

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from docs.drawings.icons import icons
-from tallybone.web.app import STATIC
-from tallybone.web.page_files import LanguagePage, Pages
+from tallybone.web.access.files import LanguagePage, Pages
+from tallybone.web.live.app import STATIC
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import TrueTable
 
@@ -121,15 +121,15 @@ def test_only_the_files_of_the_page_are_served(guest: httpx.Client) -> None:
 
 
 def test_different_contents_have_different_addresses() -> None:
-    pages = Pages((STATIC,))
+    pages = Pages(STATIC)
     english, spanish = (set(pages.page(language).files) for language in ("en", "es"))
     assert not english & spanish
-    assert set(Pages((STATIC,)).page("en").files) == english, "equal contents have equal addresses"
+    assert set(Pages(STATIC).page("en").files) == english, "equal contents have equal addresses"
 
 
 def test_every_file_is_found_by_its_address_in_any_language() -> None:
-    spanish = Pages((STATIC,)).page("es").files
-    pages = Pages((STATIC,))
+    spanish = Pages(STATIC).page("es").files
+    pages = Pages(STATIC)
     for address, file in spanish.items():
         found = pages.file(address)
         assert found is not None

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from tallybone.web.access import MAX_BODY, Access
-from tallybone.web.actions import PressButton
-from tallybone.web.app import make_app
-from tallybone.web.feed import LiveFeed, PagePictures, PageRequest
-from tallybone.web.serving import Address, Serving, listen_on
+from tallybone.web.access.access import MAX_BODY, Access
+from tallybone.web.access.serving import Address, Serving, listen_on
+from tallybone.web.live.actions import PressButton
+from tallybone.web.live.app import make_app
+from tallybone.web.live.feed import LiveFeed, PagePictures, PageRequest
 from tests.tallybone.web.conftest import assert_nothing_broke, at_table
 from tests.tallybone.web.test_page_served import closed_with, do, receive, viewer
 from tests.tallybone.web.true_table import PIN, TrueTable
@@ -327,7 +327,7 @@ def test_a_viewer_that_sends_too_much_is_disconnected(table: TrueTable) -> None:
 
 
 def test_the_number_of_viewers_is_limited(table: TrueTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tallybone.web.app.MAX_VIEWERS", 2)
+    monkeypatch.setattr("tallybone.web.live.app.MAX_VIEWERS", 2)
     with viewer(table) as first, viewer(table) as second:
         receive(first)
         receive(second)
@@ -361,7 +361,7 @@ def test_files_outside_the_static_folder_are_not_served(tmp_path: Path) -> None:
     access = Access(PIN, b"k" * 32, time.monotonic_ns)
     listening = listen_on("127.0.0.1:0")
     url = Address.of(listening).url
-    serving = Serving(make_app(feed, access, PagePictures(time.monotonic_ns), static=static), listening, feed)
+    serving = Serving(make_app(feed, access, PagePictures(time.monotonic_ns), static=(static,)), listening, feed)
     try:
         assert httpx.get(f"{url}/").text == "<!doctype html>the page"
         assert httpx.get(f"{url}/?display").status_code == 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from tallybone.web.feed import CameraPicture, PagePictures
+from tallybone.web.live.feed import CameraPicture, PagePictures
 from vision.tracking.camera_motion import Alignment
 
 SHIFT_PX = 40

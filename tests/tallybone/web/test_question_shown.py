@@ -8,10 +8,10 @@ from engine import Seat
 from engine.phrases import phrase
 from tallybone.play.game import LiveState
 from tallybone.session.questions import Ambiguity, Meaning, Question
-from tallybone.web.feed import LiveFeed
-from tallybone.web.shapes import QuestionShown
-from tallybone.web.snapshot import Lobby, lobby_snapshot, snapshot_of
-from tallybone.web.story import Story
+from tallybone.web.live.feed import LiveFeed
+from tallybone.web.live.plays import Story
+from tallybone.web.live.shapes import QuestionShown
+from tallybone.web.live.snapshot import Lobby, lobby_snapshot, snapshot_of
 from tests.tallybone.web.true_table import TrueTable
 from tests.vision.seen import unsure_tile
 from vision.tracking.table_view import TableView

@@ -21,10 +21,10 @@ from tallybone.recording.folder import FOLDER, prune
 from tallybone.recording.format import Topic
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.session import Session
-from tallybone.web.access import COOKIE, Access
-from tallybone.web.app import make_app
-from tallybone.web.feed import LiveFeed, PagePictures
-from tallybone.web.recordings import recording_pages
+from tallybone.web.access.access import COOKIE, Access
+from tallybone.web.live.app import make_app
+from tallybone.web.live.feed import LiveFeed, PagePictures
+from tallybone.web.recordings.routes import recording_pages
 from tests.tallybone.recorded_games import BEGAN, record_game, start_of
 from tests.tallybone.recording.sittings import jpeg, records_of
 from tests.tallybone.web.conftest import ManualClock

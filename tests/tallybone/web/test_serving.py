@@ -19,11 +19,11 @@ import httpx
 import pytest
 from fastapi import APIRouter, WebSocketDisconnect
 
-from tallybone.web import serving
-from tallybone.web.app import _send_newest, watch
-from tallybone.web.feed import LiveFeed
-from tallybone.web.live_page import LivePage
-from tallybone.web.serving import Address
+from tallybone.web.access import serving
+from tallybone.web.access.serving import Address
+from tallybone.web.live.app import _send_newest, watch
+from tallybone.web.live.feed import LiveFeed
+from tallybone.web.live.page import LivePage
 
 TALLYBONE = str(Path(sys.executable).with_name("tallybone"))
 IN_A_NAMESPACE = pytest.mark.skipif(

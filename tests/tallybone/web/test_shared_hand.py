@@ -70,7 +70,7 @@ def test_names_are_escaped(tmp_path: Path) -> None:
 
 
 def test_a_picture_that_is_slow_to_decode_is_left_out() -> None:
-    from tallybone.web.recordings_shown import shared_hand
+    from tallybone.web.recordings.shown import shared_hand
 
     written = encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1)
     assert "data:image" in shared_hand("x", [], [], [written]).decode()
@@ -79,7 +79,7 @@ def test_a_picture_that_is_slow_to_decode_is_left_out() -> None:
 
 @pytest.mark.slow
 def test_large_pictures_do_not_exceed_the_size_limit(tmp_path: Path) -> None:
-    from tallybone.web.recordings_shown import MAX_BYTES, shared_hand
+    from tallybone.web.recordings.shown import MAX_BYTES, shared_hand
 
     noise = np.random.default_rng(1).integers(0, 255, (1440, 2560, 3)).astype(np.uint8)
     jpeg = jpeg_of(noise)

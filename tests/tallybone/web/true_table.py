@@ -28,8 +28,8 @@ from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import ByHand, Sitting, Step, opened
 from tallybone.sources.camera import Shown
 from tallybone.sources.source import RecordedInput, Shot
-from tallybone.web.live_page import LivePage
-from tallybone.web.recordings import recording_pages
+from tallybone.web.live.page import LivePage
+from tallybone.web.recordings.routes import recording_pages
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.truth_eye import PLAYERS, PLAYERS_OF, script, views
 from vision.arrays import Image

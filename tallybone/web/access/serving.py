@@ -18,8 +18,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from tallybone.choices import OptionError
-from tallybone.web.crowd import Crowd, Limits, SeldomFilter, limits_of
-from tallybone.web.lines import MAX_FRAME, http_of, websocket_of
+from tallybone.web.access.crowd import MAX_FRAME, Crowd, Limits, SeldomFilter, http_of, limits_of, websocket_of
 
 USUAL_PORT = 8080
 _ENDS_WITHIN_S = 5.0
@@ -28,7 +27,7 @@ ASKS_EVERY_S = ANSWERS_WITHIN_S = 20.0
 # Maximum number of connections accepted before any of them is counted. The kernel queues further ones.
 _BACKLOG = 64
 # Loggers of errors that visitors can cause.
-_SAY_FAULTS = ("uvicorn.error", "asyncio", "tallybone.web.crowd")
+_SAY_FAULTS = ("uvicorn.error", "asyncio", "tallybone.web.access.crowd")
 
 
 _BIND_FAULTS = {

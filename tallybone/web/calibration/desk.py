@@ -15,13 +15,14 @@ from hardware.clock import Clock
 from tallybone.calibrate.guide.steps import EditableZone, Stage, StepName
 from tallybone.calibrate.known import known_words
 from tallybone.plain_text import plain
-from tallybone.web.actions import Refusal, Refused
-from tallybone.web.feed import Desk
+from tallybone.web.live.actions import Refusal, Refused
+from tallybone.web.live.feed import Desk
 from vision.arrays import Image
 from vision.reading import PointPx
 
 if TYPE_CHECKING:
     from tallybone.calibrate.guide.course import GuideCourse
+
 
 NOTHING = phrase("no calibration is running")
 _MOVED_ON = phrase("the calibration has moved on: check again")

@@ -29,11 +29,10 @@ from tallybone.recording.resume import Crops
 from tallybone.session.places import Footprint
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
-from tallybone.web.actions import PageAction, Refused, TakeBack
-from tallybone.web.plays_shown import plays_of, told_of
-from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
-from tallybone.web.snapshot import Lobby, as_json, lobby_snapshot, snapshot_of
-from tallybone.web.story import Story
+from tallybone.web.live.actions import PageAction, Refused, TakeBack
+from tallybone.web.live.plays import Story, plays_of, told_of
+from tallybone.web.live.shapes import PlayShown, Snapshot, ToldShown
+from tallybone.web.live.snapshot import Lobby, as_json, lobby_snapshot, snapshot_of
 from vision.arrays import Image
 from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
 

@@ -4,7 +4,7 @@
 
 import asyncio
 import zlib
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
@@ -32,16 +32,15 @@ from engine import Tile
 from engine.phrases import Phrase, phrase
 from tallybone.plain_text import plain
 from tallybone.texts import LANGUAGES, in_language
-from tallybone.web.access import COOKIE, Access, Author, Guard, author_by, come_in_by_pin, insider_by
-from tallybone.web.actions import Asked, Login, PipNumber, Refusal, Refused, TakeBack
-from tallybone.web.feed import CameraPicture, Desk, LiveFeed, Made, PagePictures, PageRequest, R, W, crop_of
-from tallybone.web.hand_routes import hand_routes
-from tallybone.web.hosts import THIS_MACHINE, KnownHosts, is_console
-from tallybone.web.layout_shown import EndOffered, ends_before
-from tallybone.web.page_files import FirstSnapshot, PageServed
-from tallybone.web.plays_shown import ScoringShown, most_scoring
-from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
-from tallybone.web.snapshot import as_json
+from tallybone.web.access.access import COOKIE, Access, Author, Guard, author_by, come_in_by_pin, insider_by
+from tallybone.web.access.files import FirstSnapshot, PageServed
+from tallybone.web.access.visitors import THIS_MACHINE, KnownHosts, is_console
+from tallybone.web.live.actions import Asked, Login, PipNumber, Refusal, Refused, TakeBack
+from tallybone.web.live.feed import CameraPicture, Desk, LiveFeed, Made, PagePictures, PageRequest, R, W, crop_of
+from tallybone.web.live.hands import hand_routes
+from tallybone.web.live.plays import EndOffered, ScoringShown, ends_before, most_scoring
+from tallybone.web.live.shapes import PlayShown, Snapshot, ToldShown
+from tallybone.web.live.snapshot import as_json
 
 _API = "/api/v1"
 
@@ -55,7 +54,9 @@ JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}, 3
 _ANSWERS_WITHIN_S = 10.0
 _STATUS = {Refusal.CHANGED: 409, Refusal.SENSELESS: 422}
 
-STATIC = Path(__file__).with_name("static")
+_ROOMS = ("live", "recordings", "calibration", "access")
+STATIC = (Path(__file__).parents[1] / "static", *(Path(__file__).parents[1] / room / "static" for room in _ROOMS))
+"""Folders with the files of the page: what all rooms share, and those of each room. No two files share a name."""
 
 
 class Error(BaseModel):
@@ -78,7 +79,7 @@ def make_app(
     *,
     more: Iterable[APIRouter] = (),
     language: Callable[[], str | None] = lambda: None,
-    static: Path = STATIC,
+    static: Sequence[Path] = STATIC,
     hosts: KnownHosts = THIS_MACHINE,
 ) -> Guard:
     """Return the web application of a table.
@@ -89,14 +90,14 @@ def make_app(
         pictures: Scales images.
         more: Routes in addition to those of the game, its images and signing in.
         language: Returns the default language of the table.
-        static: Folder with the static files of the page.
+        static: Folders with the static files of the page.
         hosts: Allowed host names.
     """
     making = asyncio.Lock()  # Viewers together occupy only one worker thread at a time.
     own = (game_routes(feed, making), picture_routes(feed, pictures, making), author_routes(feed, access))
     routers = (*own, hand_routes(feed, access), *more)
     about = "A domino table keeps its score. Everybody can watch; viewers with the table's PIN can make corrections."
-    return guarded(routers, about, static, language=language, snapshot=feed.first, hosts=hosts)
+    return guarded(routers, about, *static, language=language, snapshot=feed.first, hosts=hosts)
 
 
 def guarded(

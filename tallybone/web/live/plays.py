@@ -2,19 +2,121 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import engine
-from engine import ActionResult, Adjust, Ending, Entry, Game, HandOver, Phase, Reason, Rules, Scored, ShowHands, Stack
+from engine import (
+    ActionResult,
+    Adjust,
+    Amend,
+    Ending,
+    Entry,
+    Game,
+    HandOver,
+    Insert,
+    ItStands,
+    Layout,
+    Node,
+    NodeId,
+    OpenEnd,
+    Phase,
+    Play,
+    Port,
+    Reason,
+    Remove,
+    Rules,
+    Scored,
+    Seat,
+    Seq,
+    ShowHands,
+    Stack,
+    State,
+    Tile,
+    Undo,
+    apply,
+    entries,
+    history,
+    last_seats,
+)
+from engine.state.layout import LINE
 from tallybone.json_values import tag_of
 from tallybone.plain_text import names_of, plain
-from tallybone.session.session import Announcement
+from tallybone.session.observations import Zones, numbers_of
+from tallybone.session.places import Footprint, Known, Places, edges_at
+from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Step, kind_of
 from tallybone.show.scoreboard import summarize
-from tallybone.web.games_shown import rule_of_play
-from tallybone.web.shapes import IrregularShown, PlayShown, ToldShown
-from tallybone.web.story import Story
+from tallybone.web.live.games import rule_of_play
+from tallybone.web.live.shapes import (
+    EndShown,
+    IrregularShown,
+    LayoutShown,
+    PlayShown,
+    TileShown,
+    ToldShown,
+    UnsureShown,
+    WaitingShown,
+    ZoneShown,
+)
+from vision.reading import SURE, Face, PointPx, SeenTile
+from vision.tracking.table_view import TableView
+
+_REVISIONS = (Undo, Amend, Insert, Remove, ItStands)
+
+
+def _marked(one: ActionResult, *, is_inferred: bool) -> ActionResult:
+    return one if one.entry.inferred == is_inferred else replace(one, entry=replace(one.entry, inferred=is_inferred))
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A match and the outcomes of each action in force.
+
+    Attributes:
+        state: State of the match.
+        results: Results of `engine.history`.
+    """
+
+    state: State = field(default_factory=State)
+    results: tuple[ActionResult, ...] = ()
+
+    def after(self, state: State) -> Story:
+        """Return the story of *state*. Only new events are applied, unless one of them corrects an earlier action."""
+        if state is self.state:
+            return self
+        known, log = self.state.log, state.log
+        fresh = log[len(known) :]
+        continues = len(log) >= len(known) and all(one is other for one, other in zip(known, log, strict=False))
+        if not continues or any(isinstance(event, _REVISIONS) for event in fresh):
+            return Story(state, history(state))
+        at, results = self.state, list(self.results)
+        for event in fresh:
+            assert not isinstance(event, _REVISIONS)  # checked above
+            seq = at.next_seq
+            at, outcomes = apply(at, event)
+            if not isinstance(event, engine.Inferred | engine.Confirmed):
+                results.append(ActionResult(engine.Entry(Seq(seq), event), outcomes))
+        if self.state.inferred != state.inferred:
+            results = [_marked(one, is_inferred=one.entry.seq in state.inferred) for one in results]
+        return Story(state, tuple(results))
+
+    def seats_now(self) -> dict[Seq, tuple[Seat, ...]]:
+        """Return for each action, by its number, the current seats of the players by their seats then."""
+        players = 0 if self.state.game is None else len(self.state.game.players)
+        return dict(zip((one.entry.seq for one in self.results), last_seats(self.results, players), strict=True))
+
+    def hands(self) -> tuple[tuple[ActionResult, ...], ...]:
+        """Return the actions of each hand, starting with its deal. Actions before the first hand are dropped."""
+        hands: list[list[ActionResult]] = []
+        for one in self.results:
+            if any(isinstance(outcome, engine.HandStarted | engine.Redealt) for outcome in one.outcomes):
+                hands.append([])
+            if hands:
+                hands[-1].append(one)
+        return tuple(tuple(hand) for hand in hands)
+
 
 NOTE = "note"
 """Kind of a message that is not about an action of the game."""
@@ -230,3 +332,141 @@ def _wrong(result: ActionResult, players: Sequence[str]) -> str | None:
     """Return a description of the rules that an action breaks, or None."""
     wrong = [one for one in result.outcomes if isinstance(one, engine.Irregular)]
     return plain(summarize(wrong, players)) if wrong else None
+
+
+_SIDES = (Port.W, Port.E, Port.N, Port.S)
+
+
+def layout_shown(game: Game, places: Places, zones: Zones, picture_px: tuple[int, int]) -> LayoutShown:
+    """Return the layout for the page.
+
+    Args:
+        game: The match.
+        places: Positions of its tiles.
+        zones: Zones of seats and boneyard.
+        picture_px: Width and height of the image.
+    """
+    layout = game.layout
+    known = {tile.node: tile for tile in places.known}
+    last = layout.nodes[-1].id if layout.nodes else None
+    return LayoutShown(
+        picture_px,
+        tuple(_tile(layout, node, known[node.id], last) for node in layout.nodes if node.id in known),
+        _ends(game, known),
+        tuple(_waiting(waiting.tile) for waiting in places.waiting),
+        tuple(node.id for node in layout.nodes if node.id not in known),
+        _zones(zones),
+    )
+
+
+def _tile(layout: Layout, node: Node, known: Known, last: NodeId | None) -> TileShown:
+    place = known.place
+    ports = (Port.N, Port.S) if node.tile.is_double and not place.lies_along else LINE
+    first, second = (place.half_center(port) for port in ports)
+    read = sorted(known.tile.halves, key=lambda half: math.dist(half.center_px, first))
+    confidence = (round(read[0].confidence, 3), round(read[1].confidence, 3)) if read else (0.0, 0.0)
+    return TileShown(
+        node.id,
+        (node.inner, node.outer),
+        tuple(_px(point) for point in place.outline()),
+        (_px(first), _px(second)),
+        (read[0].pips, read[1].pips) if read else None,
+        confidence,
+        node.branches,
+        node.id == last,
+        layout.stacked.count(node.id),
+        known.is_missing or (min(confidence) < SURE and not known.is_settled),
+    )
+
+
+def _ends(game: Game, known: dict[NodeId, Known]) -> tuple[EndShown, ...]:
+    counts = _counts(game)
+    return tuple(
+        end_shown(end, place.place, counts.get((end.spot.host, end.spot.port), 0))
+        for end in game.layout.ends
+        if (place := known.get(end.spot.host)) is not None
+    )
+
+
+def end_shown(end: OpenEnd, place: Footprint, counts: int) -> EndShown:
+    """Convert an open end of the tile at *place*. *counts* is its share of the count."""
+    port = end.spot.port
+    # A free arm of a starter has no position of its own, so the centre of the starter is shown.
+    middle = edges_at(place, port, is_double=True)[0].middle if port in _SIDES else (0.0, 0.0)
+    x, y = _px(place.at(*middle))
+    return EndShown(x, y, end.spot.host, port.value, end.number, counts, end.playable)
+
+
+def _counts(game: Game) -> dict[tuple[NodeId, Port], int]:
+    """Return the pips that each open end adds to the count. Empty in games without a count.
+
+    The halves of a double are distributed over its ends.
+    """
+    counts: dict[tuple[NodeId, Port], int] = {}
+    if game.rules.unit is None:
+        return counts
+    ends = [end for end in game.layout.ends if end.playable]
+    for host in {end.spot.host for end in ends}:
+        own = [end.spot.port for end in ends if end.spot.host == host]
+        for at, term in enumerate(term for term in game.count.terms if term.spot.host == host):
+            spot = (host, own[at % len(own)])
+            counts[spot] = counts.get(spot, 0) + term.pips
+    return counts
+
+
+def _waiting(tile: SeenTile) -> WaitingShown:
+    numbers = numbers_of(tile) if tile.face is Face.UP else ()
+    pips = (numbers[1], numbers[0]) if len(numbers) == 2 else None
+    return WaitingShown(pips, tuple(_px(point) for point in tile.corners_px))
+
+
+def unsure_shown(view: TableView | None) -> tuple[UnsureShown, ...]:
+    """Return the outlines of objects that look like tiles but cannot be read. Empty without a view."""
+    tiles = () if view is None else view.unsure
+    return tuple(UnsureShown(tuple(_px(point) for point in tile.corners_px)) for tile in tiles)
+
+
+def _zones(zones: Zones) -> tuple[ZoneShown, ...]:
+    seats = tuple(ZoneShown(seat, zone.outline) for seat, zone in enumerate(zones.seats))
+    return seats if zones.boneyard is None else (*seats, ZoneShown(None, zones.boneyard))
+
+
+def _px(point: PointPx) -> PointPx:
+    return (round(point[0], 1), round(point[1], 1))
+
+
+@dataclass(frozen=True, slots=True)
+class EndOffered:
+    """An open end before an action, and its position.
+
+    *fits* is true if the tile can be played there, *taken* if the action laid its tile there.
+    """
+
+    x: float
+    y: float
+    seq: int
+    port: str
+    value: int
+    fits: bool
+    taken: bool
+
+
+def ends_before(session: Session, before: int, tile: Tile) -> tuple[EndOffered, ...] | None:
+    """Return the open ends before the action number *before*, and if *tile* fits. None if there is no such action.
+
+    Ends that the rules close, and ends of tiles with unknown positions, are left out.
+    """
+    entry = next((entry for entry in entries(session.state) if entry.seq == before), None)
+    if entry is None:
+        return None
+    then = apply(session.state, Undo(Seq(before)))[0].game
+    known = {tile.node: tile.place for tile in session.places.known}
+    own = entry.action.at if isinstance(entry.action, Play) else None
+    found = []
+    for end in () if then is None else then.layout.ends:
+        place = known.get(end.spot.host)
+        if end.playable and place is not None:
+            shown = end_shown(end, place, 0)
+            fits = bool(end.fits & tile.bit)
+            found.append(EndOffered(shown.x, shown.y, shown.seq, shown.port, shown.value, fits, end.spot == own))
+    return tuple(found)

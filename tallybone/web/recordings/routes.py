@@ -25,10 +25,12 @@ from tallybone.replay.lines import Score
 from tallybone.replay.recorded_game import rescored, transcript_of
 from tallybone.session.observations import Zones
 from tallybone.sources.source import GameOverrides
-from tallybone.web.access import Access, insider_by
-from tallybone.web.actions import StrictModel
-from tallybone.web.app import JPEG, Language, etag_of, picture_answer
-from tallybone.web.recordings_shown import (
+from tallybone.web.access.access import Access, insider_by
+from tallybone.web.live.actions import StrictModel
+from tallybone.web.live.app import JPEG, Language, etag_of, picture_answer
+from tallybone.web.live.snapshot import as_json
+from tallybone.web.recordings.shelf import NoRecordingError, OpenRecording, Shelf
+from tallybone.web.recordings.shown import (
     MAX_STEPS,
     MomentShown,
     RecordedShown,
@@ -39,8 +41,6 @@ from tallybone.web.recordings_shown import (
     shared_hand,
     steps_shown,
 )
-from tallybone.web.shelf import NoRecordingError, OpenRecording, Shelf
-from tallybone.web.snapshot import as_json
 from vision.errors import HeaderError
 from vision.image.header import parse_header
 

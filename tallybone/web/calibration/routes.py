@@ -11,9 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from engine.phrases import phrase
 from hardware.clock import Clock
 from tallybone.calibrate.guide.steps import MAX_CORNERS, EditableZone, Stage, StepName
-from tallybone.web.access import Access, Author, insider_by
-from tallybone.web.app import Language, answer_to
-from tallybone.web.calibration_desk import (
+from tallybone.web.access.access import Access, Author, insider_by
+from tallybone.web.calibration.desk import (
     NOTHING,
     Calibrating,
     CalibrationShown,
@@ -23,12 +22,14 @@ from tallybone.web.calibration_desk import (
     GoTo,
     PressedChoice,
 )
-from tallybone.web.feed import LiveFeed, jpeg_of_width
-from tallybone.web.live_page import LivePage
-from tallybone.web.snapshot import Lobby, as_json
+from tallybone.web.live.app import Language, answer_to
+from tallybone.web.live.feed import LiveFeed, jpeg_of_width
+from tallybone.web.live.page import LivePage
+from tallybone.web.live.snapshot import Lobby, as_json
 
 if TYPE_CHECKING:
     from tallybone.calibrate.guide.course import GuideCourse
+
 
 # Time limit for a request. Finding tiles in an image takes seconds, and longer on a busy machine.
 ANSWERS_WITHIN_S = 30.0

@@ -87,7 +87,7 @@ def read_photo(photo: bytes, max_pips: int, own_set: RecordedSet | None, *, max_
     head = json.dumps([max_pips, to_json(own_set, RecordedSet | None), max_bytes]).encode()
     try:
         done = subprocess.run(
-            (sys.executable, "-m", "tallybone.web.photo"),
+            (sys.executable, "-m", "tallybone.web.live.photo"),
             input=head + b"\n" + photo,
             capture_output=True,
             timeout=_PATIENCE_S,

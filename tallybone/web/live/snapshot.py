@@ -18,9 +18,8 @@ from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Session
 from tallybone.show.scoreboard import describe_pending
 from tallybone.texts import in_language
-from tallybone.web.layout_shown import layout_shown, unsure_shown
-from tallybone.web.plays_shown import irregular_of, plays_of, unseen_hands_of
-from tallybone.web.shapes import (
+from tallybone.web.live.plays import Story, irregular_of, layout_shown, plays_of, unseen_hands_of, unsure_shown
+from tallybone.web.live.shapes import (
     CanShown,
     HouseShown,
     IrregularShown,
@@ -35,7 +34,6 @@ from tallybone.web.shapes import (
     ToldShown,
     WhyShown,
 )
-from tallybone.web.story import Story
 
 MAX_TOLD = 12
 """Maximum number of messages in a snapshot."""

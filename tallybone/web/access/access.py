@@ -19,8 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engine.phrases import phrase
 from hardware.clock import Clock
 from tallybone.plain_text import MAX_NAME, plain
-from tallybone.web.hosts import KnownHosts
-from tallybone.web.tries import Tries
+from tallybone.web.access.visitors import KnownHosts, Tries
 
 COOKIE = "tallybone"
 LASTS_S = 12 * 3600

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import cv2
@@ -23,10 +22,10 @@ from tallybone.replay.recorded_game import MAX_NUMBER, RecordedGame
 from tallybone.session.observations import Zones
 from tallybone.session.places import Places
 from tallybone.sources.source import NO_GAME
-from tallybone.web.layout_shown import layout_shown
-from tallybone.web.plays_shown import play_shown
-from tallybone.web.shapes import LayoutShown, MatchShown, PlayerShown
-from tallybone.web.snapshot import match_shown, player_shown
+from tallybone.web.live.app import STATIC
+from tallybone.web.live.plays import layout_shown, play_shown
+from tallybone.web.live.shapes import LayoutShown, MatchShown, PlayerShown
+from tallybone.web.live.snapshot import match_shown, player_shown
 from vision.image.picture import PictureError, check_picture
 
 MAX_TIMES = 5000
@@ -224,9 +223,6 @@ def moment_shown(number: int, state: State, places: Places, zones: Zones, pictur
     return MomentShown(number, shown, players, layout_shown(match, places, zones, picture_px))
 
 
-STATIC = Path(__file__).with_name("static")
-
-
 def shared_hand(
     title: str, steps: Sequence[RecordedStepShown], moments: Sequence[MomentShown], jpegs: Sequence[bytes | None]
 ) -> bytes:
@@ -239,16 +235,20 @@ def shared_hand(
         jpegs: Image of each step, or None. Images are scaled down, and omitted if the file would be too large.
     """
     result = [{"step": asdict(step), **_shown(moment)} for step, moment in zip(steps, moments, strict=True)]
-    script, style = script_of(STATIC), "\n".join((STATIC / name).read_text("utf-8") for name in _STYLES)
+    script, style = script_of_hand(), "\n".join(map(_static, _STYLES))
     room = MAX_BYTES - len(script) - len(style) - 2 * len(json.dumps(result)) - 10_000
     data = {"title": title, "steps": result, "pictures": _pictures(jpegs, room)}
     return _page(title, script, style, data).encode("utf-8")
 
 
-def script_of(static: Path) -> str:
+def script_of_hand() -> str:
     """Return the script of a shared hand: the page modules that it needs, concatenated."""
-    texts = [_EXPORT.sub("", _IMPORT.sub("", (static / name).read_text("utf-8"))) for name in _MODULES]
+    texts = [_EXPORT.sub("", _IMPORT.sub("", _static(name))) for name in _MODULES]
     return "\n".join(("'use strict';", _SAY, *texts))
+
+
+def _static(name: str) -> str:
+    return next(path for folder in STATIC if (path := folder / name).is_file()).read_text("utf-8")
 
 
 def _shown(moment: MomentShown) -> dict[str, Any]:

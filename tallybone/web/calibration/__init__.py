@@ -1,0 +1,1 @@
+"""Guided calibration on the page: its state for viewers, and what they press."""

@@ -1,0 +1,1 @@
+"""Recordings on the page: list, replay, statistics, other rules, exports, and a hand as one file."""
