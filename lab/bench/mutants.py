@@ -96,6 +96,7 @@ def _run_tests(tree: Path, package: str, plugin: Chosen, arguments: tuple[str, .
     resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
     os.chdir(tree)
     sys.path[:] = [str(tree), *(path for path in sys.path if Path(path).resolve() != ROOT)]
+    sys.modules.pop("lab", None)  # tests use that of *tree*
     sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  # until the process ends
     settings.register_profile("mutants", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     others = [f"tests/tallybone/{name}" for name in ELSEWHERE if package == "tallybone/recording"]
@@ -151,8 +152,7 @@ def main() -> None:
             shutil.copy2(ROOT / name, tree / name)
         keep = (options.keep or Path(scratch)) / options.package
         keep.mkdir(parents=True, exist_ok=True)
-        seconds, tests = traced(tree, options.package, keep.resolve())
-        survived = 0
+        survived, (seconds, tests) = 0, traced(tree, options.package, keep.resolve())
         for at, mutant in drawn:
             begins, file = time.perf_counter(), tree / mutant.path
             original = file.read_text()
