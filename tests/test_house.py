@@ -121,27 +121,27 @@ def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
     "engine": 8_983,
-    "vision": 6_365,
-    "hardware": 8_916,
-    "calibration": 3_887,
-    "tallybone/calibrate": 3_106,
-    "tallybone/cli": 2_692,
-    "tallybone/doctor": 2_319,
-    "tallybone/play": 3_783,
+    "vision": 6_188,
+    "hardware": 7_936,
+    "calibration": 3_685,
+    "tallybone/calibrate": 3_115,
+    "tallybone/cli": 2_688,
+    "tallybone/doctor": 2_314,
+    "tallybone/play": 3_782,
     "tallybone/recording": 2_695,
     "tallybone/replay": 3_055,
-    "tallybone/serve": 3_133,
+    "tallybone/serve": 3_135,
     "tallybone/session": 4_059,
     "tallybone/show": 1_650,
     "tallybone/web": 6_024,
-    "tallybone": 5_245,
-    "lab/bench": 9_344,
-    "lab/render": 6_109,
+    "tallybone": 5_251,
+    "lab/bench": 9_342,
+    "lab/render": 6_108,
     "lab/sounds": 3_181,
-    "lab": 8_894,
+    "lab": 8_899,
 }
-MAX_LINES_OF_A_TABLE = 65_912
-MAX_LINES_OF_THE_LABORATORY = 27_528
+MAX_LINES_OF_A_TABLE = 64_560
+MAX_LINES_OF_THE_LABORATORY = 27_530
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 

@@ -10,7 +10,7 @@ import pytest
 from docs.drawings.header import GPIO_AT, header_sheet
 from docs.drawings.sheet import Extent, Sheet
 from docs.drawings.wiring import EXAMPLE, FOLDER, drawings, example_pins
-from hardware.config.part import pins_used
+from hardware.part import pins_used
 from tallybone.store.table_file import load_table
 from tests.hardware.table.reading import read_hardware
 

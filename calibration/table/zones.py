@@ -9,8 +9,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from calibration.errors import RefusedError
-from calibration.lens.model import Lens
+from calibration import RefusedError
+from calibration.lens.lens import Lens
 from calibration.sheets.prints import BLOCK_MM, MatZone, block_places_mm, mat_zones, zones_within
 from calibration.table.table import BlockPose, Table
 from engine.phrases import plural
@@ -56,7 +56,12 @@ class TableZones:
 
     def __post_init__(self) -> None:
         for name, outline in self.named():
-            _check(name, outline)
+            if len(outline) < 3:
+                raise ValueError(f"{name}: expected 3 corners or more, got {len(outline)}")
+            if not all(math.isfinite(value) and abs(value) <= _FARTHEST_MM for point in outline for value in point):
+                raise ValueError(f"{name}: expected corners within {_FARTHEST_MM:.0f} mm, got {outline}")
+            if _area(np.array(outline)) < 1.0:
+                raise ValueError(f"{name}: its corners lie in one line: {outline}")
 
     def named(self) -> tuple[tuple[str, OutlineMm], ...]:
         """Return all zones with their names: seats from 1, then boneyard and layout."""
@@ -165,27 +170,14 @@ def _mat_motion(marks: Sequence[BlockPose]) -> tuple[complex, complex] | None:
 
 def _zones(source: ZoneSource, zones: Sequence[MatZone], corner: complex, turn: complex) -> TableZones:
     """Return *zones*, given from the top left corner with y down, in table coordinates."""
-    outlines = {zone.name: _outline(zone, corner, turn) for zone in zones}
+    outlines: dict[str, OutlineMm] = {}
+    for zone in zones:
+        right_mm, low_mm = zone.left_mm + zone.width_mm, zone.top_mm + zone.height_mm
+        corners = ((zone.left_mm, zone.top_mm), (right_mm, zone.top_mm), (right_mm, low_mm), (zone.left_mm, low_mm))
+        points = [corner + turn * complex(x_mm, -y_mm) for x_mm, y_mm in corners]
+        outlines[zone.name] = tuple((point.real, point.imag) for point in points)
     boneyard, layout = outlines.pop("Boneyard"), outlines.pop("Layout")
     return TableZones(source, tuple(outlines.values()), boneyard, layout)
-
-
-def _outline(zone: MatZone, corner: complex, turn: complex) -> OutlineMm:
-    right_mm, low_mm = zone.left_mm + zone.width_mm, zone.top_mm + zone.height_mm
-    corners = ((zone.left_mm, zone.top_mm), (right_mm, zone.top_mm), (right_mm, low_mm), (zone.left_mm, low_mm))
-    points = [corner + turn * complex(x_mm, -y_mm) for x_mm, y_mm in corners]
-    return tuple((point.real, point.imag) for point in points)
-
-
-def _check(name: str, outline: OutlineMm) -> None:
-    """Check that an outline has at least three corners, finite coordinates, and an area."""
-    if len(outline) < 3:
-        raise ValueError(f"{name}: expected 3 corners or more, got {len(outline)}")
-    if not all(math.isfinite(value) and abs(value) <= _FARTHEST_MM for point in outline for value in point):
-        raise ValueError(f"{name}: expected corners within {_FARTHEST_MM:.0f} mm, got {outline}")
-    twice_area = sum(x * outline[at - 1][1] - y * outline[at - 1][0] for at, (x, y) in enumerate(outline))
-    if abs(twice_area) < 2.0:
-        raise ValueError(f"{name}: its corners lie in one line: {outline}")
 
 
 Shares = tuple[tuple[float, float], ...]
@@ -273,19 +265,18 @@ def _hull(points: Points) -> Points:
     """Return the convex hull, anticlockwise with y up (Andrew's monotone chain)."""
     order = sorted(map(tuple, points.tolist()))
 
+    def cross(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
+        return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
     def half(points: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
         chain: list[tuple[float, ...]] = []
         for point in points:
-            while len(chain) > 1 and _cross(chain[-2], chain[-1], point) <= 0:
+            while len(chain) > 1 and cross(chain[-2], chain[-1], point) <= 0:
                 chain.pop()
             chain.append(point)
         return chain[:-1]
 
     return np.array([*half(order), *half(order[::-1])])
-
-
-def _cross(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 _Inside = Callable[[Points], Points]

@@ -7,7 +7,7 @@ from pathlib import Path
 from docs.drawings import circuits, knock, table
 from docs.drawings.header import header_sheet
 from docs.drawings.sheet import Sheet
-from hardware.config.part import pins_used
+from hardware.part import pins_used
 from tallybone.store.table_file import load_table
 
 FOLDER = Path(__file__).parent.parent

@@ -1,4 +1,4 @@
-"""Button panels: the interface, null, virtual and fake implementations, and debouncing.
+"""Button panels: the interface, a virtual implementation, and debouncing.
 
 Debouncing turns samples of a pin into short, long and double presses. The functions are pure, so replayed samples give
 the same presses. gpiozero's own debouncing drops edges and misfires with lgpio, and the kernel may drop edges too.
@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
 
-from hardware.part_state import PartState
+from hardware.part import PartState
 
 _NS_PER_MS = 1_000_000
 
@@ -207,49 +206,17 @@ class Buttons(Protocol):
         """Release the buttons. Further calls do nothing."""
 
 
-class NoButtons:
-    """Null panel, for a table without buttons."""
-
-    def __init__(self) -> None:
-        self._is_closed = False
-
-    names: tuple[str, ...] = ()
-    state = PartState()
-
-    def read(self) -> tuple[ButtonPress, ...]:
-        """Return no presses."""
-        refuse_if_closed(is_closed=self._is_closed)
-        return ()
-
-    def close(self) -> None:
-        """Reject further reads."""
-        self._is_closed = True
-
-
 class VirtualButtons:
     """Buttons pressed from a terminal, a page or a test. Thread-safe."""
 
     state = PartState()
 
-    def __init__(self, names: tuple[str, ...], *, keys: Mapping[str, str] | None = None) -> None:
-        """Create buttons. *keys* maps keyboard keys to names of buttons.
-
-        Raises:
-            ButtonError: If a key maps to an unknown button.
-        """
-        self._names = names
-        self._keys = dict(keys or {})
+    def __init__(self, names: tuple[str, ...]) -> None:
+        """Create buttons with the given names."""
+        self.names = names
         self._waiting: deque[ButtonPress] = deque()
         self._lock = threading.Lock()
         self._is_closed = False
-        for key, name in self._keys.items():
-            if name not in names:
-                raise ButtonError(f"the key {key} is for the button {name}, but there are {', '.join(names)}")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the buttons."""
-        return self._names
 
     def press(self, button: str, t_ns: int, kind: PressKind = PressKind.SHORT) -> None:
         """Press a button at time *t_ns*.
@@ -258,18 +225,10 @@ class VirtualButtons:
             ButtonError: If there is no such button, or the buttons are closed.
         """
         refuse_if_closed(is_closed=self._is_closed)
-        if button not in self._names:
-            raise ButtonError(f"there is no button {button}; there are {', '.join(self._names)}")
+        if button not in self.names:
+            raise ButtonError(f"there is no button {button}; there are {', '.join(self.names)}")
         with self._lock:
             self._waiting.append(ButtonPress(button, PinPress(t_ns, t_ns, kind)))
-
-    def type_key(self, key: str, t_ns: int) -> bool:
-        """Press the button of a key. Return False if no button has this key."""
-        button = self._keys.get(key)
-        if button is None:
-            return False
-        self.press(button, t_ns)
-        return True
 
     def read(self) -> tuple[ButtonPress, ...]:
         """Return the presses since the last call."""
@@ -282,22 +241,6 @@ class VirtualButtons:
     def close(self) -> None:
         """Reject further presses and reads."""
         self._is_closed = True
-
-
-class FakeButtons(VirtualButtons):
-    """Buttons for tests, which can simulate a problem and check that all presses were read."""
-
-    def break_down(self, problem: str) -> None:
-        """Report *problem* as state."""
-        self.state = PartState(problem)
-
-    def check_all_read(self) -> None:
-        """Check that every press was read.
-
-        Raises:
-            AssertionError: If a press was not read. The message lists the presses.
-        """
-        assert not self._waiting, f"never read: {list(self._waiting)}"
 
 
 def refuse_if_closed(*, is_closed: bool) -> None:

@@ -1,7 +1,8 @@
-"""The camera interface, and the interface of camera drivers."""
+"""The camera interface, the interface of camera drivers and their clocks, and a null camera."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
@@ -11,7 +12,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.part_state import PartState
+from hardware.part import Clock, PartState
 
 NS_PER_S = 1_000_000_000
 
@@ -87,6 +88,16 @@ class CameraMode:
     height_px: int
     per_s: float
     coding: str
+
+
+SMALL_PX = (320, 180)
+"""Width and height of the small grey picture in which light and faults are measured."""
+
+
+def reduced_to_grey(image: Pixels) -> Pixels:
+    """Reduce a BGR picture to the small grey picture."""
+    small = cv2.resize(image, SMALL_PX, interpolation=cv2.INTER_NEAREST)
+    return np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.uint8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,3 +208,77 @@ class Feed(Protocol):
 
 OpenFeed: TypeAlias = Callable[[], Feed]
 """Opens a camera. Raises CameraError if it cannot be opened."""
+
+
+# Maximum plausible age of a picture. A larger age means that the timestamp is from another clock.
+_OLDEST_NS = 10 * NS_PER_S
+# Tolerance for reading the clocks one after the other.
+_ROUNDING_NS = 1_000_000
+
+
+def _boot_ns() -> int:
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """The clock of the game, and the two Linux clocks used by drivers.
+
+    libcamera documents CLOCK_BOOTTIME, but the drivers of a Raspberry Pi use CLOCK_MONOTONIC (libcamera bug 254). The
+    two clocks differ by the time that the machine was suspended: none on a Raspberry Pi, hours on a laptop.
+
+    Attributes:
+        game: Clock of the game.
+        monotonic: CLOCK_MONOTONIC.
+        boot: CLOCK_BOOTTIME.
+    """
+
+    game: Clock
+    monotonic: Clock = time.monotonic_ns
+    boot: Clock = _boot_ns
+
+    def age_ns(self, stamp_ns: int) -> int | None:
+        """Return the age of a driver timestamp, or None if it belongs to neither clock.
+
+        A CLOCK_BOOTTIME timestamp is recognised because it is in the future of CLOCK_MONOTONIC. If the machine was
+        suspended for less than the age of the picture, it is mistaken for CLOCK_MONOTONIC. The error is then no larger
+        than that age.
+        """
+        for clock in (self.monotonic, self.boot):
+            age_ns = clock() - stamp_ns
+            if -_ROUNDING_NS <= age_ns <= _OLDEST_NS:
+                return max(0, age_ns)
+        return None
+
+    def game_ns(self, stamp_ns: int) -> int | None:
+        """Return a driver timestamp on the clock of the game, or None if it belongs to neither clock."""
+        age_ns = self.age_ns(stamp_ns)
+        return None if age_ns is None else self.game() - age_ns
+
+
+class NoCamera:
+    """Null camera, for a table without a camera (`none`)."""
+
+    def __init__(self) -> None:
+        self._is_closed = False
+
+    state = PartState()
+    """State without a problem."""
+    mode: CameraMode | None = None
+    light, blind, hangs, pictures = Light.FREE, None, False, 0
+
+    def take(self, since_ns: int = 0) -> Picture | None:
+        """Return None. Raises CameraError if the camera is closed."""
+        if self._is_closed:
+            raise CameraError("none: it is closed, and gives no more pictures")
+        return None
+
+    def hold_light(self) -> None:
+        """Do nothing."""
+
+    def free_light(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Reject further calls of `take`."""
+        self._is_closed = True

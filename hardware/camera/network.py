@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hardware.camera.device import CameraError, CameraMode, CameraRequest, Picture
-from hardware.camera.light import reduced_to_grey
-from hardware.camera.sensor_time import Clocks
-from hardware.libraries.installing import install_command
+from hardware.camera.device import CameraError, CameraMode, CameraRequest, Clocks, Picture, reduced_to_grey
+from hardware.libraries import install_command
 
 ADDRESSES = ("http://", "https://", "rtsp://", "rtsps://")
 """Beginnings of the addresses of network cameras."""

@@ -1,20 +1,120 @@
-"""Open a camera by its setting: `pi:0`, `usb:0`, `/dev/video0` or an address, with options after commas."""
+"""List the available cameras, and open one by its setting.
+
+A setting is `pi:0`, `usb:0`, `/dev/video0` or an address, with options after commas.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 
-from hardware.camera.device import CameraDevice, CameraError, CameraRequest, CameraTurn, OpenFeed
-from hardware.camera.fake import NoCamera
+from hardware.camera.device import CameraDevice, CameraError, CameraRequest, CameraTurn, Clocks, NoCamera, OpenFeed
 from hardware.camera.network import ADDRESSES, NetworkFeed, without_user
-from hardware.camera.picamera import PicameraFeed
-from hardware.camera.sensor_time import Clocks
-from hardware.camera.v4l2 import Nodes, V4l2Feed, capture_nodes, lasting_name, usb_camera
+from hardware.camera.picamera import PicameraFeed, PicameraLoader, picamera2, ribbon_cameras
+from hardware.camera.v4l2 import NodeMode, Nodes, V4l2Feed, capture_nodes, lasting_name, usb_camera
 from hardware.camera.watched import WatchedCamera
-from hardware.clock import Clock
+from hardware.part import Clock
+
+_SENSORS = {
+    "ov5647": "Camera Module 1",
+    "imx219": "Camera Module 2",
+    "imx708": "Camera Module 3",
+    "imx477": "High Quality Camera",
+    "imx296": "Global Shutter Camera",
+    "imx500": "AI Camera",
+}
+_BOARD = Path("/proc/device-tree/model")
+
+
+class CameraKind(StrEnum):
+    """Kind of connection of a camera."""
+
+    PI = "pi"
+    USB = "usb"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCamera:
+    """An available camera.
+
+    Attributes:
+        url: Setting that opens it.
+        kind: Kind of connection.
+        name: Name given by the manufacturer.
+        device: Path of its device. None for a camera on a ribbon cable.
+        lasting: Persistent path of the device, which does not depend on its number, or None.
+        modes: Supported modes, if they can be listed without opening the camera.
+    """
+
+    url: str
+    kind: CameraKind
+    name: str
+    device: Path | None = None
+    lasting: Path | None = None
+    modes: tuple[NodeMode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCameras:
+    """Available cameras, and problems that hide others.
+
+    Attributes:
+        cameras: Available cameras, those on ribbon cables first.
+        problems: Reasons why other cameras may be missing, with suggestions.
+    """
+
+    cameras: tuple[FoundCamera, ...]
+    problems: tuple[str, ...]
+
+
+def find_cameras(
+    nodes: Callable[[], Nodes] = capture_nodes,
+    library: PicameraLoader = picamera2,
+    *,
+    board: Path = _BOARD,
+    lasting: Callable[[Path], Path | None] = lasting_name,
+) -> FoundCameras:
+    """Return the available cameras, and the problems that hide others, without opening any camera.
+
+    Args:
+        nodes: Returns the Video4Linux devices.
+        library: Returns the module picamera2.
+        board: File with the model of the computer.
+        lasting: Returns the persistent path of a device, or None.
+    """
+    problems = []
+    cameras = []
+    try:
+        cameras += [
+            FoundCamera(f"pi:{number}", CameraKind.PI, _pi_name(str(info.get("Model", "a camera"))))
+            for number, info in enumerate(ribbon_cameras(library()))
+        ]
+    except CameraError as error:
+        # picamera2 is not expected on other computers
+        if board.is_file() and "Raspberry Pi" in board.read_text(errors="replace"):
+            problems.append(str(error))
+    listed = nodes()
+    usb = 0
+    for node in listed.cameras:
+        url, kind = str(node.path), CameraKind.OTHER
+        if node.is_usb:
+            url, kind, usb = f"usb:{usb}", CameraKind.USB, usb + 1
+        cameras.append(FoundCamera(url, kind, node.name, node.path, lasting(node.path), node.modes))
+    problems += [
+        f"{path}: permission denied: run sudo usermod -aG video $USER, then log in again" for path in listed.refused
+    ]
+    return FoundCameras(tuple(cameras), tuple(problems))
+
+
+def _pi_name(sensor: str) -> str:
+    """Return the product name of a sensor. Some sensors have suffixes, such as imx708_wide."""
+    product = next((name for start, name in _SENSORS.items() if sensor.startswith(start)), None)
+    return sensor if product is None else f"{product} ({sensor})"
+
 
 _WHERE = re.compile(r"(?:pi|usb):\d{1,3}|/dev/.+|none|(?:https?|rtsps?)://[^\s/]+\S*")
 _DEVICES = ("pi:", "usb:", "/dev/")
@@ -99,14 +199,16 @@ def _opener(url: CameraUrl, clocks: Clocks) -> OpenFeed:
         return lambda: PicameraFeed(int(number), url.request, clocks)
     if url.where.startswith(ADDRESSES):
         return lambda: NetworkFeed(url.where, clocks)
-    path = Path(url.where)
-    camera = CameraPath(url.where, lambda: path if path.is_absolute() else _usb(int(number), capture_nodes()))
+
+    def find() -> Path | None:
+        if kind != "usb":
+            return Path(url.where)
+        nodes = capture_nodes()
+        # Or the first inaccessible device, so that its error is reported.
+        return usb_camera(int(number), nodes) or next(iter(nodes.refused), None)
+
+    camera = CameraPath(url.where, find)
     return lambda: V4l2Feed(camera.now(), url.where, url.request, clocks)
-
-
-def _usb(number: int, nodes: Nodes) -> Path | None:
-    """Return the device of a USB camera, or the first inaccessible device, so that its error is reported, or None."""
-    return usb_camera(number, nodes) or next(iter(nodes.refused), None)
 
 
 def _split(text: str) -> tuple[str, list[str]]:

@@ -12,9 +12,15 @@ from typing import Any, TypeAlias
 import cv2
 import numpy as np
 
-from hardware.camera.device import CameraError, CameraMode, CameraRequest, Picture, Pixels
-from hardware.camera.light import SMALL_PX, reduced_to_grey
-from hardware.camera.sensor_time import Clocks
+from hardware.camera.device import (
+    SMALL_PX,
+    CameraError,
+    CameraMode,
+    CameraRequest,
+    Clocks,
+    Picture,
+    reduced_to_grey,
+)
 
 PicameraLoader: TypeAlias = Callable[[], Any]
 """Returns the module picamera2. Raises CameraError if it cannot be used."""
@@ -278,11 +284,6 @@ class PicameraFeed:
                 self._begin(request)
             cleanup.pop_all()
 
-    @property
-    def mode(self) -> CameraMode:
-        """Negotiated mode."""
-        return self._mode
-
     def grab(self) -> int:
         """Wait for a picture and return its time. Holds its buffer, and releases the previous one."""
         with self._camera_errors():
@@ -290,8 +291,14 @@ class PicameraFeed:
             self._held = self._request()
             metadata = self._held.get_metadata()
         before, self._metered = self._metered, metered(metadata)
-        self._grabbed = self._exposure_start_ns(metadata), self._metered.is_settled_after(before)
-        return self._grabbed[0]
+        # The sensor's timestamp is the end of the exposure. Without it, the current time is used.
+        t_ns, stamp_ns = self._clocks.game(), metadata.get("SensorTimestamp")
+        if stamp_ns is not None:
+            read_ns = self._clocks.game_ns(int(stamp_ns))
+            exposed_ns = int(metadata.get("ExposureTime") or 0) * _NS_PER_US
+            t_ns = (t_ns if read_ns is None else read_ns) - exposed_ns
+        self._grabbed = t_ns, self._metered.is_settled_after(before)
+        return t_ns
 
     def read(self) -> Picture:
         """Copy the grabbed picture and release its buffer."""
@@ -300,11 +307,15 @@ class PicameraFeed:
         t_ns, is_light_settled = self._grabbed
         with self._camera_errors():
             try:
-                main = self._held.make_array("main")
-                small = self._small()
+                image, small = self._held.make_array("main"), None
+                if self._small_px is not None:
+                    width_px, height_px = self._small_px
+                    small = np.ascontiguousarray(self._held.make_array("lores")[:height_px, :width_px])
             finally:
                 self._release()
-        image = self._bgr(main)
+        if self._format != "RGB888":
+            converted = cv2.cvtColor(image, _TO_BGR[self._format])
+            image = np.ascontiguousarray(converted[: self.mode.height_px, : self.mode.width_px], np.uint8)
         return Picture(t_ns, image, reduced_to_grey(image) if small is None else small, is_light_settled)
 
     def hold_light(self) -> None:
@@ -351,8 +362,8 @@ class PicameraFeed:
         (width_px, height_px), self._format = main["size"], str(main["format"])
         if self._format != "RGB888" and self._format not in _TO_BGR:
             raise CameraError(f"{self._name}: expected pictures as RGB888, NV12 or YUV420, got {self._format}")
-        self._size_px, self._small_px = (width_px, height_px), None if small is None else small["size"]
-        self._mode = CameraMode(width_px, height_px, request.per_s, self._format)
+        self._small_px = None if small is None else small["size"]
+        self.mode = CameraMode(width_px, height_px, request.per_s, self._format)
         camera.start()
 
     def _whole_sensor(self, request: CameraRequest) -> dict[str, Any]:
@@ -388,29 +399,6 @@ class PicameraFeed:
             return self._camera.wait(job, timeout=_HANGS_S)
         except TimeoutError:
             raise CameraError(f"{self._name} sends no pictures: check its cable") from None
-
-    def _exposure_start_ns(self, metadata: dict[str, Any]) -> int:
-        """Return the start of the exposure. The sensor's timestamp is the end. Without it, the current time is used."""
-        stamp_ns = metadata.get("SensorTimestamp")
-        if stamp_ns is None:
-            return self._clocks.game()
-        exposed_ns = int(metadata.get("ExposureTime") or 0) * _NS_PER_US
-        read_ns = self._clocks.game_ns(int(stamp_ns))
-        return (self._clocks.game() if read_ns is None else read_ns) - exposed_ns
-
-    def _small(self) -> Pixels | None:
-        """Return the small grey picture, or None if the camera has no second stream."""
-        if self._small_px is None:
-            return None
-        width_px, height_px = self._small_px
-        return np.ascontiguousarray(self._held.make_array("lores")[:height_px, :width_px])
-
-    def _bgr(self, main: Pixels) -> Pixels:
-        if self._format == "RGB888":
-            return main
-        width_px, height_px = self._size_px
-        converted = cv2.cvtColor(main, _TO_BGR[self._format])
-        return np.ascontiguousarray(converted[:height_px, :width_px], np.uint8)
 
     @contextlib.contextmanager
     def _camera_errors(self) -> Iterator[None]:

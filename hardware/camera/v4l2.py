@@ -16,9 +16,16 @@ from typing import Any, TypeAlias
 import cv2
 import numpy as np
 
-from hardware.camera.device import NS_PER_S, CameraError, CameraMode, CameraRequest, Picture, Pixels
-from hardware.camera.light import reduced_to_grey
-from hardware.camera.sensor_time import Clocks
+from hardware.camera.device import (
+    NS_PER_S,
+    CameraError,
+    CameraMode,
+    CameraRequest,
+    Clocks,
+    Picture,
+    Pixels,
+    reduced_to_grey,
+)
 
 Ioctl: TypeAlias = Callable[[int, int, bytearray], object]
 """Sends a request to an open device, and writes the reply to the buffer. Raises OSError."""
@@ -189,10 +196,7 @@ def _camera(path: Path, fd: int, ioctl: Ioctl) -> CaptureNode | None:
 
 
 def _modes(fd: int, ioctl: Ioctl) -> Iterator[NodeMode]:
-    for index in range(_MOST):
-        item = _enumerated(ioctl, fd, _ENUM_FMT, _FORMAT, (index, _CAPTURE_BUFFERS, 0, b"", 0))
-        if item is None:
-            return
+    for item in _enumerated(ioctl, fd, _ENUM_FMT, _FORMAT, _CAPTURE_BUFFERS, 0, b"", 0):
         coding = int(item[4])
         for width_px, height_px in _sizes(fd, ioctl, coding):
             per_s = tuple(_rates(fd, ioctl, (coding, width_px, height_px)))
@@ -200,10 +204,7 @@ def _modes(fd: int, ioctl: Ioctl) -> Iterator[NodeMode]:
 
 
 def _sizes(fd: int, ioctl: Ioctl, coding: int) -> Iterator[tuple[int, int]]:
-    for index in range(_MOST):
-        item = _enumerated(ioctl, fd, _ENUM_SIZES, _SIZE, (index, coding, *(0,) * 9))
-        if item is None:
-            return
+    for item in _enumerated(ioctl, fd, _ENUM_SIZES, _SIZE, coding, *(0,) * 9):
         if item[2] != _DISCRETE:
             yield item[4], item[7]  # maximum of a range of sizes
             return
@@ -211,10 +212,9 @@ def _sizes(fd: int, ioctl: Ioctl, coding: int) -> Iterator[tuple[int, int]]:
 
 
 def _rates(fd: int, ioctl: Ioctl, mode: tuple[int, int, int]) -> Iterator[float]:
-    for index in range(_MOST):
-        item = _enumerated(ioctl, fd, _ENUM_INTERVALS, _INTERVAL, (index, *mode, *(0,) * 9))
+    for item in _enumerated(ioctl, fd, _ENUM_INTERVALS, _INTERVAL, *mode, *(0,) * 9):
         # An interval is a fraction in seconds. A range of intervals starts with the shortest.
-        if item is None or item[5] == 0:
+        if item[5] == 0:
             return
         yield round(item[6] / item[5], 2)
         if item[4] != _DISCRETE:
@@ -222,15 +222,16 @@ def _rates(fd: int, ioctl: Ioctl, mode: tuple[int, int, int]) -> Iterator[float]
 
 
 def _enumerated(
-    ioctl: Ioctl, fd: int, request: int, layout: struct.Struct, fields: tuple[int | bytes, ...]
-) -> tuple[int, ...] | None:
-    """Return an item that the kernel enumerates by index, or None after the last one."""
-    reply = bytearray(layout.pack(*fields))
-    try:
-        ioctl(fd, request, reply)
-    except OSError:
-        return None
-    return layout.unpack(reply)
+    ioctl: Ioctl, fd: int, request: int, layout: struct.Struct, *fields: int | bytes
+) -> Iterator[tuple[int, ...]]:
+    """Yield the items that the kernel enumerates by index, the first field of *layout*."""
+    for index in range(_MOST):
+        reply = bytearray(layout.pack(index, *fields))
+        try:
+            ioctl(fd, request, reply)
+        except OSError:
+            return
+        yield layout.unpack(reply)
 
 
 def _text(data: bytes) -> str:
@@ -285,18 +286,13 @@ class V4l2Feed:
         if not self._video.isOpened():
             self._video.release()
             raise CameraError(f"{name}: cannot open it: check that it is a camera")
-        self._mode = self._negotiate(request)
-        self._period_ns = round(NS_PER_S / self._mode.per_s)
+        self.mode = self._negotiate(request)
+        self._period_ns = round(NS_PER_S / self.mode.per_s)
         self._grabbed_ns: int | None = None
         # Settings of the previous program persist in the camera.
         self.free_light()
         if request.mains is not None and not set_mains(path, request.mains, ioctl):
             log.warning("%s has no setting for the mains frequency, so mains=%s is ignored", name, request.mains)
-
-    @property
-    def mode(self) -> CameraMode:
-        """Negotiated mode."""
-        return self._mode
 
     def grab(self) -> int:
         """Wait for a new picture and return its time. Skips old pictures queued in the driver."""
@@ -365,15 +361,12 @@ class V4l2Feed:
             if not self._video.grab():
                 raise CameraError(f"{self._name} stopped sending pictures: check that it is plugged in")
             now_ns = self._clocks.game()
-            age_ns = self._age_ns()
+            # The driver may not report the age of the picture.
+            stamp_ms = self._video.get(cv2.CAP_PROP_POS_MSEC)
+            age_ns = self._clocks.age_ns(round(stamp_ms * _NS_PER_MS)) if stamp_ms > 0 else None
             t_ns = now_ns - (age_ns or 0)
             # A picture is new if grabbing it had to wait, or if its age is known and is at most one period.
             has_waited = now_ns - before_ns >= self._period_ns // 4
             if has_waited or (age_ns is not None and age_ns <= self._period_ns):
                 break
         return t_ns
-
-    def _age_ns(self) -> int | None:
-        """Return the age of the grabbed picture, or None if the driver does not report it."""
-        stamp_ms = self._video.get(cv2.CAP_PROP_POS_MSEC)
-        return self._clocks.age_ns(round(stamp_ms * _NS_PER_MS)) if stamp_ms > 0 else None

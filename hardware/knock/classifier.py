@@ -17,9 +17,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from hardware.knock.heard import Sound
-from hardware.knock.onsets import RATE_HZ
-from hardware.knock.sensor import KnockModelError
+from hardware.knock.sensor import RATE_HZ, KnockModelError, Sound
 
 # Number of samples at 16 kHz that are used before (0.256 s) and after (0.12 s) the onset.
 _IMPACT_BEFORE, _IMPACT_AFTER = 4_096, 1_920
@@ -54,6 +52,11 @@ def describe_impacts(samples: NDArray[np.float32]) -> Row:
     highest = np.abs(event).max(axis=-1, keepdims=True) + 1e-9
     event, earlier = event / highest, values[..., : _IMPACT_BEFORE - _EVENT_BEFORE] / highest
     sharp = np.diff(event, n=2, prepend=event[..., :1], append=event[..., -1:])
+    # Zero-crossing rates of the first 8, the next 24 and the next 64 ms, in kHz.
+    signs = event < 0  # Not np.signbit, which is True for the negative zero of floats.
+    changes = signs[..., 1:] != signs[..., :-1]
+    spans = ((_EVENT_BEFORE, 160), (160, 544), (544, 1_568))
+    crossings = np.stack([changes[..., first:end].mean(axis=-1) * 16 for first, end in spans], axis=-1)
     parts = (
         _spectrum(event, _LONG, _EDGES_HZ),
         _spectrum(event, _EARLY, _EARLY_EDGES_HZ),
@@ -61,7 +64,7 @@ def describe_impacts(samples: NDArray[np.float32]) -> Row:
         _contacts(sharp),
         _shape(event),
         _shape(sharp),
-        _crossings(event),
+        crossings,
         _context(earlier, event),
     )
     return np.concatenate(parts, axis=-1).astype(np.float32)
@@ -109,14 +112,6 @@ def _shape(values: NDArray[np.float64]) -> NDArray[np.float64]:
     level = np.sqrt((values**2).mean(axis=-1, keepdims=True)) + 1e-9
     crest = np.abs(values).max(axis=-1, keepdims=True) / level
     return np.concatenate([np.log10((reached + 8) / 16), np.log10(crest + 1e-3)], axis=-1)
-
-
-def _crossings(event: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the zero-crossing rates of the first 8, the next 24 and the next 64 ms, in kHz."""
-    signs = event < 0  # Not np.signbit, which is True for the negative zero of floats.
-    changes = signs[..., 1:] != signs[..., :-1]
-    spans = ((_EVENT_BEFORE, 160), (160, 544), (544, 1_568))
-    return np.stack([changes[..., first:end].mean(axis=-1) * 16 for first, end in spans], axis=-1)
 
 
 def _context(earlier: NDArray[np.float64], event: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,14 +1,132 @@
-"""Knock sensors: the interface, life cycle and retries, sensors on a device, a null sensor, and a strict fake."""
+"""Knock sensors: blocks of audio and classified sounds, the interface, life cycle, and sensors on a device."""
 
 from __future__ import annotations
 
+import math
+import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol, TypeAlias
 
-from hardware.clock import Clock
-from hardware.knock.heard import NS_PER_S, ClassifiedSound
-from hardware.part_state import PartState
+import numpy as np
+from numpy.typing import NDArray
+
+from hardware.part import Clock, PartState
+
+Samples: TypeAlias = NDArray[np.float32] | NDArray[np.int16]
+"""Audio samples: shape (N,), float32 from -1 to 1, or int16."""
+
+NS_PER_S = 1_000_000_000
+RATE_HZ = 16_000
+"""Rate at which sound is analysed."""
+# Probability of a hit from which a sound that is not classified as a knock may still be a pass. It is then reported to
+# the game, which asks the players if nothing else decides.
+DOUBTFUL = 0.2
+# Probability of a hit from which a table may learn from a sound, once the game shows what it was.
+LEARNABLE = 0.1
+
+
+class Sound(StrEnum):
+    """Kind of a sudden sound at a table. Only KNOCK is a hit with the hand that counts as a pass."""
+
+    KNOCK = "knock"
+    FINGER = "finger"
+    NAIL = "nail"
+    NAIL_TIP = "nail tip"
+    TILE = "tile"
+    SLAM = "slam"
+    SHUFFLE = "shuffle"
+    GLASS = "glass"
+    SPEECH = "speech"
+    NOTHING = "nothing"
+    CLAP = "clap"
+    COUGH = "cough"
+    CHAIR = "chair"
+    DOOR = "door"
+    KEYS = "keys"
+    TYPING = "typing"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SoundBlock:
+    """A block of audio.
+
+    Attributes:
+        samples: Shape (N,): float32 from -1 to 1, or int16. NaN and infinity are treated as silence.
+        t_ns: Time of the first sample, on the clock of the game.
+        rate_hz: Samples per second, from 4000 to 384000.
+    """
+
+    samples: Samples
+    t_ns: int
+    rate_hz: int = RATE_HZ
+
+    def __post_init__(self) -> None:
+        """Check type, shape and rate."""
+        if self.samples.ndim != 1 or self.samples.dtype not in (np.float32, np.int16):
+            actual = f"{self.samples.dtype} of shape {self.samples.shape}"
+            raise ValueError(f"samples must be float32 or int16 of shape (N,), but got {actual}")
+        if not 4_000 <= self.rate_hz <= 384_000:
+            raise ValueError(f"rate_hz must be 4000 to 384000, but got {self.rate_hz}")
+
+    @property
+    def end_ns(self) -> int:
+        """Time at which the last sample ends."""
+        return self.t_ns + len(self.samples) * NS_PER_S // self.rate_hz
+
+    def as_float(self) -> NDArray[np.float32]:
+        """Return the samples as float32. NaN and infinity become silence."""
+        if self.samples.dtype == np.int16:
+            return np.asarray(self.samples / np.float32(32768), np.float32)
+        return np.asarray(np.nan_to_num(self.samples, nan=0.0, posinf=0.0, neginf=0.0), np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifiedSound:
+    """A sudden sound with its most likely kind.
+
+    Attributes:
+        t_ns: Time of the onset.
+        seat: Seat from whose side the sound came. None if the sensor cannot determine the side.
+        strength: Peak amplitude as a share of the sensor's full scale, from 0 to 1.
+        confidence: Probability of *kind*, from 0 to 1.
+        kind: Most likely kind.
+        in_row: Position in a series of knocks: 1 for the first, 2 for the second, and so on. 0 for other sounds.
+        hit: Probability that a hand hit the table to pass, whatever the kind, from 0 to 1. By default *confidence* for
+            a knock, and 0 for other sounds.
+        embedding: Description of the sound by the shipped classifier. None from sensors that do not record sound.
+    """
+
+    t_ns: int
+    seat: int | None
+    strength: float
+    confidence: float
+    kind: Sound = Sound.KNOCK
+    in_row: int = 1
+    hit: float = math.nan
+    embedding: tuple[float, ...] | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the ranges, and that *in_row* agrees with *kind*. Replace a missing *hit*."""
+        if math.isnan(self.hit):
+            object.__setattr__(self, "hit", self.confidence if self.kind is Sound.KNOCK else 0.0)
+        for name, value in (("strength", self.strength), ("confidence", self.confidence), ("hit", self.hit)):
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name} must be 0 to 1, but got {value}")
+        if (self.in_row >= 1) != (self.kind is Sound.KNOCK):
+            raise ValueError(f"a {self.kind} must be none or one in a row of knocks, but got in_row {self.in_row}")
+
+    @property
+    def may_be_pass(self) -> bool:
+        """Whether the game considers the sound: a knock, or a doubtful sound."""
+        return self.kind is Sound.KNOCK or self.hit >= DOUBTFUL
+
+    @property
+    def is_learnable(self) -> bool:
+        """Whether a table may learn from the sound."""
+        return self.embedding is not None and self.hit >= LEARNABLE
 
 
 class KnockError(Exception):
@@ -27,7 +145,9 @@ class WavError(KnockError, ValueError):
     """A file is not a supported WAV file, or is truncated."""
 
 
-_FIRST_WAIT_NS, _LONGEST_WAIT_NS = NS_PER_S // 2, 30 * NS_PER_S
+# Delays before retrying a failed device.
+_FIRST_WAIT_NS = NS_PER_S // 2
+_LONGEST_WAIT_NS = 30 * NS_PER_S
 
 
 class KnockSensor(Protocol):
@@ -89,29 +209,10 @@ class SensorLifecycle:
         return is_first
 
 
-class BackOff:
-    """Delay before retrying a failed part: half a second at first, doubled after each failure, at most 30 s."""
+class SensorDevice(SensorLifecycle):
+    """A sensor on a device, with its library, its state, and retries.
 
-    def __init__(self) -> None:
-        self._wait_ns = _FIRST_WAIT_NS
-        self._not_before_ns: int | None = None
-
-    def failed(self, t_ns: int) -> None:
-        """Record a failure at *t_ns*."""
-        self._not_before_ns = t_ns + self._wait_ns
-        self._wait_ns = min(2 * self._wait_ns, _LONGEST_WAIT_NS)
-
-    def worked(self) -> None:
-        """Record a success, which resets the delay."""
-        self._wait_ns, self._not_before_ns = _FIRST_WAIT_NS, None
-
-    def is_due(self, t_ns: int) -> bool:
-        """Return True if the delay has passed."""
-        return self._not_before_ns is None or t_ns >= self._not_before_ns
-
-
-class SensorDevice:
-    """Device of a knock sensor: its library, its state, and when to retry. The sensor reads the device itself.
+    The delay before a retry is half a second at first, doubled after each failure, and at most 30 s.
 
     Args:
         name: Name used in messages.
@@ -121,13 +222,13 @@ class SensorDevice:
     """
 
     def __init__(self, name: str, *, clock: Clock, library: Callable[[], Any], comes_with: str) -> None:
+        super().__init__(name)
         self.library: Any = None
         self.lost = 0
         self.problem: str | None = None
-        self._name, self._clock = name, clock
-        self._import_library, self._comes_with = library, comes_with
-        self._life = SensorLifecycle(name)
-        self._back_off = BackOff()
+        self._clock, self._import_library, self._comes_with = clock, library, comes_with
+        self._wait_ns = _FIRST_WAIT_NS
+        self._not_before_ns: int | None = None
 
     @property
     def state(self) -> PartState:
@@ -146,113 +247,46 @@ class SensorDevice:
                 self.library = self._import_library()
             except (ImportError, OSError) as error:  # OSError if a shared library is missing
                 raise KnockSensorError(f"{self._name}: {error}; it comes with: {self._comes_with}") from error
-        self._life.start()
-
-    def require_open(self) -> None:
-        """Check that the sensor is open.
-
-        Raises:
-            KnockError: If it is not started, or is closed.
-        """
-        self._life.require_open()
-
-    def end(self) -> bool:
-        """End the life cycle. Return True if the device must be released."""
-        return self._life.end()
+        super().start()
 
     def failed(self, problem: str) -> None:
-        """Record a failure, described by *problem*."""
+        """Record a failure, described by *problem*, which delays the next try."""
         self.problem = problem
-        self._back_off.failed(self._clock())
+        self._not_before_ns = self._clock() + self._wait_ns
+        self._wait_ns = min(2 * self._wait_ns, _LONGEST_WAIT_NS)
 
     def worked(self) -> None:
-        """Record a success."""
-        self.problem = None
-        self._back_off.worked()
+        """Record a success, which resets the delay."""
+        self.problem, self._wait_ns, self._not_before_ns = None, _FIRST_WAIT_NS, None
 
     def is_due(self) -> bool:
         """Return True if the device should be tried now."""
-        return self._back_off.is_due(self._clock())
+        return self._not_before_ns is None or self._clock() >= self._not_before_ns
 
 
-class NoKnockSensor:
-    """Null sensor, for a table without a knock sensor."""
+class VirtualKnock(SensorLifecycle):
+    """A sensor that returns simulated knocks. Thread-safe."""
+
+    state = PartState()
 
     def __init__(self) -> None:
-        self._life = SensorLifecycle("none")
+        super().__init__("virtual knock sensor")
+        self._lock = threading.Lock()
+        self._waiting: deque[ClassifiedSound] = deque()
 
-    @property
-    def state(self) -> PartState:
-        """State without a problem."""
-        return PartState()
-
-    def start(self) -> None:
-        """Start the sensor."""
-        self._life.start()
+    def knock(self, t_ns: int, seat: int | None = None, *, strength: float = 0.5, confidence: float = 1.0) -> None:
+        """Queue a knock, even before the sensor is started. *strength* and *confidence* are from 0 to 1."""
+        with self._lock:
+            self._waiting.append(ClassifiedSound(t_ns, seat, strength, confidence))
 
     def read(self) -> tuple[ClassifiedSound, ...]:
-        """Return no sounds."""
-        self._life.require_open()
-        return ()
+        """Return the queued knocks, in order of time."""
+        self.require_open()
+        with self._lock:
+            knocks = tuple(sorted(self._waiting, key=lambda knock: knock.t_ns))
+            self._waiting.clear()
+        return knocks
 
     def close(self) -> None:
         """Close the sensor."""
-        self._life.end()
-
-
-class FakeKnockSensor:
-    """Sensor for tests that returns given sounds. It rejects times out of order, and unread sounds on closing."""
-
-    def __init__(self) -> None:
-        self._life = SensorLifecycle("fake")
-        self._waiting: deque[ClassifiedSound] = deque()
-        self._last_ns: int | None = None
-        self._state = PartState()
-
-    @property
-    def state(self) -> PartState:
-        """State set by the test."""
-        return self._state
-
-    def start(self) -> None:
-        """Start the sensor."""
-        self._life.start()
-
-    def hear(self, *sounds: ClassifiedSound) -> None:
-        """Queue sounds for `read`.
-
-        Raises:
-            KnockError: If the sensor is not open, is unplugged, or a sound is older than the previous one.
-        """
-        self._life.require_open()
-        if self._state.problem is not None:
-            raise KnockError(f"fake: asked to queue a sound, but it cannot: {self._state.problem}")
-        for sound in sounds:
-            if self._last_ns is not None and sound.t_ns < self._last_ns:
-                raise KnockError(f"fake: expected times in order, but {sound.t_ns} ns came after {self._last_ns} ns")
-            self._last_ns = sound.t_ns
-            self._waiting.append(sound)
-
-    def unplug(self, problem: str) -> None:
-        """Simulate *problem*."""
-        self._state = PartState(problem)
-
-    def plug_in(self) -> None:
-        """End the simulated problem."""
-        self._state = PartState()
-
-    def read(self) -> tuple[ClassifiedSound, ...]:
-        """Return the queued sounds."""
-        self._life.require_open()
-        sounds = tuple(self._waiting)
-        self._waiting.clear()
-        return sounds
-
-    def close(self) -> None:
-        """Close the sensor.
-
-        Raises:
-            KnockError: If queued sounds were not read.
-        """
-        if self._life.end() and self._waiting:
-            raise KnockError(f"fake: closed, but {len(self._waiting)} sounds were never read")
+        self.end()

@@ -1,6 +1,6 @@
 """Measure the signal of a microphone: noise floor, clipping, gating, dropouts, resolution and bandwidth.
 
-Pure: it uses only the samples. Shared by the doctor, the live meter and the microphone's running warnings.
+Pure: it uses only the samples. Shared by the doctor and the microphone's running warnings.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from hardware.knock.heard import SoundBlock
-from hardware.knock.onsets import as_float
+from hardware.knock.sensor import SoundBlock
 
 _Flags: TypeAlias = NDArray[np.bool_]
 _Values: TypeAlias = NDArray[np.floating[Any]]
@@ -193,7 +192,7 @@ class SignalMonitor:
             self._frames.clear()
             self._waiting.clear()
             self._count, self._waiting_count, self._rate_hz = 0, 0, block.rate_hz
-        self._waiting.append(as_float(block))
+        self._waiting.append(block.as_float())
         self._waiting_count += len(block.samples)
         if self._waiting_count >= _BATCH * self._frame_length:
             self._process()
@@ -231,14 +230,6 @@ def signal_quality(blocks: list[SoundBlock]) -> SignalQuality | None:
     for block in blocks:
         monitor.feed(block)
     return monitor.measure()
-
-
-def has_clipped(samples: NDArray[np.float32], rate_hz: int) -> bool:
-    """Return True if a part of a recording of shape (N,) has clipped samples. The last 2 ms may be left out."""
-    length = max(1, round(rate_hz * _FRAME_S / _STEPS))
-    steps = samples[: len(samples) // length * length].reshape(-1, length)
-    loud = steps[np.abs(steps).max(axis=1, initial=0) >= _FLAT_FROM]
-    return len(loud) > 0 and bool(_clipped_in(loud).any())
 
 
 def decibels(power: float) -> float:
@@ -319,6 +310,10 @@ def _judged(frames: _Frames) -> SignalQuality:
     sounds = _sounds_in(_levels(frames.power.max(axis=1)) >= noise_db + _SOUND_DB)
     # Flat tops and silence are natural with 8 bits.
     clipped = np.zeros_like(frames.clipped) if is_coarse and frames.peak.max() < _FULL else frames.clipped
+    falls_db = frames.band_db[~np.isnan(frames.band_db)]
+    is_band_limited = None
+    if len(falls_db) >= _BAND_FRAMES:
+        is_band_limited = bool(np.quantile(falls_db, _BAND_QUANTILE) > _BAND_FALL_DB)
     return SignalQuality(
         duration_s=len(frames) * _FRAME_S,
         level_db=decibels(float(frames.power.mean())),
@@ -331,7 +326,7 @@ def _judged(frames: _Frames) -> SignalQuality:
         dropped=0 if is_coarse else _dropped(frames),
         is_muted=len(heard) == 0,
         is_coarse=is_coarse,
-        is_band_limited=_is_band_limited(frames.band_db),
+        is_band_limited=is_band_limited,
     )
 
 
@@ -404,10 +399,3 @@ def _dropped(frames: _Frames) -> int:
         for first, end in _runs(is_zero)
         if end - first <= _DROP_STEPS and first >= 2 and end + 2 <= len(swings)
     )
-
-
-def _is_band_limited(falls_db: _Values) -> bool | None:
-    measured = falls_db[~np.isnan(falls_db)]
-    if len(measured) < _BAND_FRAMES:
-        return None
-    return bool(np.quantile(measured, _BAND_QUANTILE) > _BAND_FALL_DB)

@@ -1,6 +1,8 @@
-"""A set of LEDs with any driver, and null and fake drivers.
+"""Colours of LEDs as a pure function of table state and time, and a set of LEDs with any driver.
 
-LEDs are turned off when they are closed, and when the program ends for any reason except SIGKILL or a power cut.
+Each mood has its own rhythm, to be recognisable without colour. Nothing blinks more than twice a second, because faster
+flashing can trigger seizures. LEDs are turned off when they are closed, and when the program ends for any reason except
+SIGKILL or a power cut.
 """
 
 from __future__ import annotations
@@ -11,12 +13,134 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
 from types import FrameType
 from typing import Any, Protocol
 
-from hardware.colour import Rgb
-from hardware.leds.patterns import OFF
-from hardware.part_state import PartState
+from hardware.part import PartState, Rgb
+
+OFF = Rgb(0, 0, 0)
+_WHITE, _GREEN, _BLUE, _RED = Rgb(255, 255, 255), Rgb(0, 90, 0), Rgb(0, 60, 255), Rgb(255, 0, 0)
+_GOLD, _VIOLET, _CYAN = Rgb(255, 150, 0), Rgb(160, 0, 255), Rgb(0, 160, 160)
+_MS = 1_000_000
+_ASKS_NS, _PROBLEM_NS, _BREATH_NS, _FLASH_NS = 1000 * _MS, 500 * _MS, 4000 * _MS, 500 * _MS
+# A flash for every five points, at most six.
+_POINTS_PER_FLASH, _MAX_FLASHES = 5, 6
+_MIN_BREATH, _FULL = 0.1, 1.0
+
+
+class Mood(StrEnum):
+    """State of the game shown by the status LED."""
+
+    PLAYING = "playing"
+    WAITING = "waiting"
+    """No action is expected, as between hands and before the game."""
+    ASKING = "asking"
+    """A question awaits an answer."""
+    PROBLEM = "problem"
+    """A rule is violated, or a part does not work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Points just scored.
+
+    Attributes:
+        seat: Seat that scored.
+        points: Number of points.
+        t_ns: Time of the score.
+    """
+
+    seat: int
+    points: int
+    t_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """State of the table that the LEDs signal.
+
+    Attributes:
+        seats: Number of seats, at least 1.
+        turn: Seat to move, or None.
+        mood: State of the game.
+        concerns: Seat that a question or problem concerns. None for the whole table.
+        gain: Points to flash, or None.
+        is_clockwise: Whether play proceeds clockwise. None to show no direction.
+        is_spell: Whether a spell has to be broken.
+    """
+
+    seats: int
+    turn: int | None = None
+    mood: Mood = Mood.WAITING
+    concerns: int | None = None
+    gain: Gain | None = None
+    is_clockwise: bool | None = None
+    is_spell: bool = False
+
+    def __post_init__(self) -> None:
+        named = (self.turn, self.concerns, None if self.gain is None else self.gain.seat)
+        if self.seats < 1 or any(seat is not None and not 0 <= seat < self.seats for seat in named):
+            raise ValueError(f"expected seats of 0 to {self.seats - 1}, but got {named}")
+
+
+@dataclass(frozen=True, slots=True)
+class Glow:
+    """Colours of the LEDs.
+
+    Attributes:
+        seats: Colour for each seat, clockwise from seat 0.
+        status: Colour for the mood.
+        clockwise: Lit if play proceeds clockwise.
+        counter: Lit if play proceeds anticlockwise.
+        spell: Lit while a spell is active.
+    """
+
+    seats: tuple[Rgb, ...]
+    status: Rgb
+    clockwise: Rgb
+    counter: Rgb
+    spell: Rgb
+
+
+def glow_at(state: TableState, t_ns: int) -> Glow:
+    """Return the colours of the LEDs at time *t_ns*."""
+    match state.mood:
+        case Mood.PLAYING:
+            status = _GREEN
+        case Mood.WAITING:  # the brightness slowly rises and falls
+            share = t_ns % _BREATH_NS / _BREATH_NS
+            level = _MIN_BREATH + (_FULL - _MIN_BREATH) * (1 - abs(2 * share - 1))
+            status = Rgb(round(_GREEN.red * level), round(_GREEN.green * level), round(_GREEN.blue * level))
+        case Mood.ASKING:
+            status = _BLUE if _is_on(t_ns, _ASKS_NS) else OFF
+        case Mood.PROBLEM:
+            status = _RED if _is_on(t_ns, _PROBLEM_NS) else OFF
+    return Glow(
+        tuple(_seat(state, seat, t_ns) for seat in range(state.seats)),
+        status,
+        _CYAN if state.is_clockwise is True else OFF,
+        _CYAN if state.is_clockwise is False else OFF,
+        _VIOLET if state.is_spell else OFF,
+    )
+
+
+def _seat(state: TableState, seat: int, t_ns: int) -> Rgb:
+    if state.gain is not None and state.gain.seat == seat:
+        flashes = min(_MAX_FLASHES, max(0, -(-state.gain.points // _POINTS_PER_FLASH)))
+        since_ns = t_ns - state.gain.t_ns
+        if 0 <= since_ns < flashes * _FLASH_NS:
+            return _GOLD if _is_on(since_ns, _FLASH_NS) else OFF
+    if state.concerns == seat and state.mood is Mood.PROBLEM:
+        return _RED if _is_on(t_ns, _PROBLEM_NS) else OFF
+    if state.concerns == seat and state.mood is Mood.ASKING:
+        return _BLUE if _is_on(t_ns, _ASKS_NS) else OFF
+    return _WHITE if state.turn == seat else OFF
+
+
+def _is_on(t_ns: int, period_ns: int) -> bool:
+    return t_ns % period_ns < period_ns // 2
 
 
 class LedError(Exception):
@@ -49,19 +173,11 @@ class Lamps:
         # Reentrant, because a signal handler may close the LEDs while the same thread holds the lock.
         self._lock = threading.RLock()
         self._shown: tuple[Rgb, ...] | None = None
-        self._state = PartState()
+        self.state = PartState()
+        """State after the last attempt to send colours."""
+        self.count = driver.count
         self._is_closed = False
         self.light((OFF,) * driver.count)
-
-    @property
-    def count(self) -> int:
-        """Number of LEDs."""
-        return self._driver.count
-
-    @property
-    def state(self) -> PartState:
-        """State after the last attempt to send colours."""
-        return self._state
 
     def light(self, colours: tuple[Rgb, ...]) -> None:
         """Set the colour of each LED. A failure is reported by `state`, and the next call retries.
@@ -69,8 +185,8 @@ class Lamps:
         Raises:
             LedError: If the number of colours is wrong, or the LEDs are closed.
         """
-        if len(colours) != self._driver.count:
-            raise LedError(f"expected a colour for each of {self._driver.count} LEDs, but got {len(colours)}")
+        if len(colours) != self.count:
+            raise LedError(f"expected a colour for each of {self.count} LEDs, but got {len(colours)}")
         with self._lock:
             if self._is_closed:
                 raise LedError("the LEDs are closed")
@@ -83,11 +199,11 @@ class Lamps:
                 return
             self._is_closed = True
             self._shown = None  # Send the colours even if they seem to be off.
-            self._send((OFF,) * self._driver.count)
+            self._send((OFF,) * self.count)
             try:
                 self._driver.release()
             except OSError as error:
-                self._state = PartState(f"the LEDs cannot be released ({error})")
+                self.state = PartState(f"the LEDs cannot be released ({error})")
 
     def _send(self, colours: tuple[Rgb, ...]) -> None:
         try:
@@ -97,78 +213,35 @@ class Lamps:
             self._driver.write(colours)
         except OSError as error:
             self._shown = None
-            self._state = PartState(f"the LEDs do not respond ({error}): check their wiring, and that SPI is enabled")
+            self.state = PartState(f"the LEDs do not respond ({error}): check their wiring, and that SPI is enabled")
         else:
-            self._shown, self._state = colours, PartState()
+            self._shown, self.state = colours, PartState()
 
 
-class NoLeds:
-    """Null driver, for a table without LEDs."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-
-    @property
-    def count(self) -> int:
-        """Number of missing LEDs."""
-        return self._count
-
-    def write(self, colours: tuple[Rgb, ...]) -> None:
-        """Do nothing."""
-
-    def require_connected(self) -> None:
-        """Do nothing."""
-
-    def release(self) -> None:
-        """Do nothing."""
-
-
-class FakeLeds:
-    """LEDs for tests. They record all colours in `shown`, and reject colours after `release`."""
+class VirtualLeds:
+    """LEDs that store their colours."""
 
     def __init__(self, count: int) -> None:
-        self._count = count
-        self._is_released = self._is_unplugged = False
-        self.shown: list[tuple[Rgb, ...]] = []
-
-    @property
-    def count(self) -> int:
-        """Number of LEDs."""
-        return self._count
-
-    def unplug(self) -> None:
-        """Start failing."""
-        self._is_unplugged = True
-
-    def plug(self) -> None:
-        """Stop failing."""
-        self._is_unplugged = False
+        """Create *count* LEDs, which are off."""
+        self.count = count
+        self.colours: tuple[Rgb, ...] = (OFF,) * count
+        self._is_released = False
 
     def write(self, colours: tuple[Rgb, ...]) -> None:
-        """Record the colours.
+        """Set the colour of each LED.
 
         Raises:
-            OSError: If the LEDs are unplugged.
+            LedError: If the LEDs were released.
         """
-        assert not self._is_released, "written after release"
-        assert len(colours) == self._count, f"expected {self._count} colours, but got {len(colours)}"
-        if self._is_unplugged:
-            raise OSError("unplugged")
-        self.shown.append(colours)
+        if self._is_released:
+            raise LedError("the virtual LEDs are closed")
+        self.colours = colours
 
     def require_connected(self) -> None:
-        """Check that the LEDs are plugged in.
-
-        Raises:
-            OSError: If they are not.
-        """
-        if self._is_unplugged:
-            raise OSError("unplugged")
+        """Do nothing: virtual LEDs are always connected."""
 
     def release(self) -> None:
-        """Release the LEDs. Asserts that they are off (unless unplugged), and that it is called once."""
-        assert not self._is_released, "released twice"
-        assert self._is_unplugged or self.shown[-1] == (OFF,) * self._count, "released while lit"
+        """Reject further colours."""
         self._is_released = True
 
 

@@ -13,10 +13,10 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.errors import RefusedError
-from calibration.knock.fit import CollectingDetector, KnockCalibration, learned
+from calibration import RefusedError
+from calibration.knock import CollectingDetector, KnockCalibration, learned
 from hardware.knock.classifier import load_classifier
-from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
+from hardware.knock.sensor import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from lab.matches.calibration import knock_sitting
 from tallybone.calibrate.knock import fit_timetable
 from tallybone.calibrate.look import timetable

@@ -17,10 +17,9 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from calibration.lens.fit import find_view, fit_lens
-from calibration.table.corner_marks import find_corner_marks
-from calibration.table.fit import TileSize, table_from_markers, table_from_tiles
-from calibration.table.table import Table
+from calibration.lens.lens import find_view, fit_lens
+from calibration.table.picture import find_corner_marks
+from calibration.table.table import Table, TileSize, table_from_markers, table_from_tiles
 from lab.render.looks import CLASSIC, FELT, LAMP
 from lab.render.paint import render
 from lab.render.scene import PlacedTile, Scene

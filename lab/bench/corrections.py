@@ -24,7 +24,7 @@ from functools import cache
 import cv2
 import numpy as np
 
-from calibration.tiles.corrections import LessonResult, Lessons, TileCorrection, TilePair, learn_correction
+from calibration.tiles.tile_set import LessonResult, Lessons, TileCorrection, TilePair, learn_correction
 from lab.bench.handmade import calm_camera, calm_light, draw_cloth
 from lab.bench.material.handmade_looks import HIGHEST, KINDS, draw_handmade_looks
 from lab.bench.material.judged_tables import JudgedTile, judge

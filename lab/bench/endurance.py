@@ -35,9 +35,8 @@ import numpy as np
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
-from hardware.camera.device import CameraMode, Picture
-from hardware.camera.fake import NoCamera
-from hardware.clock import Clock
+from hardware.camera.device import CameraMode, NoCamera, Picture
+from hardware.part import Clock
 from lab.emulate.pty_port import PtyPort
 from lab.emulate.serlcd import EmulatedSerLcd
 from tallybone.cli.serve import serve

@@ -33,8 +33,8 @@ from lab.render.scene import Scene
 from lab.training.pips.fit import true_halves
 from lab.training.tables import legible_halves, true_pips, truth_poses
 from tests.vision.whole_set import draw_whole_set
-from vision.geometry.poses import half_centers, jittered
 from vision.networks.network import UP
+from vision.poses import half_centers, jittered
 from vision.reader.reader import Reader, load_reader
 
 _SETS = (6, 9, 12)

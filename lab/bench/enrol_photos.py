@@ -16,7 +16,7 @@ from pathlib import Path
 
 import cv2
 
-from calibration.errors import RefusedError
+from calibration import RefusedError
 from calibration.tiles.learning import MIN_TILES, learn_set
 from lab.evaluate.labels import LabelFace, PhotoLabel, load_labels
 from lab.evaluate.photos import judge_photo

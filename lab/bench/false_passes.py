@@ -30,7 +30,7 @@ import numpy as np
 from engine import Draw, Knock, NewHand, Play, Redeal, Rules, Scored, Seat, State, apply, history
 from engine.rules.profiles import profile
 from hardware.knock.detector import KnockDetector
-from hardware.knock.heard import DOUBTFUL, NS_PER_S, Sound, SoundBlock
+from hardware.knock.sensor import DOUBTFUL, NS_PER_S, Sound, SoundBlock
 from lab.bench.material.knock_streams import ALTERATIONS
 from lab.matches.items import FramePlan, Planned, SimulatedInput, TilesPlan, TrueEvent, ZonedTile
 from lab.matches.players import answer_of

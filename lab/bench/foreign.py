@@ -44,8 +44,8 @@ from lab.render.view import expose, take, view_of
 from lab.training.processes import draw_in_processes
 from lab.training.tables import LearningTable, draw_max_pips, legible_halves, table_of, true_pips, truth_poses
 from vision.arrays import Bgr
-from vision.geometry.poses import corners
 from vision.networks.network import UP
+from vision.poses import corners
 from vision.reader.reader import Reader, load_reader
 
 # Separates these seeds from training seeds, which have two numbers.

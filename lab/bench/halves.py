@@ -14,7 +14,7 @@ import numpy as np
 
 from lab.training.pips.fit import Halves, Networks, draw_usual, load_networks, misread_figures
 from lab.training.processes import concatenated, draw_in_processes
-from vision.networks.pip_classifier import load_pip_classifier
+from vision.networks.network import load_pip_classifier
 
 
 def main() -> None:

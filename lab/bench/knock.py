@@ -37,11 +37,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.knock.fit import fit_correction
+from calibration.knock import fit_correction
 from hardware.knock.classifier import Classifier, load_classifier, measure
 from hardware.knock.detector import KnockDetector, SoundFinder
-from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
-from hardware.knock.wav import read_wav
+from hardware.knock.drivers.wav import read_wav
+from hardware.knock.sensor import NS_PER_S, Sound, SoundBlock
 from lab.bench.material.knock_streams import (
     ALTERATIONS,
     Altering,

@@ -1,4 +1,4 @@
-"""Find the contrast and glare at which the reader fails on rendered tiles; calibration/table/light.py warns of them.
+"""Find the contrast and glare at which the reader fails on rendered tiles; calibration/table/picture.py warns of them.
 
     python -m lab.bench.light [--pictures 40]
 
@@ -17,7 +17,7 @@ from itertools import pairwise
 import cv2
 import numpy as np
 
-from calibration.table.light import examine_light
+from calibration.table.picture import examine_light
 from lab.matches.room import LOOKS
 from lab.render.look_types import CameraLook
 from lab.render.looks import LAMP, OVERHEAD

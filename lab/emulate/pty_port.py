@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-from hardware.clock import Clock
+from hardware.part import Clock
 from lab.emulate.firmware import Emulated
 
 _MAX_BYTES = 4096

@@ -48,8 +48,8 @@ from tallybone.terminal import (
     quiet_libraries,
     silent_libraries,
 )
+from vision import VisionError
 from vision.arrays import Image
-from vision.errors import VisionError
 from vision.image.picture import load_picture
 
 _STYLE = TableStyle(min_name=16, max_name=24, gap=2)

@@ -25,7 +25,7 @@ from tallybone.files import sentence_of
 from tallybone.recording.folder import SUFFIX
 from tallybone.replay.shadow import is_unflagged, wrong_in
 from tallybone.terminal import TableStyle, add_row, percent, print_table, printable
-from vision.errors import VisionError
+from vision import VisionError
 
 _STYLE = TableStyle(min_name=20, max_name=32, gap=1)
 _NS_PER_S = 1_000_000_000

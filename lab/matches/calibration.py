@@ -9,15 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.sheets import prints
-from calibration.sheets.sheet import Paper, Sheet
+from calibration.sheets.prints import Paper, Sheet
 from engine import EngineError, parse_options
 from hardware.camera.device import CameraError, Light
-from hardware.clock import Clock
 from hardware.knock.detector import KnockDetector
-from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
-from hardware.knock.onsets import RATE_HZ
-from hardware.knock.sensor import SensorLifecycle
-from hardware.part_state import PartState
+from hardware.knock.sensor import NS_PER_S, RATE_HZ, ClassifiedSound, SensorLifecycle, Sound, SoundBlock
+from hardware.part import Clock, PartState
 from lab.render import view as camera_lens
 from lab.render.look_types import CameraLook
 from lab.render.looks import CLASSIC, FELT, LAMP

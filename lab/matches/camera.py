@@ -10,7 +10,7 @@ from functools import partial
 
 from engine import EngineError, Rules, parse_options
 from hardware.camera.device import CameraError
-from hardware.clock import Clock
+from hardware.part import Clock
 from lab.matches.items import SimulatedInput, SimulatedItem, TrueEvent
 from lab.matches.players import TruthfulPlayers
 from lab.matches.room import LOOKS

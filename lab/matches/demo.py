@@ -33,8 +33,8 @@ from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement, Session
 from tallybone.show.scoreboard import Board, draw_board, plain_line, summarize
 from tallybone.terminal import Output, printable
+from vision import VisionError
 from vision.arrays import Image
-from vision.errors import VisionError
 from vision.image.annotate import annotate
 from vision.reading import Reading
 from vision.tracking.table_view import TableView

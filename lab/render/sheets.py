@@ -9,8 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.sheets.prints import draw_sheet
-from calibration.sheets.sheet import Sheet
+from calibration.sheets.prints import Sheet, draw_sheet
 from lab.render.solids import rounded_outline
 from lab.render.view import View
 from vision.arrays import Bgr, GreyImage, Image, Points

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock.heard import Sound
+from hardware.knock.sensor import Sound
 from lab.sounds import impacts
 from lab.sounds.impacts import LENGTH, RATE_HZ, Spectrum, force
 from lab.sounds.surroundings import PlacedMicrophone, add_pre_echo

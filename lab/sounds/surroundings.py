@@ -14,8 +14,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock.heard import SoundBlock
-from hardware.knock.onsets import PORTION, Stream
+from hardware.knock.detector import PORTION, Stream
+from hardware.knock.sensor import SoundBlock
 from lab.packages import Collection, files_of, require_packages
 from lab.sounds.impacts import LENGTH, RATE_HZ, Spectrum, frequencies
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from hardware.knock.classifier import Classifier
-    from vision.networks.pip_classifier import PipClassifier
+    from vision.networks.network import PipClassifier
 
 Trained: TypeAlias = "PipClassifier | Classifier | Callable[[Path], None]"
 """A pip classifier, a sound classifier, or a function that writes a network to a file."""
@@ -244,7 +244,7 @@ def _keep(out: Path, made: Trained) -> None:
     from rich.console import Console
 
     from hardware.knock.classifier import Classifier, save_classifier
-    from vision.networks.pip_classifier import PipClassifier, save_pip_classifier
+    from vision.networks.network import PipClassifier, save_pip_classifier
 
     save: Callable[[Path], None]
     match made:

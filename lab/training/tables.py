@@ -20,8 +20,8 @@ from lab.render.scene import Scene
 from lab.render.tabletop import find_photographs
 from lab.render.view import View, view_of
 from vision.arrays import Image, Points
-from vision.geometry.poses import Poses, corners, sides_px, swap_halves
 from vision.networks.network import DOWN, UP
+from vision.poses import Poses, corners, sides_px, swap_halves
 from vision.reading import Face, Reading, SeenTile
 
 

@@ -10,14 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from calibration.errors import CalibrationError, RefusedError
-from calibration.knock.fit import CollectingDetector, KnockCalibration, fit_knock
-from hardware.clock import Clock
+from calibration import CalibrationError, RefusedError
+from calibration.knock import CollectingDetector, KnockCalibration, fit_knock
 from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor
-from hardware.knock.heard import NS_PER_S, ClassifiedSound
-from hardware.knock.sensor import KnockError, KnockSensor
-from hardware.knock.wav import read_wav, with_trailing_silence
+from hardware.knock.drivers.wav import read_wav, with_trailing_silence
+from hardware.knock.sensor import NS_PER_S, ClassifiedSound, KnockError, KnockSensor
+from hardware.part import Clock
 from tallybone.calibrate.known import about_knock
 from tallybone.calibrate.look import TimetablePart, timetable
 from tallybone.laboratory import SIMULATED, SIMULATIONS, from_lab

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from calibration.knock.fit import KnockCalibration
-from calibration.lens.model import Lens, LensSource
+from calibration.knock import KnockCalibration
+from calibration.lens.lens import Lens, LensSource
 from calibration.sheets.prints import BLOCKS
 from calibration.table.table import Table, TableSource
 from calibration.table.zones import ZoneSource, show_zone

@@ -12,28 +12,41 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from calibration.errors import CalibrationError
-from calibration.lens.fit import LensView, find_view, fit_lens, guide
-from calibration.lens.model import Lens, LensSource, guessed_lens, known_lens
-from calibration.lens.raspberry_pi import PiCamera
-from calibration.sheets.prints import BLOCK_MM, BLOCKS, MARKERS_PER_BLOCK, draw_prints
-from calibration.sheets.sheet import Paper, format_pdf
-from calibration.table.corner_marks import find_corner_marks
-from calibration.table.fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
-from calibration.table.light import MIN_CONTRAST, LightMeasurement, examine_light, outlines_of
-from calibration.table.table import Table, TableSource
+from calibration import CalibrationError
+from calibration.lens.lens import (
+    Lens,
+    LensSource,
+    LensView,
+    PiCamera,
+    find_view,
+    fit_lens,
+    guessed_lens,
+    guide,
+    known_lens,
+)
+from calibration.sheets.prints import BLOCK_MM, BLOCKS, MARKERS_PER_BLOCK, Paper, draw_prints, format_pdf
+from calibration.table.picture import MIN_CONTRAST, LightMeasurement, examine_light, find_corner_marks, outlines_of
+from calibration.table.table import (
+    Table,
+    TableSource,
+    TileSize,
+    table_from_corners,
+    table_from_markers,
+    table_from_tiles,
+    tile_length_mm,
+)
 from calibration.table.zones import updated_zones
 from hardware.camera.device import Light
-from hardware.camera.light import levels_of
-from hardware.clock import Clock
+from hardware.camera.watched import levels_of
+from hardware.part import Clock
 from tallybone.calibrate.known import GOOD_ERROR_PX, HALF_TABLE_MM
 from tallybone.calibrate.look import AskedScene, CalibrationCamera, open_look, wait_for_picture
 from tallybone.files import reason_of
 from tallybone.show.reading import draw_light
 from tallybone.store.calibration_file import LightKept, load_calibration, save_calibration
 from tallybone.terminal import Output, quiet_libraries
+from vision import VisionError
 from vision.arrays import Image
-from vision.errors import VisionError
 from vision.image.picture import load_picture
 from vision.reading import PointPx, SeenTile
 

@@ -9,11 +9,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from calibration.knock.fit import KNOCKS_PER_SEAT
+from calibration.knock import KNOCKS_PER_SEAT
 from engine.phrases import phrase
 from hardware.camera.device import CameraDevice, CameraError, Light
 from hardware.camera.open_device import is_device, open_device
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.laboratory import SIMULATED, SIMULATIONS, from_lab
 from tallybone.terminal import quiet_libraries
 from vision.arrays import Image

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.errors import CalibrationError, RefusedError
-from calibration.lens.model import Lens
+from calibration import CalibrationError, RefusedError
+from calibration.lens.lens import Lens
 from calibration.sheets.prints import marker_corners_mm
-from calibration.table.corner_marks import SeenMarker, find_corner_marks
+from calibration.table.picture import SeenMarker, find_corner_marks
 from calibration.table.table import BlockPose, Table, TableSource
 from calibration.table.zones import OutlineMm, TableZones, ZoneSource, zones_of_size, zones_on
 from engine.phrases import Phrase, both, listed, phrase, plural
-from hardware.camera.light import is_similar
-from hardware.clock import Clock
+from hardware.camera.watched import is_similar
+from hardware.part import Clock
 from tallybone.calibrate.known import calibrated_parts, known_words, zone_words
 from tallybone.calibrate.lens_and_table import (
     LightSeen,
@@ -41,8 +41,8 @@ from tallybone.store import calibration_file
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.store.learned_file import load_table_knocks
 from tallybone.terminal import Output
+from vision import VisionError
 from vision.arrays import Image
-from vision.errors import VisionError
 from vision.reading import Face, SeenTile
 
 _TABLE = phrase("table")

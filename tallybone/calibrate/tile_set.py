@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from calibration.errors import CalibrationError, RefusedError
+from calibration import CalibrationError, RefusedError
 from calibration.tiles.learning import LearningResult, SetPictures, draw_tiles, examine_set, learn, learn_set
 from calibration.tiles.tile_set import LearnedSet, measure_look, tile_set_of, tile_size_mm
 from tallybone.calibrate.lens_and_table import load_image, write_drawn
@@ -16,8 +16,8 @@ from tallybone.choices import TileSet as SetName
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.store.learned_file import TableTiles, load_tiles, refitted_tiles, save_tiles, tiles_path
 from tallybone.terminal import Output
+from vision import VisionError
 from vision.arrays import Image
-from vision.errors import VisionError
 from vision.reader.reader import Reader, load_reader
 
 _SAID = re.compile(r"(\d{1,3})=(\d{1,2})-(\d{1,2})", re.ASCII)

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from calibration.lens.raspberry_pi import PiCamera
-from calibration.sheets.sheet import Paper
+from calibration.lens.lens import PiCamera
+from calibration.sheets.prints import Paper
 from tallybone.choices import TileSet
 from tallybone.cli.app import COMMANDS, OptionalPort, command, commands_of
 

@@ -15,10 +15,10 @@ from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
-from calibration.errors import CalibrationError
+from calibration import CalibrationError
 from hardware.camera.open_device import is_device
-from hardware.clock import Clock
-from hardware.libraries.installing import install_command
+from hardware.libraries import install_command
+from hardware.part import Clock
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, CourseView, Drawn, Kind
 from tallybone.calibrate.lens_and_table import ReadTiles, detect_tiles
@@ -28,7 +28,7 @@ from tallybone.laboratory import SIMULATED
 from tallybone.play.keys import Typed, keyboard_on
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tallybone.terminal import Output, printable
-from vision.errors import VisionError
+from vision import VisionError
 
 if TYPE_CHECKING:
     from tallybone.web.calibration.routes import CalibratingPage

@@ -37,11 +37,11 @@ def print_config(options: ConfigOptions, *, out: TextIO | None = None, err: Text
     Returns:
         The exit code: 0, or 1 if the file is invalid or cannot be read.
     """
-    from hardware.config.validation import schema_of
+    from hardware.part import schema_of
     from tallybone.play.start import require_valid_camera
     from tallybone.store.table_file import USUAL_PATH, TableFileError, TableSettings, load_settings
     from tallybone.terminal import Output
-    from vision.errors import VisionError
+    from vision import VisionError
 
     output = Output.of("config", out, err)
     if options.schema:

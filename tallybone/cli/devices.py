@@ -17,12 +17,11 @@ from tallybone.cli.app import COMMANDS, commands_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hardware.camera.listing import FoundCamera, FoundCameras
+    from hardware.camera.open_device import FoundCamera, FoundCameras
     from hardware.camera.v4l2 import NodeMode
     from hardware.knock.detector import KnockDetector
-    from hardware.knock.heard import ClassifiedSound
-    from hardware.table.parts import OpensParts
-    from hardware.table.settings import HardwareSettings
+    from hardware.knock.sensor import ClassifiedSound
+    from hardware.table import HardwareSettings, OpensParts
     from tallybone.serve.parts_test import PartResult
 
 _MAX_SIZES = 4
@@ -103,7 +102,7 @@ def list_cameras(
     Returns:
         The exit code: 0, or 1 if no camera was found. Problems of drivers do not change it.
     """
-    from hardware.camera.listing import find_cameras
+    from hardware.camera.open_device import find_cameras
     from tallybone.terminal import Output, quiet_libraries
 
     output = Output.of("cameras", out, err)
@@ -137,7 +136,7 @@ def _camera_line(camera: FoundCamera) -> str:
 
 def _camera_words(camera: FoundCamera) -> str:
     """Return a one-line description of a camera."""
-    from hardware.camera.listing import CameraKind
+    from hardware.camera.open_device import CameraKind
     from tallybone.terminal import printable
 
     where = "" if camera.device is None else f" at {camera.lasting or camera.device}"
@@ -185,9 +184,8 @@ def listen(
         The exit code: 0, also if there is no knock, or 1 if the file could not be read completely.
     """
     from hardware.knock.detector import KnockDetector
-    from hardware.knock.heard import Sound
-    from hardware.knock.sensor import KnockError
-    from hardware.knock.wav import read_wav, with_trailing_silence
+    from hardware.knock.drivers.wav import read_wav, with_trailing_silence
+    from hardware.knock.sensor import KnockError, Sound
     from tallybone.files import reason_of
     from tallybone.serve.parts_test import sentence
     from tallybone.terminal import Output
@@ -243,8 +241,7 @@ def walk_through(
     """
     from rich.console import Console
 
-    from hardware.table.settings import HardwareSettings, PartOpener
-    from hardware.virtual.panel import VirtualPanel
+    from hardware.table import HardwareSettings, PartOpener, VirtualPanel
     from tallybone.serve.parts_test import PartVerdict
     from tallybone.store.table_file import TableFileError, load_table
     from tallybone.terminal import Output

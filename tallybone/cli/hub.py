@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from hardware.libraries.installing import install_command
+from hardware.libraries import install_command
 from tallybone.cli.app import command, commands_of
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def run_hub(
     Returns:
         The exit code: 0, 1 if a library or resource is missing, 2 if an option is invalid.
     """
-    from hardware.config.validation import ConfigError
+    from hardware.part import ConfigError
     from tallybone.recording.folder import default_folder
     from tallybone.terminal import Output, stop_requested
 
@@ -105,7 +105,7 @@ class _Sources:
 
 def _sources(options: HubOptions) -> _Sources:
     """Return the validated options of the command line, with defaults for those not given."""
-    from hardware.config.validation import validated
+    from hardware.part import validated
     from tallybone.store.table_file import HubSettings
 
     given = {

@@ -66,11 +66,11 @@ def read_photos(
     Returns:
         The exit code: 0, or 1 if the reader could not be loaded or any image could not be read or written.
     """
-    from calibration.errors import CalibrationError
+    from calibration import CalibrationError
     from tallybone.recording.own_tiles import shipped_reader
     from tallybone.show.reading import Album, format_reading, print_reading, reading_progress
     from tallybone.terminal import Output, printable, quiet_libraries
-    from vision.errors import VisionError
+    from vision import VisionError
     from vision.image.annotate import annotate
     from vision.image.picture import decode_picture, read_picture_file
 
@@ -113,7 +113,7 @@ def _photos_in(paths: list[Path], output: Output) -> Iterator[Path]:
 def _note_preview(data: bytes, photo: Path, output: Output) -> None:
     """Say that only the preview was read, if the file is a raw photo."""
     from tallybone.terminal import printable
-    from vision.image.header import is_heic, parse_header
+    from vision.image.picture import is_heic, parse_header
 
     if not is_heic(data) and parse_header(data).kind == "DNG":
         text = f"{printable(str(photo))}: only the preview of this raw photo was read"

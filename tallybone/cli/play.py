@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from hardware.libraries.installing import install_command
+from hardware.libraries import install_command
 from tallybone.choices import TileSet
 from tallybone.cli.app import OptionalPort, command, commands_of
 from tallybone.cli.games import game_option
@@ -33,8 +33,7 @@ from tallybone.serve.options import (
 )
 
 if TYPE_CHECKING:
-    from hardware.table.settings import HardwareSettings
-    from hardware.virtual.panel import VirtualPanel
+    from hardware.table import HardwareSettings, VirtualPanel
     from tallybone.play.parts import LiveParts
     from tallybone.play.start import MatchPlan
     from tallybone.play.table import LiveTable, Page
@@ -139,14 +138,14 @@ def play(
         The exit code: 0, 1 if a device, file, calibration or model cannot be used, 2 if options or configuration are
         invalid.
     """
-    from calibration.errors import CalibrationError
+    from calibration import CalibrationError
     from engine import EngineError
     from hardware.camera.device import CameraError
-    from hardware.config.validation import ConfigError
+    from hardware.part import ConfigError
     from tallybone.choices import OptionError
     from tallybone.sources.source import NO_GAME
     from tallybone.terminal import Output
-    from vision.errors import VisionError
+    from vision import VisionError
 
     output = Output.lasting("play", out, err)
     keys_fd = sys.stdin.fileno() if keys_fd is None else keys_fd
@@ -415,7 +414,7 @@ def follow(camera: Camera, reader: Reader, output: Output, *, is_in_play: bool, 
     from tallybone.replay.run import ReplayStep
     from tallybone.sources.camera import FrameLimiter
     from tallybone.terminal import stop_requested
-    from vision.errors import VisionError
+    from vision import VisionError
     from vision.tracking.perception import Perception, Start
     from vision.tracking.watch import Watch
 

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from hardware.libraries.installing import install_command
+from hardware.libraries import install_command
 from tallybone.cli.app import command, commands_of
 from tallybone.serve.options import Environment, ServeOptions
 

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hardware.config.part import NeededLibrary, PinUse, SpiPort, pins_used
-from hardware.display.driver import UARTS
+from hardware.display.drivers import UARTS
 from hardware.knock.drivers.microphone import MicrophoneSettings, MicrophoneWire
 from hardware.leds.drivers.strip import StripSettings
-from hardware.libraries.installing import install_command
-from hardware.libraries.pin_factory import PinLibrary, chosen
-from hardware.table.settings import DisplaySettings, HardwareSettings
+from hardware.libraries import PinLibrary, chosen, install_command
+from hardware.part import NeededLibrary, PinUse, SpiPort, pins_used
+from hardware.table import DisplaySettings, HardwareSettings
 from tallybone.finding import Finding, ok, problem, warning
 
 _SECTION = re.compile(r"\[(.+)\]$")

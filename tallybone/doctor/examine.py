@@ -28,10 +28,9 @@ from urllib.request import urlopen
 from rich.text import Text
 
 from hardware.camera.network import without_user
-from hardware.config.part import PartSettings
 from hardware.knock.drivers.microphone import MicrophoneSettings
-from hardware.table.settings import HardwareSettings
-from hardware.virtual.panel import VirtualSettings
+from hardware.part import PartSettings
+from hardware.table import HardwareSettings, VirtualSettings
 from tallybone.doctor.boot import check_boot, check_library, wanted_by
 from tallybone.doctor.machine import Machine, Run, check_disk, check_machine, check_speed, run, version_of
 from tallybone.doctor.parts import (

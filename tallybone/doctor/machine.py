@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from engine.phrases import Phrase, listed, phrase
-from hardware.config.part import NeededLibrary
+from hardware.part import NeededLibrary
 from tallybone.doctor.boot import Boot, Library, Venv, board_of
 from tallybone.doctor.parts import Device, User
 from tallybone.finding import Finding, absent, ok, problem, warning

@@ -9,14 +9,13 @@ import cv2
 import numpy as np
 
 from engine.phrases import phrase
-from hardware.config.part import PartSettings
 from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.microphone import MicrophoneSettings
-from hardware.knock.heard import ClassifiedSound, SoundBlock
-from hardware.knock.sensor import KnockSensor
+from hardware.knock.sensor import ClassifiedSound, KnockSensor, SoundBlock
 from hardware.knock.signal_quality import SignalFault, SignalQuality, signal_quality
-from hardware.libraries.pin_factory import PinLibrary
-from hardware.table.settings import HardwareSettings
+from hardware.libraries import PinLibrary
+from hardware.part import PartSettings
+from hardware.table import HardwareSettings
 from tallybone.finding import Finding, ok, problem, warning
 from tallybone.sources.camera import Camera
 from tallybone.sources.source import Shot

@@ -16,19 +16,17 @@ from typing import Protocol
 import cv2
 import numpy as np
 
-from hardware.buttons.driver import ButtonsDriver
+from hardware.buttons.drivers import ButtonsDriver
 from hardware.buttons.panel import ButtonError, PinSample
-from hardware.config.part import NeededLibrary
 from hardware.display.display import DisplayError
 from hardware.display.page import DisplayPage
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor, MicrophoneSettings
 from hardware.knock.sensor import KnockError
-from hardware.leds.driver import LedsDriver
+from hardware.leds.drivers import LedsDriver
 from hardware.leds.lamps import LedError
-from hardware.libraries.installing import install_command
-from hardware.libraries.pin_factory import PinError, PinLibrary, open_pins
-from hardware.table.settings import DisplaySettings, KnockSettings, PartOpener
-from hardware.virtual.panel import VirtualPanel
+from hardware.libraries import PinError, PinLibrary, install_command, open_pins
+from hardware.part import NeededLibrary
+from hardware.table import DisplaySettings, KnockSettings, PartOpener, VirtualPanel
 from tallybone.doctor import machine as machine_files
 from tallybone.doctor.boot import Boot, Library, Venv
 from tallybone.doctor.machine import Disk, Machine
@@ -45,8 +43,8 @@ from tallybone.doctor.parts import (
 from tallybone.notify.broker import try_webhook
 from tallybone.play.start import open_for_trial
 from tallybone.store.table_file import Broker, Webhook
+from vision import VisionError
 from vision.arrays import Image
-from vision.errors import VisionError
 
 _TICK_S = 0.05
 _ANSWERS_S = 3.0

@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from hardware.libraries.installing import install_command
+from hardware.libraries import install_command
 from tallybone.clock import software, wall_time
 from tallybone.finding import Finding
 from tallybone.notify.broker import WebhookThread

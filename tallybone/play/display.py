@@ -14,11 +14,11 @@ from rich.live import Live
 from rich.text import Text
 
 from engine import Game, Placed
-from hardware.clock import Clock
-from hardware.colour import Rgb
-from hardware.leds.driver import LedsRole
-from hardware.leds.patterns import OFF
-from hardware.virtual.panel import COLUMNS, ROWS, LedsLook, PanelLook, VirtualPanel
+from hardware.display.display import COLUMNS, ROWS
+from hardware.leds.drivers import LedsRole
+from hardware.leds.lamps import OFF
+from hardware.part import Clock, Rgb
+from hardware.table import LedsLook, PanelLook, VirtualPanel
 from tallybone.play.game import Listener, LiveState
 from tallybone.play.keys import HELP, KNOCKS, OF_A_SEAT, SHARED, footer
 from tallybone.play.parts import configured_name

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from engine import Call, Decline, Draw, Knock, NewHand
 from engine.phrases import Phrase, phrase
 from hardware.camera.device import CameraTurn
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.json_values import JsonValueError
 from tallybone.play.counts import Counts, PaceMeter
 from tallybone.play.keys import Choosing
@@ -25,8 +25,8 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step
 from tallybone.sources.camera import Camera, FrameLimiter, PlayedCamera
 from tallybone.sources.source import RecordedInput, Shot
+from vision import VisionError
 from vision.arrays import Image
-from vision.errors import VisionError
 from vision.image.picture import decode_picture
 from vision.reader.custom_set import RecordedSet
 from vision.reading import Face, SeenTile

@@ -10,11 +10,12 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import assert_never
 
-from calibration.errors import CalibrationError
-from calibration.knock.fit import TableExamples
-from calibration.tiles.corrections import (
+from calibration import CalibrationError
+from calibration.knock import TableExamples
+from calibration.tiles.tile_set import (
     Example,
     ExampleTile,
+    LearnedSet,
     LessonResult,
     Lessons,
     TileCorrection,
@@ -23,12 +24,12 @@ from calibration.tiles.corrections import (
     examples_from,
     learn_correction,
     lessons_of,
+    reader_checksum,
 )
-from calibration.tiles.tile_set import LearnedSet, reader_checksum
 from engine import Amend, Entry, Insert, Knock, NewHand, Node, NodeId, Play, Redeal, Remove, State, Tile, Undo, entries
 from engine.phrases import Phrase, phrase
 from hardware.knock.classifier import Classifier, load_classifier
-from hardware.knock.heard import NS_PER_S, ClassifiedSound
+from hardware.knock.sensor import NS_PER_S, ClassifiedSound
 from tallybone.files import sentence_of
 from tallybone.session.feeding import KNOCK_WAITS_NS, ONE_KNOCK_NS, TILE_ECHOES_NS
 from tallybone.session.inputs import Answer, AnswerBack, Button, Press

@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 
 from engine import Call, Decline, Draw, Game, Knock, Phase, Play, Scored, Seat, turn
 from hardware.buttons.panel import SEAT_BUTTONS, ButtonPress, PressKind, button_name
-from hardware.clock import Clock
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.classifier import Classifier
-from hardware.knock.heard import ClassifiedSound
-from hardware.leds.driver import MIN_FOR_ALL
-from hardware.leds.patterns import Gain, Mood, TableState
-from hardware.table.parts import Parts
-from hardware.table.settings import HardwareSettings, PartOpener
-from hardware.virtual.panel import VirtualLedsSettings, VirtualPanel, VirtualSettings
+from hardware.knock.sensor import ClassifiedSound
+from hardware.leds.drivers import MIN_FOR_ALL
+from hardware.leds.lamps import Gain, Mood, TableState
+from hardware.part import Clock
+from hardware.table import HardwareSettings, PartOpener, Parts, VirtualLedsSettings, VirtualPanel, VirtualSettings
 from tallybone.plain_text import capitalized
 from tallybone.play.game import Listener, LiveState, Pressable
 from tallybone.play.keys import choice_words

@@ -13,13 +13,13 @@ from uuid import uuid4
 
 import numpy as np
 
-from calibration.errors import CalibrationError
+from calibration import CalibrationError
 from calibration.table.zones import ZoneInView, middle_share, show_zone
 from calibration.tiles.tile_set import LearnedSet
 from engine import EngineError, MatchStart, Phase, Rules, State, changed_options, profile, replay, with_options
 from hardware.camera.network import ADDRESSES, require_av
 from hardware.camera.open_device import CameraUrl, is_device, parse_film
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.choices import TileSet
 from tallybone.files import reason_of, sentence_of
 from tallybone.laboratory import SIMULATED, SIMULATIONS, from_lab

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.play.counts import Counts
 from tallybone.play.game import Listener, Listeners, LiveGame
 from tallybone.play.keys import KeyCommand, Keys, Typed

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
-from calibration.errors import RefusedError
+from calibration import RefusedError
 from calibration.tiles.tile_set import LearnedSet, custom_reader, reader_checksum, refitted
 from tallybone.choices import TileSet
 from tallybone.store.calibration_file import load_calibration

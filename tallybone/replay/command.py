@@ -16,7 +16,7 @@ from typing import Any, TextIO, TypeAlias
 from rich.progress import track
 
 from engine import EngineError, State
-from hardware.libraries.installing import install_command
+from hardware.libraries import install_command
 from tallybone.play.game import News
 from tallybone.recording.folder import SUFFIX
 from tallybone.recording.format import RecordingError
@@ -44,7 +44,7 @@ from tallybone.replay.run import (
 )
 from tallybone.sources.source import GameOverrides, Item, Source
 from tallybone.terminal import Output, printable
-from vision.errors import VisionError
+from vision import VisionError
 from vision.tracking.perception import Perception
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import engine
 from engine import Game
 from engine.record.text import Tag
-from hardware.libraries.installing import install_command
+from hardware.libraries import install_command
 from tallybone.choices import OptionError
 from tallybone.files import ExportError, require_free, whole_file
 from tallybone.json_values import to_json

@@ -24,13 +24,13 @@ from tallybone.recording.reader import whole_only
 from tallybone.session.sitting import Look, Sitting, Step, UseSet, opened
 from tallybone.sources.source import GameOverrides, Item, RecordedInput, Shot, Source, match_of, recording, source_at
 from tallybone.terminal import Output, silent_libraries
+from vision import VisionError
 from vision.arrays import Image
-from vision.errors import VisionError
 from vision.reader.custom_set import RecordedSet
-from vision.tracking.changes import PictureSizeError
 from vision.tracking.perception import Perception, Start
 from vision.tracking.settle import small_grey
 from vision.tracking.table_view import TableView
+from vision.tracking.tracks import PictureSizeError
 from vision.tracking.watch import Watch
 
 _NS_PER_S = 1_000_000_000

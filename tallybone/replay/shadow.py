@@ -28,7 +28,7 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.sources.source import GameOverrides
 from tallybone.terminal import Output, print_table, printable
-from vision.errors import VisionError
+from vision import VisionError
 from vision.reader.custom_set import RecordedSet
 
 # Reasons for points that count as points of a play. A bonus only counts for the totals of the hand.

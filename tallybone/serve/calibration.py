@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from engine.phrases import phrase
 from hardware.camera.device import Light
-from hardware.clock import Clock
 from hardware.knock.drivers.microphone import MicrophoneSettings
-from hardware.table.settings import HardwareSettings
+from hardware.part import Clock
+from hardware.table import HardwareSettings
 from tallybone.calibrate.look import AskedScene, CalibrationCamera, wait_for_picture
 from tallybone.finding import Finding, absent, ok, warning
 from tallybone.serve.camera import TableCamera

@@ -9,7 +9,7 @@ from engine.phrases import phrase
 from hardware.camera.device import CameraDevice, CameraError
 from hardware.camera.network import without_user
 from hardware.camera.open_device import is_device, is_no_camera, open_device
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.calibrate.look import CalibrationCamera, LentLook, open_look
 from tallybone.play.start import MatchPlan, open_camera
 from tallybone.sources.camera import Camera, LentCamera, problem_of, shot_of

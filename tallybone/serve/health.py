@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.phrases import listed, phrase
-from hardware.clock import Clock
-from hardware.table.settings import HardwareSettings
+from hardware.part import Clock
+from hardware.table import HardwareSettings
 from tallybone.doctor.machine import (
     LAST_HOUR,
     Disk,

@@ -17,7 +17,7 @@ from tallybone.choices import parse_size
 
 if TYPE_CHECKING:
     from hardware.camera.device import CameraDevice
-    from hardware.clock import Clock
+    from hardware.part import Clock
     from tallybone.doctor.machine import Machine
     from tallybone.terminal import StopRequest
     from vision.reader.reader import Reader

@@ -13,7 +13,7 @@ from fastapi import APIRouter
 
 from engine import EngineError, MatchStart, Phase
 from engine.phrases import phrase
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.play.game import LiveGame, LiveState
 from tallybone.play.start import MatchPlan, newest_left, state_of
 from tallybone.recording.format import RecordingError

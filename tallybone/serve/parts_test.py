@@ -13,18 +13,22 @@ from functools import partial
 from typing import NoReturn, TypeVar
 
 from hardware.buttons.panel import ButtonError, Buttons
-from hardware.colour import Rgb
 from hardware.display.display import DisplayError, ScoreDisplay
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound
-from hardware.knock.sensor import KnockError, KnockSensor
-from hardware.leds.driver import LedsDriver
-from hardware.leds.lamps import Lamps, LedError, off_at_exit
-from hardware.leds.patterns import OFF
-from hardware.libraries.pin_factory import PinError
-from hardware.table.parts import OpensParts
-from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings, PartOpener
-from hardware.virtual.panel import VirtualSettings
+from hardware.knock.sensor import NS_PER_S, ClassifiedSound, KnockError, KnockSensor, Sound
+from hardware.leds.drivers import LedsDriver
+from hardware.leds.lamps import OFF, Lamps, LedError, off_at_exit
+from hardware.libraries import PinError
+from hardware.part import Rgb
+from hardware.table import (
+    ButtonsSettings,
+    DisplaySettings,
+    HardwareSettings,
+    KnockSettings,
+    OpensParts,
+    PartOpener,
+    VirtualSettings,
+)
 from tallybone.play.keys import Typed
 from tallybone.play.parts import LiveParts
 
@@ -35,7 +39,7 @@ P = TypeVar("P")
 LEAVES = "q"
 """Key that ends the test."""
 
-# An LED under test blinks, but not faster than allowed in hardware/leds/patterns.py.
+# An LED under test blinks, but not faster than allowed in hardware/leds/lamps.py.
 _BLINK_S = 0.4
 _TICK_S = 0.02
 _WHITE = Rgb(255, 255, 255)

@@ -12,14 +12,13 @@ from pathlib import Path
 
 from fastapi import APIRouter
 
-from calibration.errors import CalibrationError
+from calibration import CalibrationError
 from engine.phrases import phrase
 from hardware.camera.network import without_user
 from hardware.camera.open_device import is_device
-from hardware.clock import Clock
 from hardware.knock.classifier import Classifier
-from hardware.table.settings import HardwareSettings
-from hardware.virtual.panel import VirtualSettings
+from hardware.part import Clock
+from hardware.table import HardwareSettings, VirtualSettings
 from tallybone.clock import wall_time
 from tallybone.finding import Finding
 from tallybone.laboratory import SIMULATED
@@ -57,7 +56,7 @@ from tallybone.web.access.visitors import KnownHosts
 from tallybone.web.calibration.routes import calibration_routes
 from tallybone.web.live.feed import LiveFeed
 from tallybone.web.recordings.routes import recording_pages
-from vision.errors import VisionError
+from vision import VisionError
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
-from hardware.clock import Clock
+from hardware.part import Clock
 
 log = logging.getLogger(__name__)
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from calibration.errors import CalibrationError
+from calibration import CalibrationError
 from engine import EngineError
 from engine.phrases import phrase
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.clock import software, wall_time
 from tallybone.play.counts import Counts
 from tallybone.play.game import Listener
@@ -40,7 +40,7 @@ from tallybone.store.calibration_file import restore_calibration
 from tallybone.store.house import HouseFile
 from tallybone.store.learned_file import learned_path
 from tallybone.web.live.actions import Refusal, Refused
-from vision.errors import VisionError
+from vision import VisionError
 from vision.reader.reader import Reader
 
 # Errors at the start of a match whose message is shown to users.

@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table as TextTable
 
-from calibration.lens.model import Lens
-from calibration.table.light import LightMeasurement, Trouble
+from calibration.lens.lens import Lens
+from calibration.table.picture import LightMeasurement, Trouble
 from calibration.table.table import Table
 from calibration.table.zones import TableZones, show_zone
 from tallybone.files import make_folder

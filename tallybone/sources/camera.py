@@ -14,7 +14,7 @@ from engine.phrases import phrase
 from hardware.camera.device import Blind, CameraDevice, CameraError
 from hardware.camera.network import without_user
 from hardware.camera.open_device import open_device, parse_film
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.recording.format import Pictures
 from tallybone.recording.reader import whole_only
 from tallybone.session.inputs import Answer

@@ -25,8 +25,8 @@ from tallybone.recording.reader import RecordedMessage, input_of, read_recording
 from tallybone.recording.resume import Left, left_in_head
 from tallybone.recording.writer import RecordingWriter
 from tallybone.session.sitting import ByHand, Step
+from vision import VisionError
 from vision.arrays import GreyImage, Image
-from vision.errors import VisionError
 from vision.image.picture import PictureError, decode_picture, load_picture, read_picture_file
 from vision.tracking.watch import Frame
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calibration.errors import CalibrationError
-from calibration.knock.fit import KnockCalibration
-from calibration.lens.model import Lens
+from calibration import CalibrationError
+from calibration.knock import KnockCalibration
+from calibration.lens.lens import Lens
 from calibration.table.table import Table
 from calibration.table.zones import TableZones
 from calibration.tiles.tile_set import LearnedSet

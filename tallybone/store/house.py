@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from hardware.config.validation import ConfigError
+from hardware.part import ConfigError
 from tallybone.choices import TileSet
 from tallybone.files import sentence_of, write_durably
 from tallybone.json_values import JsonValueError, from_json, to_json

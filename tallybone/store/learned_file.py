@@ -8,10 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from calibration.errors import CalibrationError
-from calibration.knock.fit import TableExamples, improvement, learned
-from calibration.tiles.corrections import ExampleTile, Lessons, calibrated_examples, examples_from, lessons_of
-from calibration.tiles.tile_set import LearnedSet, reader_checksum
+from calibration import CalibrationError
+from calibration.knock import TableExamples, improvement, learned
+from calibration.tiles.tile_set import (
+    ExampleTile,
+    LearnedSet,
+    Lessons,
+    calibrated_examples,
+    examples_from,
+    lessons_of,
+    reader_checksum,
+)
 from engine.phrases import Phrase, phrase
 from hardware.knock.classifier import Classifier, load_classifier
 from tallybone.files import sentence_of, write_durably

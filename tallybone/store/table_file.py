@@ -13,9 +13,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from hardware.config.part import OFF, Lax, NonEmpty
-from hardware.config.validation import ConfigError, SettingsTable, fault_at, validated
-from hardware.table.settings import HardwareSettings
+from hardware.part import OFF, ConfigError, Lax, NonEmpty, SettingsTable, fault_at, validated
+from hardware.table import HardwareSettings
 from tallybone.plain_text import MAX_NAME, plain
 
 USUAL_PATH = Path("/etc/tallybone/table.toml")

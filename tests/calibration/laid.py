@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from calibration.lens.model import Lens, LensSource
-from calibration.sheets.prints import BLOCK_MM, block_boxes
-from calibration.sheets.sheet import Sheet
+from calibration.lens.lens import Lens, LensSource
+from calibration.sheets.prints import BLOCK_MM, Sheet, block_boxes
 from lab.render import view as camera_lens
 from lab.render.look_types import CameraLook
 from lab.render.sheets import lay_sheet

@@ -9,18 +9,23 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.errors import RefusedError
-from calibration.tiles.corrections import (
+from calibration import RefusedError
+from calibration.tiles.tile_set import (
+    BarSeen,
+    LearnedSet,
     LessonResult,
     Lessons,
+    PipColors,
+    SetLook,
     TileCorrection,
     TilePair,
     calibrated_examples,
+    custom_reader,
     examples_from,
     learn_correction,
     lessons_of,
+    reader_checksum,
 )
-from calibration.tiles.tile_set import BarSeen, LearnedSet, PipColors, SetLook, custom_reader, reader_checksum
 from lab.render.looks import CLASSIC, FELT, LAMP
 from lab.render.paint import render
 from lab.render.scene import PlacedTile, Scene
@@ -28,8 +33,8 @@ from lab.training.tables import truth_poses
 from tests.calibration import laid
 from tests.vision.confused import confused_reader
 from vision.arrays import Image
-from vision.geometry.poses import Poses
 from vision.networks.tile_sheet import cut_out
+from vision.poses import Poses
 from vision.reader.custom_set import RecordedSet
 from vision.reader.reader import Reader
 

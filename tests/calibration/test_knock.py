@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.errors import RefusedError
-from calibration.knock.fit import TableExamples, fit_correction, fit_knock, learned
+from calibration import RefusedError
+from calibration.knock import TableExamples, fit_correction, fit_knock, learned
 from hardware.knock.classifier import Classifier, load_classifier
-from hardware.knock.heard import ClassifiedSound
+from hardware.knock.sensor import ClassifiedSound
 
 SHIPPED = load_classifier()
 EMBEDDING = len(SHIPPED.hidden.bias)

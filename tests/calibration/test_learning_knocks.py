@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.knock.fit import TableExamples, fit_correction, improvement, leave_one_out
+from calibration.knock import TableExamples, fit_correction, improvement, leave_one_out
 from hardware.knock.classifier import load_classifier
 from tests.calibration.test_knock import sounds_of
 

@@ -8,10 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.errors import RefusedError
-from calibration.lens.fit import LensView, SeenCorner, board_pose, find_view, fit_lens, guide
-from calibration.lens.model import Lens, known_lens
-from calibration.lens.raspberry_pi import PiCamera
+from calibration import RefusedError
+from calibration.lens.lens import (
+    Lens,
+    LensView,
+    PiCamera,
+    SeenCorner,
+    board_pose,
+    find_view,
+    fit_lens,
+    guide,
+    known_lens,
+)
 from tests.calibration.held import FOCAL_PX, GOOD, LENS, SIZE_PX, board_view_of, held, picture_of, views
 from vision.arrays import Points
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.table.light import MIN_CONTRAST, Trouble, examine_light
+from calibration.table.picture import MIN_CONTRAST, Trouble, examine_light
 from lab.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
 from lab.render.paint import RenderedPicture, render
 from lab.render.scene import PlacedTile, Scene

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from calibration.lens.fit import find_view
+from calibration.lens.lens import find_view
 from calibration.sheets.prints import (
     BLOCK_MM,
     BOARD_CORNERS,
@@ -16,14 +16,20 @@ from calibration.sheets.prints import (
     MAT_WIDTH_MM,
     RULER_MM,
     SQUARE_MM,
+    LineSegment,
+    Paper,
+    Rectangle,
+    Sheet,
+    Text,
+    Window,
     block_places_mm,
     draw_prints,
     draw_sheet,
+    format_pdf,
     lens_board,
     mat_zones,
 )
-from calibration.sheets.sheet import LineSegment, Paper, Rectangle, Sheet, Text, Window, format_pdf
-from calibration.table.corner_marks import find_corner_marks
+from calibration.table.picture import find_corner_marks
 from tests.calibration.pdf_pages import contents, page_sizes_mm, picture_of
 
 # About 150 dots per inch.

@@ -8,11 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.errors import RefusedError
+from calibration import RefusedError
 from calibration.sheets.prints import marker_corners_mm
-from calibration.table.corner_marks import find_corner_marks
-from calibration.table.fit import (
+from calibration.table.picture import find_corner_marks
+from calibration.table.table import (
     FlatTarget,
+    Table,
+    TableSource,
     TileSize,
     fit_plane,
     table_from_corners,
@@ -20,7 +22,6 @@ from calibration.table.fit import (
     table_from_tiles,
     tile_length_mm,
 )
-from calibration.table.table import Table, TableSource
 from lab.render.cover import truth_of
 from lab.render.looks import CLASSIC, FELT, LAMP
 from lab.render.scene import PlacedTile, Scene

@@ -3,9 +3,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.errors import RefusedError
-from calibration.tiles.labels import TileCount, all_pairs, cheapest_columns, count_tiles, label_tiles, margins
-from calibration.tiles.learning import LearningResult, custom_set_if_better, draw_tiles, learn_set
+from calibration import RefusedError
+from calibration.tiles.learning import (
+    LearningResult,
+    TileCount,
+    all_pairs,
+    cheapest_columns,
+    count_tiles,
+    custom_set_if_better,
+    draw_tiles,
+    label_tiles,
+    learn_set,
+    margins,
+)
 from calibration.tiles.tile_set import (
     BarSeen,
     LearnedSet,

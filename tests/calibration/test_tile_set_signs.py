@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.errors import RefusedError
-from calibration.tiles.labels import are_signs
-from calibration.tiles.learning import LearningResult, SetPictures, examine_set, learn
+from calibration import RefusedError
+from calibration.tiles.learning import LearningResult, SetPictures, are_signs, examine_set, learn
 from calibration.tiles.tile_set import custom_reader, measure_look, refitted, tile_set_of
 from lab.render.looks import CLASSIC
 from lab.render.paint import RenderedPicture, render

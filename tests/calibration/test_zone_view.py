@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.lens.model import Lens
-from calibration.table.corner_marks import find_corner_marks
-from calibration.table.fit import table_from_markers
-from calibration.table.table import Table, TableSource
+from calibration.lens.lens import Lens
+from calibration.table.picture import find_corner_marks
+from calibration.table.table import Table, TableSource, table_from_markers
 from calibration.table.zones import OutlineMm, show_zone
 from lab.render.view import view_of
 from tallybone.session.observations import Zones

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from calibration.errors import RefusedError
+from calibration import RefusedError
 from calibration.sheets.prints import BLOCK_MM, MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm, mat_zones
 from calibration.table.table import BlockPose
 from calibration.table.zones import TableZones, ZoneSource, zones_of_size, zones_on

@@ -24,9 +24,9 @@ from starlette.types import ASGIApp
 from engine import BLOCK, EngineError, Lead, NewHand, Play, Seat, Tile
 from engine.record.play import play_record
 from engine.record.text import parse_record
-from hardware.config.validation import ConfigError
+from hardware.knock.drivers.wav import read_wav
 from hardware.knock.sensor import KnockError
-from hardware.knock.wav import read_wav
+from hardware.part import ConfigError
 from tallybone.hub.hall import Hall, tournaments_seen
 from tallybone.hub.heard import scores_of
 from tallybone.hub.standings import Results, standings
@@ -57,7 +57,7 @@ from tallybone.web.live.app import make_app
 from tallybone.web.live.feed import LiveFeed, PagePictures
 from tallybone.web.live.page import meant_by
 from tallybone.web.live.plays import Story
-from vision.errors import VisionError
+from vision import VisionError
 from vision.image.picture import decode_picture
 
 PIN = "123456"

@@ -8,12 +8,11 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from calibration.lens.model import Lens
+from calibration.lens.lens import Lens
 from calibration.table.table import Table, TableSource
 from calibration.table.zones import OutlineMm, TableZones, ZoneSource
 from engine import Event, Lead
-from hardware.knock.heard import Sound
-from hardware.knock.onsets import RATE_HZ
+from hardware.knock.sensor import RATE_HZ, Sound
 from lab.matches.items import SimulatedInput, TrueEvent
 from lab.matches.simulation import Simulation, simulation_settings
 from tallybone.choices import Difficulty

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hardware.knock.onsets import RATE_HZ
+from hardware.knock.sensor import RATE_HZ
 from tests.guest.guest import Guest
 from tests.guest.table import PARTS
 

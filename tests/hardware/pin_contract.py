@@ -9,11 +9,9 @@ from typing import Protocol
 
 from hardware.buttons.panel import ButtonPress
 from hardware.display.page import DisplayPage
-from hardware.leds.patterns import Mood, TableState
-from hardware.libraries.pin_factory import PinLibrary
-from hardware.table.parts import Parts
-from hardware.table.settings import PartOpener
-from hardware.virtual.panel import VirtualPanel
+from hardware.leds.lamps import Mood, TableState
+from hardware.libraries import PinLibrary
+from hardware.table import PartOpener, Parts, VirtualPanel
 from tests.hardware.table.reading import read_hardware
 from tests.waiting import soon, until
 

@@ -15,10 +15,10 @@ from gpiozero.exc import PinFixedPull, PinInvalidFunction, PinSetInput
 from gpiozero.pins import local
 
 from hardware.buttons.drivers.gpio import GpioButtons
+from hardware.gpiod_pins import header_chip
 from hardware.leds.drivers.gpio import SingleLeds
 from hardware.leds.lamps import LedError
-from hardware.libraries.gpiod_pins import header_chip
-from hardware.libraries.pin_factory import PinError, PinLibrary, is_connected, open_pins
+from hardware.libraries import PinError, PinLibrary, is_connected, open_pins
 from tests.hardware.pin_contract import check_that_parts_return
 from tests.waiting import soon
 

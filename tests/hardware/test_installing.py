@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hardware.libraries.installing import InstalledFrom, command_for, install_command
+from hardware.libraries import InstalledFrom, command_for, install_command
 
 WHEEL = InstalledFrom("/media/usb/tallybone-0.2.0-py3-none-any.whl")
 

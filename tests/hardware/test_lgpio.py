@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from hardware.config.part import NeededLibrary
-from hardware.libraries.pin_factory import PinLibrary, open_pins
+from hardware.libraries import PinLibrary, open_pins
+from hardware.part import NeededLibrary
 from tallybone.doctor.machine import try_library
 from tests.conftest import ROOT
 from tests.hardware.pin_contract import check_that_parts_return
@@ -50,7 +50,7 @@ def output_of(code: str, folder: Path, **environment: str) -> str:
 
 
 TRY_TO_OPEN = """
-from hardware.libraries.pin_factory import PinError, PinLibrary, open_pins
+from hardware.libraries import PinError, PinLibrary, open_pins
 try:
     open_pins(PinLibrary.LGPIO)
 except PinError as error:

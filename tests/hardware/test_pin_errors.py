@@ -12,11 +12,10 @@ from gpiozero.pins.mock import MockPWMPin
 
 from hardware.buttons.drivers.gpio import GpioButtons
 from hardware.buttons.panel import ButtonError
-from hardware.colour import Rgb
 from hardware.leds.drivers.gpio import RgbLeds, SingleLeds
-from hardware.leds.lamps import Lamps, LedError
-from hardware.leds.patterns import OFF
-from hardware.libraries.pin_factory import PinLibrary, open_pins
+from hardware.leds.lamps import OFF, Lamps, LedError
+from hardware.libraries import PinLibrary, open_pins
+from hardware.part import Rgb
 
 WHITE = Rgb(255, 255, 255)
 

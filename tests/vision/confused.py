@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry.poses import Poses
 from vision.image.picture import Level
 from vision.networks.network import HardCaseClassifier
+from vision.poses import Poses
 from vision.reader.reader import Reader, load_reader
 
 

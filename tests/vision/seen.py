@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from tests.vision.shapes import tile_at
-from vision.geometry.poses import corners, half_centers
+from vision.poses import corners, half_centers
 from vision.reading import Face, Half, PointPx, SeenTile
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lab.training.tables import corner_errors
 from vision.arrays import Image, Points
-from vision.geometry.poses import Poses, upright_poses
+from vision.poses import Poses, upright_poses
 
 Bgr = tuple[int, int, int]
 _SHIFT = 4  # fractional bits of coordinates in OpenCV drawing

@@ -11,8 +11,8 @@ from lab.render.looks import CLASSIC
 from lab.render.paint import RenderedPicture
 from lab.training.pips.fit import true_halves
 from lab.training.tables import true_pips, truth_poses
-from vision.geometry.poses import half_centers
 from vision.networks.network import UP
+from vision.poses import half_centers
 
 _SQUARE = ((-0.6, -0.6), (0.6, -0.6), (0.6, 0.6), (-0.6, 0.6))
 _TRIANGLE = ((0.0, -0.7), (0.7, 0.6), (-0.7, 0.6))

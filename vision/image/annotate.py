@@ -104,17 +104,25 @@ class _Pen:
             corners = np.array(tile.corners_px, np.float64)
             for along in np.linspace(0, 1, 8)[1:-1]:
                 self._line(_on_edge(corners, along), _on_edge(corners, -along), SKY, width_px=side_px * 0.025)
-        self._polygon(tile.corners_px, SKY, width_px=side_px * 0.05)
+        points = np.array([self._fixed(corner) for corner in tile.corners_px], np.int32)
+        for paint, width in self._strokes(SKY, side_px * 0.05):
+            # Positional: closed, colour, thickness.
+            cv2.polylines(self.canvas, [points], True, paint, width, cv2.LINE_AA, _SHIFT_BITS)  # noqa: FBT003 - OpenCV
 
     def join(self, a: SeenTile, a_half: int | None, b: SeenTile, b_half: int | None) -> None:
         """Draw a line with a dot at each end between two halves. A half of None means the centre of the tile."""
         ends = (_end(a, a_half), _end(b, b_half))
         side_px = min(_half_px(a), _half_px(b))
         # Shorten the line so that it does not cover the pips.
-        start, stop = _shortened(*ends, trim_px=side_px * 0.36)
+        length_px = math.dist(*ends)
+        part = min(side_px * 0.36 / length_px, 0.4) if length_px > 0 else 0.0
+        start, stop = _between(*ends, part), _between(*ends, 1 - part)
         self._line(start, stop, PURPLE, width_px=side_px * 0.08)
+        rim = 1 << _SHIFT_BITS
+        radius = round(max(side_px * 0.08 * self._scale, 1.5) * rim)
         for point in (start, stop):
-            self._dot(point, PURPLE, radius_px=side_px * 0.08)
+            for paint, reach in ((CASING, radius + rim), (PURPLE, radius)):
+                cv2.circle(self.canvas, self._fixed(point), reach, paint, cv2.FILLED, cv2.LINE_AA, _SHIFT_BITS)
 
     def pips(self, tile: SeenTile, half: Half, room: _Room) -> None:
         """Write the number of pips of a half, or its two most likely numbers if it is uncertain."""
@@ -169,25 +177,6 @@ class _Pen:
     def _line(self, start: PointPx, stop: PointPx, color: Bgr, *, width_px: float) -> None:
         for paint, width in self._strokes(color, width_px):
             cv2.line(self.canvas, self._fixed(start), self._fixed(stop), paint, width, cv2.LINE_AA, _SHIFT_BITS)
-
-    def _polygon(self, corners: tuple[PointPx, ...], color: Bgr, *, width_px: float) -> None:
-        points = np.array([self._fixed(corner) for corner in corners], np.int32)
-        for paint, width in self._strokes(color, width_px):
-            cv2.polylines(
-                self.canvas,
-                [points],
-                isClosed=True,
-                color=paint,
-                thickness=width,
-                lineType=cv2.LINE_AA,
-                shift=_SHIFT_BITS,
-            )
-
-    def _dot(self, center: PointPx, color: Bgr, *, radius_px: float) -> None:
-        radius = round(max(radius_px * self._scale, 1.5) * (1 << _SHIFT_BITS))
-        rim = 1 << _SHIFT_BITS
-        for paint, reach in ((CASING, radius + rim), (color, radius)):
-            cv2.circle(self.canvas, self._fixed(center), reach, paint, cv2.FILLED, cv2.LINE_AA, _SHIFT_BITS)
 
     def _strokes(self, color: Bgr, width_px: float) -> tuple[tuple[Bgr, int], tuple[Bgr, int]]:
         width = max(round(width_px * self._scale), 1)
@@ -277,12 +266,6 @@ def _point(at: NDArray[np.float64]) -> PointPx:
 
 def _between(start: PointPx, stop: PointPx, part: float) -> PointPx:
     return (start[0] + (stop[0] - start[0]) * part, start[1] + (stop[1] - start[1]) * part)
-
-
-def _shortened(start: PointPx, stop: PointPx, *, trim_px: float) -> tuple[PointPx, PointPx]:
-    length_px = math.dist(start, stop)
-    part = min(trim_px / length_px, 0.4) if length_px > 0 else 0.0
-    return _between(start, stop, part), _between(start, stop, 1 - part)
 
 
 def _on_edge(corners: NDArray[np.float64], along: float) -> PointPx:

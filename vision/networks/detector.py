@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Image, Points
-from vision.geometry.poses import Poses, empty_poses, sides_px
-from vision.geometry.selection import suppress_duplicates
 from vision.image.picture import SEARCHED_PX, Level
 from vision.networks.network import load_network
+from vision.poses import Poses, empty_poses, sides_px, suppress_duplicates
 from vision.reading import PointPx
 
 STRIDE_PX = 4
@@ -145,8 +144,9 @@ class Detector:
         level, found = looks[0]
         for done in range(_FINER_LOOKS):
             region = _around_small(found, level, or_all=done == 0)
-            if region is None and done == 0 and focus is not None and _needs_finer_level(focus, level):
-                region = focus
+            if region is None and done == 0 and focus is not None and _is_small(focus, level):
+                is_easy = focus.side_px is not None and focus.side_px >= _EASY_SIDE_PX * level.scale
+                region = None if is_easy else focus
             finer = None if region is None else _finer(levels[0], level, region)
             if finer is None:
                 break
@@ -159,7 +159,10 @@ class Detector:
         left, top, right, bottom = (0, 0, *level.image.shape[1::-1]) if focus is None else _cut(level, focus)
         cells = self._cells(level.image[top:bottom, left:right])
         heat = np.asarray(1 / (1 + np.exp(-cells[[UP_CHANNEL, DOWN_CHANNEL]].max(axis=0))), np.float32)
-        rows, columns = _peaks(heat)
+        # At most 300 local maxima above the minimum confidence, best first.
+        rows, columns = np.nonzero((heat >= cv2.dilate(heat, np.ones((3, 3), np.uint8))) & (heat > _MIN_CONFIDENCE))
+        best = np.argsort(-heat[rows, columns], kind="stable")[:_MAX_PROPOSALS]
+        rows, columns = rows[best], columns[best]
         likely = heat[rows, columns].astype(np.float64)
         place = np.column_stack([columns, rows])
         shapes = cells[FIRST_SHAPE:, rows, columns].T.astype(np.float64)
@@ -233,13 +236,6 @@ def _finer(finest: Level, level: Level, region: Focus) -> Level | None:
     return Level(resized, (full_width / width, full_height / height))
 
 
-def _needs_finer_level(focus: Focus, level: Level) -> bool:
-    """Return True if a focus should be searched at a finer level than this."""
-    if not _is_small(focus, level):
-        return False
-    return focus.side_px is None or focus.side_px < _EASY_SIDE_PX * level.scale
-
-
 def _is_small(focus: Focus, level: Level) -> bool:
     left, top, right, bottom = focus.box_px
     width, height = level.full_size_px
@@ -261,11 +257,3 @@ def _cut(level: Level, focus: Focus) -> tuple[int, int, int, int]:
         int(np.clip(np.ceil(high_x), 1, width)),
         int(np.clip(np.ceil(high_y), 1, height)),
     )
-
-
-def _peaks(heat: NDArray[np.float32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return rows and columns of at most 300 local maxima above the minimum confidence, best first."""
-    around = cv2.dilate(heat, np.ones((3, 3), np.uint8))
-    rows, columns = np.nonzero((heat >= around) & (heat > _MIN_CONFIDENCE))
-    best = np.argsort(-heat[rows, columns], kind="stable")[:_MAX_PROPOSALS]
-    return rows[best], columns[best]

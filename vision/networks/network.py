@@ -1,26 +1,30 @@
-"""Small convolutional networks for proposed tiles and for halves, loaded from ONNX files with checksums.
+"""Small convolutional networks for proposed tiles and for halves, and a classifier of pip features.
 
-Their input are rectified patches, with colours normalised to contrasts with the tile face.
+Networks are loaded from ONNX files with checksums. Their input are rectified patches, with colours normalised to
+contrasts with the tile face. The pip classifier is a small multi-layer perceptron, trained by scikit-learn and
+evaluated by numpy.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from zipfile import BadZipFile
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.arrays import Image, Points
-from vision.errors import ModelError
-from vision.geometry.odds import softmax
-from vision.geometry.poses import Poses, sides_px, swap_halves
+from vision import ModelError
+from vision.arrays import Image, Points, softmax
 from vision.image.picture import Level
+from vision.poses import Poses, sides_px, swap_halves
 
 # Scale of the logarithmic contrast, as differences in Lab. Black against white is 100.
 _SMALL_DIFFERENCE = 6.0
@@ -106,7 +110,11 @@ def sample(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> Image:
     taken = [level.as_taken for level in levels if level.as_taken is not None]
     if len(taken) == len(levels):
         burnt = np.nonzero((patches.max(axis=2) == 255).mean(axis=1) > _BURNT_OUT)[0]
-        patches[burnt] = _kept_below_white(_sampled(taken, levels, chosen[burnt], poses[burnt], basis), patches[burnt])
+        dim = _sampled(taken, levels, chosen[burnt], poses[burnt], basis)
+        # Brighten as far as possible without saturation.
+        brightest = np.quantile(dim.max(axis=2), 1 - _BURNT_OUT, axis=1, method="nearest").astype(np.float32)
+        gains = np.maximum(_BRIGHT_ENOUGH / np.maximum(brightest, 1), 1)
+        patches[burnt] = np.minimum(np.rint(dim * gains[:, None, None]), patches[burnt]).astype(np.uint8)
     return patches
 
 
@@ -125,13 +133,6 @@ def _sampled(
             part = rows[start : start + _MAX_ROWS]
             patches[part] = _remapped(image, level, poses[part], basis)
     return patches
-
-
-def _kept_below_white(taken: Image, brightened: Image) -> Image:
-    """Brighten patches, shape (N, P, 3), as far as possible without saturation, at most to *brightened*."""
-    brightest = np.quantile(taken.max(axis=2), 1 - _BURNT_OUT, axis=1, method="nearest").astype(np.float32)
-    gains = np.maximum(_BRIGHT_ENOUGH / np.maximum(brightest, 1), 1)
-    return np.asarray(np.minimum(np.rint(taken * gains[:, None, None]), brightened), np.uint8)
 
 
 def _remapped(image: Image, level: Level, poses: Poses, basis: NDArray[np.float32]) -> Image:
@@ -159,7 +160,12 @@ def contrasts(patches: Image, grid: PatchGrid) -> NDArray[np.float32]:
     if not len(patches):
         return np.empty((0, 3, grid.rows, grid.columns), np.float32)
     shape = (len(patches), grid.rows, grid.columns)
-    channels = [_signed(difference).reshape(shape) for difference in _from_face(patches, grid)]
+    scale = np.float32(1 / np.log1p(_LARGE_DIFFERENCE / _SMALL_DIFFERENCE))
+    channels = []
+    for difference in _from_face(patches, grid):
+        # A logarithmic scale from 0 to 1. np.log1p would take five times as long.
+        logarithmic = np.log(1 + np.abs(difference) * np.float32(1 / _SMALL_DIFFERENCE)) * scale
+        channels.append(np.copysign(logarithmic, difference).reshape(shape))
     return np.stack(channels, axis=1)
 
 
@@ -174,17 +180,6 @@ def _from_face(patches: Image, grid: PatchGrid) -> tuple[NDArray[np.float32], ..
         face = np.partition(values[:, within].astype(np.int32), len(within) // 2, axis=1)[:, len(within) // 2]
         differences.append(np.subtract(values, face[:, None], dtype=np.float32) * np.float32(scale))
     return tuple(differences)
-
-
-def _signed(difference: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(np.copysign(_logarithmic(np.abs(difference)), difference))
-
-
-def _logarithmic(difference: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Map differences to a logarithmic scale from 0 to 1."""
-    scale = np.float32(1 / np.log1p(_LARGE_DIFFERENCE / _SMALL_DIFFERENCE))
-    # np.log1p would take five times as long.
-    return np.asarray(np.log(1 + difference * np.float32(1 / _SMALL_DIFFERENCE)) * scale)
 
 
 _CHECKSUM = ".sha256"
@@ -298,7 +293,7 @@ def load_pip_features(path: Path | None = None) -> PipFeatures:
 # Classes: no tile, face up, face down.
 NOTHING, UP, DOWN = 0, 1, 2
 CLASSES = 3
-# Outputs: a score per class, then the deltas for `vision.geometry.poses.move`, in tenths of half-axes.
+# Outputs: a score per class, then the deltas for `vision.poses.move`, in tenths of half-axes.
 OUTPUTS = CLASSES + 6
 CORRECTION = 0.1
 
@@ -319,7 +314,7 @@ class Refiner:
 
         Returns:
             Probabilities of the classes no tile, face up and face down, shape (N, 3), and deltas for
-            `vision.geometry.poses.move`, shape (N, 6).
+            `vision.poses.move`, shape (N, 6).
         """
         if not len(poses):
             return np.empty((0, CLASSES)), np.empty((0, 6))
@@ -378,3 +373,107 @@ def load_hard_case_classifier(path: Path | None = None) -> HardCaseClassifier:
         ModelError: If the file is missing, damaged or not a network.
     """
     return HardCaseClassifier(load_network(path, shipped="hard_cases.onnx"))
+
+
+FORMAT = "tallybone-head"
+VERSION = 4
+_SHIPPED = "models/pips.npz"
+# Exceptions that numpy and zipfile raise for damaged files. A flipped bit can also suggest an unknown compression
+# method (NotImplementedError) or encryption (RuntimeError).
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    BadZipFile,
+    zlib.error,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PipClassifier:
+    """A multi-layer perceptron with ReLU activations.
+
+    Attributes:
+        mean, scale: Standardisation of the features, shape (F,).
+        weights: An array of shape (I, O) for each layer.
+        biases: An array of shape (O,) for each layer.
+        sharpness: Inverse softmax temperature, for calibrated probabilities.
+        misread: Share of probability spread evenly over all classes, for errors that do not show in the outputs.
+        notes: Training details: seed, number of images, held-out results.
+    """
+
+    mean: NDArray[np.float32]
+    scale: NDArray[np.float32]
+    weights: tuple[NDArray[np.float32], ...]
+    biases: tuple[NDArray[np.float32], ...]
+    sharpness: float = 1.0
+    misread: float = 0.0
+    notes: dict[str, object] = field(default_factory=dict)
+
+    def outputs(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the outputs of the last layer, shape (N, O), for features of shape (N, F)."""
+        values = (features - self.mean) / self.scale
+        for index, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            if index:
+                values = np.maximum(values, 0)
+            values = values @ weight + bias
+        return np.asarray(values, np.float32)
+
+    def probabilities(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return class probabilities, shape (N, O), for features of shape (N, F)."""
+        return self.chances(self.outputs(features))
+
+    def chances(self, outputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return calibrated class probabilities, shape (N, O), for outputs of the last layer."""
+        values = outputs * self.sharpness
+        values = np.exp(values - values.max(axis=1, keepdims=True, initial=-np.inf))
+        values = values / values.sum(axis=1, keepdims=True)
+        return np.asarray(values * (1 - self.misread) + self.misread / outputs.shape[1], np.float32)
+
+
+def save_pip_classifier(path: Path, classifier: PipClassifier) -> None:
+    """Write a classifier to a compressed npz file with float16 arrays and a JSON header."""
+    parameters = {"layers": len(classifier.weights), "sharpness": classifier.sharpness, "misread": classifier.misread}
+    header = {"format": FORMAT, "version": VERSION, "notes": classifier.notes, "head": parameters}
+    arrays: dict[str, NDArray[np.generic]] = {
+        "mean": classifier.mean.astype(np.float16),
+        "scale": classifier.scale.astype(np.float16),
+    }
+    for index, (weight, bias) in enumerate(zip(classifier.weights, classifier.biases, strict=True)):
+        arrays |= {f"weight{index}": weight.astype(np.float16), f"bias{index}": bias.astype(np.float16)}
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def load_pip_classifier(path: Path | None = None) -> PipClassifier:
+    """Load a classifier from a file, by default the one in the package.
+
+    Raises:
+        ModelError: If the file is missing, damaged, or of another format or version.
+    """
+    source = path if path is not None else resources.files("vision").joinpath(_SHIPPED)
+    try:
+        with source.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            header = json.loads(stored["header"].tobytes())
+            if header.get("format") != FORMAT or header.get("version") != VERSION:
+                actual = f"{header.get('format')} version {header.get('version')}"
+                raise ModelError(f"{source}: expected {FORMAT} version {VERSION}, got {actual}")
+            parameters = header["head"]
+
+            def arrays(key: str, count: int) -> tuple[NDArray[np.float32], ...]:
+                return tuple(np.asarray(stored[f"{key}{index}"], np.float32) for index in range(count))
+
+            mean, scale = (np.asarray(stored[key], np.float32) for key in ("mean", "scale"))
+            weights, biases = (arrays(key, int(parameters["layers"])) for key in ("weight", "bias"))
+            sharpness, misread = parameters["sharpness"], parameters["misread"]
+            return PipClassifier(mean, scale, weights, biases, sharpness, misread, header["notes"])
+    except ModelError:
+        raise
+    except _UNREADABLE as error:
+        raise ModelError(f"{source}: not a readable pip classifier ({error})") from error

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Image, Points
-from vision.geometry.poses import Poses, sides_px, to_image, upright_poses
+from vision.poses import Poses, sides_px, to_image, upright_poses
 
 # Side of a half. It exceeds the input resolution of the network, so that little detail is lost.
 SIDE_PX = 36
@@ -120,7 +120,10 @@ def simulate_view(sheet: TileSheet, rng: np.random.Generator) -> tuple[Image, Po
     blur = side_px * rng.uniform(*(_MUCH_BLUR if rng.random() < _MUCH_BLURRED else _BLUR))
     if blur > 0.2:
         seen = _blurred(seen, blur)
-    seen = _grained(seen, rng)
+    # Noise, either per pixel or in blotches as left by a camera's noise reduction.
+    spread = rng.uniform(*(_MUCH_NOISE if rng.random() < _MUCH_NOISY else _NOISE))
+    grain = np.asarray(rng.normal(0, spread, seen.shape), np.float32)
+    seen = seen + (1.8 * _blurred(grain, 0.8) if rng.random() < 0.5 else grain)
     if is_harsh and rng.random() < _SHARPENED:
         seen = seen + np.float32(rng.uniform(*_SHARPER)) * (seen - _blurred(seen, 1.0))
     taken = np.clip(seen, 0, 255).astype(np.uint8)
@@ -151,13 +154,6 @@ def _harsh_light(rng: np.random.Generator) -> tuple[float, NDArray[np.float64]]:
     warm, green = rng.normal(0, _WARM), rng.normal(0, _GREEN)
     exposure = rng.choice([usual, dark, burnt], p=[0.6, 0.2, 0.2])
     return float(exposure), np.array([-warm, green, warm]) + rng.normal(0, _HARSH_CAST, 3)
-
-
-def _grained(seen: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
-    """Add noise to an image, either per pixel or in blotches as left by a camera's noise reduction."""
-    spread = rng.uniform(*(_MUCH_NOISE if rng.random() < _MUCH_NOISY else _NOISE))
-    grain = np.asarray(rng.normal(0, spread, seen.shape), np.float32)
-    return seen + (1.8 * _blurred(grain, 0.8) if rng.random() < 0.5 else grain)
 
 
 def _blurred(picture: NDArray[np.float32], sigma_px: float) -> NDArray[np.float32]:

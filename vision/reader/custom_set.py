@@ -14,12 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry.odds import softmax
-from vision.geometry.poses import jittered
+from vision.arrays import softmax
 from vision.image.picture import build_pyramid
-from vision.networks.network import FEATURES, PICTURE_FEATURES, PipFeatures
-from vision.networks.pip_classifier import PipClassifier
+from vision.networks.network import FEATURES, PICTURE_FEATURES, PipClassifier, PipFeatures
 from vision.networks.tile_sheet import TileSheet, simulate_view
+from vision.poses import jittered
 
 # Lower limit for probabilities of the built-in classifier, which may exclude the true number on an unknown set.
 _MIN_CHANCE = 1e-6

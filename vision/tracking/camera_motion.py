@@ -137,16 +137,12 @@ def _pairs(known: Sequence[SeenTile], seen: Sequence[SeenTile]) -> Iterator[tupl
     """Yield the half centres of each known tile and of each equal tile in the image, in matching order, (2, 2) each."""
     for tile, other in itertools.product(known, seen):
         if has_same_pips(tile, other):
-            yield from _half_on_half(tile, other)
-
-
-def _half_on_half(tile: SeenTile, other: SeenTile) -> Iterator[tuple[Points, Points]]:
-    start, end = np.array(tile.half_centers_px), np.array(other.half_centers_px)
-    pips = [half.pips for half in tile.halves]
-    if pips == [half.pips for half in other.halves]:
-        yield start, end
-    if pips == [half.pips for half in other.halves[::-1]]:
-        yield start, end[::-1]
+            start, end = np.array(tile.half_centers_px), np.array(other.half_centers_px)
+            pips = [half.pips for half in tile.halves]
+            if pips == [half.pips for half in other.halves]:
+                yield start, end
+            if pips == [half.pips for half in other.halves[::-1]]:
+                yield start, end[::-1]
 
 
 def _similarity(start: Points, end: Points) -> Motion | None:
@@ -332,7 +328,7 @@ class _PicturePair:
             if within.sum() < max(_MIN_PARTS, _MIN_SHARE * len(places)):
                 return None
             agreed = within.ravel() > 0
-            motion = _after(fit * np.array([1.0, 1.0, self.scale]), motion)
+            motion = (fit * np.array([1.0, 1.0, self.scale])) @ np.vstack([motion, [0.0, 0.0, 1.0]])
         likeness = self._likeness(motion, places[agreed])
         return None if likeness < _MIN_LIKENESS else _Fit(motion, int(agreed.sum()), likeness)
 
@@ -343,7 +339,8 @@ class _PicturePair:
         found: list[tuple[float, Motion]] = []
         for degrees in _TURNS_DEG.tolist():
             turn = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), -degrees, 1.0)
-            shift, response = cv2.phaseCorrelate(self._turned(np.asarray(turn, np.float64)), self.now, window)
+            turned = np.asarray(cv2.warpAffine(self.before, turn, (width, height)), np.float32)
+            shift, response = cv2.phaseCorrelate(turned, self.now, window)
             found.append((response, turn + np.array([[0.0, 0.0, shift[0]], [0.0, 0.0, shift[1]]])))
         # Keep local maxima, because rotations next to a likely one respond too.
         peaks = [
@@ -354,9 +351,6 @@ class _PicturePair:
         peaks.sort(key=lambda guess: -guess[0])
         for _, motion in peaks[:_REFINED_GUESSES]:
             yield np.asarray(motion * np.array([1.0, 1.0, self.scale]))
-
-    def _turned(self, motion: Motion) -> Detail:
-        return np.asarray(cv2.warpAffine(self.before, motion, self.before.shape[::-1]), np.float32)
 
     def _shifts(self, motion: Motion, every: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the centres of usable patches, and their residual shifts after a motion, shape (N, 2) each."""
@@ -408,8 +402,3 @@ def _detail(grey: GreyImage, long_px: int) -> Detail:
     logs = cv2.log(cv2.resize(grey, size, interpolation=cv2.INTER_AREA).astype(np.float32) + np.float32(_DARK))
     fine = logs - cv2.GaussianBlur(logs, (0, 0), _GRAIN_PX)
     return np.asarray(np.clip(fine, -_MAX_CONTRAST, _MAX_CONTRAST), np.float32)
-
-
-def _after(first: Motion, then: Motion) -> Motion:
-    """Return the composition of two motions."""
-    return np.asarray(then @ np.vstack([first, [0.0, 0.0, 1.0]]))

@@ -11,20 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import GreyImage, Image, Mask, Motion
-from vision.geometry.poses import Poses, sides_px
-from vision.geometry.selection import overlap_share
 from vision.networks.detector import Focus
+from vision.poses import Poses, overlap_share, sides_px
 from vision.reader.candidates import Filter
 from vision.reader.reader import Reader
 from vision.reading import Join, PointPx, Reading, SeenTile
 from vision.tracking.camera_motion import STRAIGHT_ON, Agreement, Alignment, Anchor, estimate_alignment, find_motion
-from vision.tracking.changes import PictureDifference, PictureSizeError, TablePicture, differences_between
 from vision.tracking.table_view import Change, ChangeKind, TableView, came_and_went, kept, reread
 from vision.tracking.tracks import (
     SAME_PLACE,
+    PictureDifference,
+    PictureSizeError,
+    TablePicture,
     Track,
     carried,
     corner_distance,
+    differences_between,
     in_place_of,
     joins_among,
     looked_at,
@@ -286,7 +288,8 @@ class Perception:
         since_last = differences_between(self._last, picture, left)
         if not is_found or since_last.mask.mean() > _NOT_THE_TABLE:
             return replace(self._view(()), lost=_LOST, is_settled=False)
-        if self._misses_tiles(since_last, unseen):
+        poses = poses_of(tuple(track.tile for track in self._tracks))
+        if unseen.any() and (since_last.halves_within(unseen, poses) > _OUT_OF_SIGHT).any():
             return replace(self._view(()), lost=_TOO_FAR, is_settled=False)
         focus = self._focus(since_last)
         full_reading = self._reader.read(image, self._plausible(picture, unseen, left), focus)
@@ -372,11 +375,6 @@ class Perception:
             return not self._has_detail, None
         self._aim = Alignment.of(motion)
         return True, None
-
-    def _misses_tiles(self, change: PictureDifference, unseen: NDArray[np.bool_]) -> bool:
-        """Return True if more than half of either half of a known tile is outside the image."""
-        poses = poses_of(tuple(track.tile for track in self._tracks))
-        return bool(unseen.any()) and bool((change.halves_within(unseen, poses) > _OUT_OF_SIGHT).any())
 
     def _focus(self, change: PictureDifference) -> Focus | None:
         """Return the region that changed, with the size of tiles, or None if nothing changed."""

@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision import VisionError
 from vision.arrays import FloatImage, GreyImage, Image, Motion
-from vision.errors import VisionError
 
 Cells = NDArray[np.bool_]
 
@@ -142,13 +142,15 @@ class SettleGate:
             self._still = self._still + share * (now - self._still)
             self._settle(self._still, t_ns)
         self._t_ns = t_ns
+        total = sum(self._crossed.values())
+        ranked = sorted(self._crossed.items(), key=lambda item: -item[1])
         return Stillness(
             not self._is_moving,
             self._still_since_ns,
             self._moved_since_ns,
             self._moved,
             self._covered,
-            _origins(self._crossed),
+            tuple(EntrySide(side, count / total) for side, count in ranked if count),
             points,
         )
 
@@ -275,12 +277,6 @@ def _crossings(covered: Cells, moved: Cells) -> dict[Side, int]:
     moving = is_moving[labels]
     inward = {Side.TOP: moving, Side.RIGHT: moving.T[::-1], Side.BOTTOM: moving[::-1], Side.LEFT: moving.T}
     return {side: int((np.cumprod(cells, axis=0).sum(axis=0) ** 2).sum()) for side, cells in inward.items()}
-
-
-def _origins(crossed: dict[Side, int]) -> tuple[EntrySide, ...]:
-    total = sum(crossed.values())
-    ranked = sorted(crossed.items(), key=lambda item: -item[1])
-    return tuple(EntrySide(side, count / total) for side, count in ranked if count)
 
 
 def _no_cells() -> Cells:

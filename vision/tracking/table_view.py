@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from vision.reading import Face, Join, SeenTile
+from vision.reading import Join, SeenTile
 from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
 from vision.tracking.settle import EntrySide
 from vision.tracking.tracks import (
@@ -94,11 +94,6 @@ class TableView:
     def shown_unsure(self) -> tuple[SeenTile, ...]:
         """Unreadable objects in the coordinates of the current image."""
         return self.unsure if self.aim.is_straight else tuple(moved_tile(tile, self.aim.motion) for tile in self.unsure)
-
-    @property
-    def face_down_count(self) -> int:
-        """Number of face-down tiles, such as the boneyard."""
-        return sum(tile.face is Face.DOWN for tile in self.tiles)
 
 
 # Maximum distance, in sides of a half, at which an equal tile counts as moved instead of removed and placed.

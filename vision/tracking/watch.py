@@ -179,7 +179,11 @@ class Watch:
         view = self._read_if_due(frame, stillness) if stillness.is_settled else None
         if view is not None:
             self._follow_camera(view)
-            view = self._dated(self._without_hand(view) if stillness.is_covered else view)
+            if stillness.is_covered:  # New unreadable objects may be the hand that rests over the table.
+                known = self._view.unsure
+                unsure = tuple(tile for tile in view.unsure if in_place_of(tile, known) is not None)
+                view = replace(view, unsure=unsure)
+            view = self._dated(view)
             self._view, self._looked_ns = replace(view, changes=()), frame.t_ns
         elif not stillness.is_settled:
             self._came_from = None
@@ -208,11 +212,6 @@ class Watch:
         if self._reader.is_unconfirmed:
             return self._reader.feed(frame.image)
         return self._reader.look_again(frame.image) if self._reader.is_unsure else None
-
-    def _without_hand(self, view: TableView) -> TableView:
-        """Drop new unreadable objects from a view, because they may be the hand that rests over the table."""
-        known = self._view.unsure
-        return replace(view, unsure=tuple(tile for tile in view.unsure if in_place_of(tile, known) is not None))
 
     def _dated(self, view: TableView) -> TableView:
         """Return a view with the time at which each placed tile appeared."""

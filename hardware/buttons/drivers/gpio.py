@@ -10,11 +10,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from hardware.buttons import panel
-from hardware.buttons.driver import ButtonsDriver, Tap
-from hardware.clock import Clock
-from hardware.config.part import Pin, PinNames, Pins
-from hardware.libraries.pin_factory import OpenPins, close_devices, pin_errors
-from hardware.part_state import PartState
+from hardware.buttons.drivers import ButtonsDriver, Tap
+from hardware.libraries import OpenPins, close_devices, pin_errors
+from hardware.part import Clock, PartState, Pin, PinNames, Pins
 
 
 class GpioButtons:
@@ -35,7 +33,7 @@ class GpioButtons:
 
         Args:
             pins: BCM number of each button, by name.
-            factory: gpiozero pin factory (`hardware.libraries.pin_factory`), never gpiozero's default.
+            factory: gpiozero pin factory (`hardware.libraries`), never gpiozero's default.
             timing: Thresholds for detecting presses.
             clock: Monotonic clock in nanoseconds.
             tap: Called with every sample.
@@ -49,6 +47,7 @@ class GpioButtons:
             raise panel.ButtonError(f"each button needs a pin of its own, but got {dict(pins)}")
         self._timing, self._clock, self._tap = timing or panel.PressTiming(), clock, tap
         self._factory = factory
+        self.names = tuple(pins)
         self._edges: deque[tuple[str, panel.PinSample]] = deque()
         self._states = dict.fromkeys(pins, panel.Debouncing())
         self._devices: dict[str, Any] = {}
@@ -63,11 +62,6 @@ class GpioButtons:
             self._devices[name] = device
             self._listen(name, device)
         self._poll()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the buttons."""
-        return tuple(self._states)
 
     def read(self) -> tuple[panel.ButtonPress, ...]:
         """Return the presses since the last call, in order of time."""

@@ -1,24 +1,22 @@
-"""Nextion HMI display. docs/reference/nextion.md explains how to build its page."""
+"""Nextion HMI display. docs/reference/nextion.md explains how to build its page, which shows four players at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
-from hardware.display.display import DisplayError
-from hardware.display.driver import SerialDisplay
-from hardware.display.encoder import (
+from hardware.display.display import BytePort, DisplayError, serial_port
+from hardware.display.drivers import SerialDisplay
+from hardware.display.page import (
     NEXTION_CHARACTERS,
     Burst,
     DisplayLook,
+    DisplayPage,
     WireTiming,
     points_text,
     provisional_mark,
     reduce_text,
 )
-from hardware.display.link import BytePort, serial_port
-from hardware.display.page import DisplayPage
 
 # Components of the page of docs/reference/nextion.md, and their lengths in characters.
 PLAYERS = 4
@@ -43,25 +41,15 @@ _MS_PER_S = 1000
 _STARTED, _READY, _OVERFLOW = b"\x00\x00\x00" + _END, b"\x88" + _END, b"\x24" + _END
 
 
-@dataclass(frozen=True, slots=True)
-class Nextion:
-    """Encoder for a Nextion with the page of docs/reference/nextion.md. Shows four players at a time, in turn.
+class NextionDriver(SerialDisplay):
+    """A Nextion HMI with the page of docs/reference/nextion.md."""
 
-    Attributes:
-        baud: Bits per second set by the page. 9600 by default.
-    """
-
-    baud: int = 9600
+    driver: Literal["nextion"]
 
     @property
     def wire(self) -> WireTiming:
         """Speed at which the display can receive data."""
         return WireTiming(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
-
-    @property
-    def setup(self) -> tuple[Burst, ...]:
-        """Empty: there are no persistent settings."""
-        return ()
 
     def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
         """Return the texts of `FIELDS`."""
@@ -86,6 +74,14 @@ class Nextion:
     def is_lost(self, heard: bytes) -> bool:
         """Return True if the display has just started, or reports a buffer overflow."""
         return any(reply in heard for reply in (_STARTED, _READY, _OVERFLOW))
+
+    def doubt(self, wait: Callable[[float], object]) -> str:
+        """Return a message if no Nextion answers at the configured baud rate. "" if one does, or the port fails."""
+        try:
+            problem = nextion_problem(lambda baud: serial_port(self.url, baud)(), self.baud, wait)
+        except (OSError, DisplayError):
+            return ""  # Reported when the display is opened for its test.
+        return f"{self.url}: {problem}" if problem else ""
 
 
 def _set_text(name: str, text: str) -> Burst:
@@ -122,22 +118,3 @@ def _answers(port: BytePort, baud: int, wait: Callable[[float], object]) -> bool
         return _CONNECT_REPLY in port.read()
     finally:
         port.close()
-
-
-class NextionDriver(SerialDisplay):
-    """A Nextion HMI with the page of docs/reference/nextion.md."""
-
-    driver: Literal["nextion"]
-
-    @property
-    def encoder(self) -> Nextion:
-        """The encoder of the display."""
-        return Nextion(self.baud)
-
-    def doubt(self, wait: Callable[[float], object]) -> str:
-        """Return a message if no Nextion answers at the configured baud rate. "" if one does, or the port fails."""
-        try:
-            problem = nextion_problem(lambda baud: serial_port(self.url, baud)(), self.baud, wait)
-        except (OSError, DisplayError):
-            return ""  # Reported when the display is opened for its test.
-        return f"{self.url}: {problem}" if problem else ""

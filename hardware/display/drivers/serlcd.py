@@ -6,16 +6,13 @@ A lost byte must be harmless. After `|` the firmware treats many ordinary charac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hardware.colour import Rgb
-from hardware.config.part import Lax
-from hardware.display.driver import SerialDisplay
-from hardware.display.encoder import LCD_CHARACTERS, Burst, DisplayLook, WireTiming, screen_at
-from hardware.display.page import DisplayPage
+from hardware.display.drivers import SerialDisplay
+from hardware.display.page import LCD_CHARACTERS, Burst, DisplayLook, DisplayPage, WireTiming, screen_at
+from hardware.part import Lax
 
 _COMMAND, _SETTING, _SET_CURSOR, _SET_RGB = 0xFE, 0x7C, 0x80, 0x2B
 _ROW_ADDRESS = (0x00, 0x40, 0x14, 0x54)
@@ -29,70 +26,6 @@ _STORES_NS = 30_000_000
 _RESETS_BAUD = 0x12
 # Completes a pending FE command. Anything that it prints is overwritten.
 _RESYNC = bytes((_COMMAND, _SET_CURSOR, 0x20))
-
-
-@dataclass(frozen=True, slots=True)
-class SerLcd:
-    """Encoder for a SerLCD.
-
-    Attributes:
-        columns: 16 or 20.
-        rows: 2 or 4.
-        baud: Configured bits per second. 9600 by default.
-        backlight: Backlight colour, which the display stores in EEPROM. None leaves it unchanged.
-    """
-
-    columns: int = 16
-    rows: int = 2
-    baud: int = 9600
-    backlight: Rgb | None = None
-
-    def __post_init__(self) -> None:
-        if (self.columns, self.rows) not in ((16, 2), (20, 4)):
-            raise ValueError(f"a SerLCD has 16x2 or 20x4 characters, but got {self.columns}x{self.rows}")
-
-    @property
-    def wire(self) -> WireTiming:
-        """Speed at which the display can receive data."""
-        return WireTiming(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
-
-    @property
-    def setup(self) -> tuple[Burst, ...]:
-        """Command to set the backlight colour, which the display stores in EEPROM."""
-        if self.backlight is None:
-            return ()
-        levels = (self.backlight.red, self.backlight.green, self.backlight.blue)
-        safe = (level + (level == _RESETS_BAUD) for level in levels)
-        return (Burst(bytes((_SETTING, _SET_RGB, *safe)), _STORES_NS),)
-
-    def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
-        """Return the rows."""
-        return screen_at(page, self.columns, self.rows, t_ns, LCD_CHARACTERS)
-
-    def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
-        """Return the changed parts of rows, or a resync and all rows."""
-        if before is None:
-            rows = (Burst(_cursor(row, 0) + text.encode("ascii")) for row, text in enumerate(look))
-            return (Burst(_RESYNC), *rows)
-        return tuple(
-            Burst(_changed(row, new, old))
-            for row, (new, old) in enumerate(zip(look, before, strict=True))
-            if new != old
-        )
-
-    def is_lost(self, heard: bytes) -> bool:
-        """Return False: the display never replies."""
-        return False
-
-
-def _cursor(row: int, column: int) -> bytes:
-    return bytes((_COMMAND, _SET_CURSOR | (_ROW_ADDRESS[row] + column)))
-
-
-def _changed(row: int, new: str, old: str) -> bytes:
-    """Return a cursor command, and the text from the first to the last changed character of a row."""
-    changed = [column for column, (a, b) in enumerate(zip(new, old, strict=True)) if a != b]
-    return _cursor(row, changed[0]) + new[changed[0] : changed[-1] + 1].encode("ascii")
 
 
 Shades = Annotated[
@@ -109,7 +42,36 @@ class SerLcdDriver(SerialDisplay):
     backlight: Annotated[Shades | None, Field(description="default: unchanged")] = None
 
     @property
-    def encoder(self) -> SerLcd:
-        """The encoder of the display."""
+    def wire(self) -> WireTiming:
+        """Speed at which the display can receive data."""
+        return WireTiming(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
+
+    @property
+    def setup(self) -> tuple[Burst, ...]:
+        """Command to set the backlight colour, which the display stores in EEPROM."""
+        if self.backlight is None:
+            return ()
+        safe = (level + (level == _RESETS_BAUD) for level in self.backlight)
+        return (Burst(bytes((_SETTING, _SET_RGB, *safe)), _STORES_NS),)
+
+    def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
+        """Return the rows."""
         columns, rows = (16, 2) if self.driver == "serlcd-16x2" else (20, 4)
-        return SerLcd(columns, rows, self.baud, None if self.backlight is None else Rgb(*self.backlight))
+        return screen_at(page, columns, rows, t_ns, LCD_CHARACTERS)
+
+    def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
+        """Return the changed parts of rows, or a resync and all rows."""
+        if before is None:
+            rows = (Burst(_cursor(row, 0) + text.encode("ascii")) for row, text in enumerate(look))
+            return (Burst(_RESYNC), *rows)
+        bursts = []
+        for row, (new, old) in enumerate(zip(look, before, strict=True)):
+            changed = [column for column, (a, b) in enumerate(zip(new, old, strict=True)) if a != b]
+            if changed:
+                text = new[changed[0] : changed[-1] + 1]
+                bursts.append(Burst(_cursor(row, changed[0]) + text.encode("ascii")))
+        return tuple(bursts)
+
+
+def _cursor(row: int, column: int) -> bytes:
+    return bytes((_COMMAND, _SET_CURSOR | (_ROW_ADDRESS[row] + column)))

@@ -13,17 +13,12 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from hardware.clock import Clock
-from hardware.config.part import Lax, NeededLibrary, NonEmpty, PinNames
 from hardware.knock.detector import KnockDetector
-from hardware.knock.driver import KnockDriver
-from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
-from hardware.knock.onsets import RATE_HZ
-from hardware.knock.sensor import SensorDevice
+from hardware.knock.drivers import KnockDriver
+from hardware.knock.sensor import NS_PER_S, RATE_HZ, ClassifiedSound, SensorDevice, SoundBlock
 from hardware.knock.signal_quality import FAULT_ADVICE, SignalFault, SignalMonitor
-from hardware.libraries.installing import install_command
-from hardware.libraries.pin_factory import OpenPins
-from hardware.part_state import PartState
+from hardware.libraries import OpenPins, install_command
+from hardware.part import Clock, Lax, NeededLibrary, NonEmpty, PartState, PinNames
 
 _WINDOW_NS = 10 * NS_PER_S
 # Minimum time over which losses are measured. Blocks arrive up to 0.2 s late (the latency of the microphone), an error
@@ -75,7 +70,7 @@ _MIN_JUDGED_S = 10.0
 _sounddevice = partial(import_module, "sounddevice")
 
 
-class MicrophoneKnockSensor:
+class MicrophoneKnockSensor(SensorDevice):
     """Detects knocks with a microphone. The detector runs in the thread that calls `read`.
 
     Args:
@@ -93,15 +88,9 @@ class MicrophoneKnockSensor:
         detector: KnockDetector | None = None,
         library: Callable[[], Any] = _sounddevice,
     ) -> None:
-        self._clock, self._device_name = clock, device
-        self._detector = detector or KnockDetector()
         needed = f"{install_command('pi')}, and sudo apt install libportaudio2"
-        self._device = SensorDevice(
-            "microphone",
-            clock=clock,
-            library=library,
-            comes_with=needed,
-        )
+        super().__init__("microphone", clock=clock, library=library, comes_with=needed)
+        self._device_name, self._detector = device, detector or KnockDetector()
         self._blocks: deque[SoundBlock] = deque()
         self._arrivals = Arrivals(RATE_HZ)
         self._monitor = SignalMonitor(_JUDGED_S)
@@ -120,53 +109,45 @@ class MicrophoneKnockSensor:
             )
         else:
             warning = None if self._fault is None else FAULT_ADVICE[self._fault]
-        return replace(self._device.state, warning=warning)
+        return replace(super().state, warning=warning)
 
     def start(self) -> None:
         """Start listening."""
-        self._device.start()
+        super().start()
         self._open()
 
     def read(self) -> tuple[ClassifiedSound, ...]:
         """Return the sounds since the last call. Reopens a microphone that was unplugged, with increasing delays."""
-        self._device.require_open()
+        self.require_open()
         sounds: list[ClassifiedSound] = []
         # Only those that are there now: on a busy machine, the next one may arrive before this one is done.
         for _ in range(len(self._blocks)):
             block = self._blocks.popleft()
             self._monitor.feed(block)
             sounds += self._detector.feed(block)
-        self._judge_signal()
-        self._check_stream()
+        now_ns = self._clock()
+        if now_ns - self._judged_ns >= _JUDGED_NS:
+            self._judged_ns = now_ns
+            quality = self._monitor.measure()
+            is_long = quality is not None and quality.duration_s >= _MIN_JUDGED_S
+            faults = quality.faults(min_events=_MIN_EVENTS) if quality is not None and is_long else ()
+            self._fault = next((fault for fault in faults if fault in _WARNED), None)
+        if self._stream is not None and (not self._stream.active or now_ns - self._last_ns > _SILENT_NS):
+            self._fail("the microphone sends no sound: check that it is plugged in")
+        if self._stream is None and self.is_due():
+            self._open()
         return tuple(sounds)
 
     def close(self) -> None:
         """Stop and release the microphone."""
-        if self._device.end():
+        if self.end():
             self._shut()
 
-    def _judge_signal(self) -> None:
-        now_ns = self._clock()
-        if now_ns - self._judged_ns < _JUDGED_NS:
-            return
-        self._judged_ns = now_ns
-        quality = self._monitor.measure()
-        is_long = quality is not None and quality.duration_s >= _MIN_JUDGED_S
-        faults = quality.faults(min_events=_MIN_EVENTS) if quality is not None and is_long else ()
-        self._fault = next((fault for fault in faults if fault in _WARNED), None)
-
-    def _check_stream(self) -> None:
-        now_ns = self._clock()
-        if self._stream is not None and (not self._stream.active or now_ns - self._last_ns > _SILENT_NS):
-            self._fail("the microphone sends no sound: check that it is plugged in")
-        if self._stream is None and self._device.is_due():
-            self._open()
-
     def _open(self) -> None:
-        library = self._device.library
+        library = self.library
         self._arrivals, self._monitor, self._fault = Arrivals(RATE_HZ), SignalMonitor(_JUDGED_S), None
         try:
-            if self._device.problem is not None:
+            if self.problem is not None:
                 # PortAudio lists devices only when it is initialised, so a new device requires a restart.
                 library._terminate()
                 library._initialize()
@@ -185,16 +166,16 @@ class MicrophoneKnockSensor:
             self._fail(f"the microphone cannot be opened: {error}")
             return
         self._last_ns = self._clock()
-        self._device.worked()
+        self.worked()
 
     def _queue_block(self, samples: Any, frames: int, times: Any, status: Any) -> None:
         """Queue a block. Does nothing else, because it runs in PortAudio's thread."""
         now_ns = self._clock()
         self._last_ns = now_ns
         if status.input_overflow:
-            self._device.lost += 1
+            self.lost += 1
         if len(self._blocks) >= _MAX_WAITING:
-            self._device.lost += 1
+            self.lost += 1
             self._arrivals.feed(now_ns, 0)
             return
         self._arrivals.feed(now_ns, frames)
@@ -205,7 +186,7 @@ class MicrophoneKnockSensor:
 
     def _fail(self, problem: str) -> None:
         self._shut()
-        self._device.failed(problem)
+        self.failed(problem)
 
     def _shut(self) -> None:
         stream, self._stream = self._stream, None
@@ -213,8 +194,8 @@ class MicrophoneKnockSensor:
             return
         try:
             stream.close()
-        except (self._device.library.PortAudioError, OSError) as error:  # the device may be unplugged
-            self._device.problem = str(error)
+        except (self.library.PortAudioError, OSError) as error:  # the device may be unplugged
+            self.problem = str(error)
 
 
 class MicrophoneWire(StrEnum):

@@ -14,17 +14,13 @@ from functools import partial
 from importlib import import_module
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from hardware.clock import Clock
-from hardware.config.part import Lax, Pin, PinNames, Pins, SeatIndex, SpiChip, SpiPort
 from hardware.knock.detector import KnockDetector
-from hardware.knock.driver import PiezoDriver
-from hardware.knock.heard import ClassifiedSound
-from hardware.knock.sensor import KnockSensorError, SensorDevice
-from hardware.libraries.installing import install_command
-from hardware.libraries.pin_factory import OpenPins, close_devices, is_connected, pin_errors
-from hardware.part_state import PartState
+from hardware.knock.drivers import KnockDriver
+from hardware.knock.sensor import ClassifiedSound, KnockSensorError, SensorDevice
+from hardware.libraries import OpenPins, close_devices, install_command, is_connected, pin_errors
+from hardware.part import Clock, Lax, Pin, PinNames, Pins, SeatIndex, SpiChip, SpiPort
 
 # Time after a knock during which hits are ignored. A table vibrates for 100 ms.
 REFRACTORY_NS = 120_000_000
@@ -34,7 +30,10 @@ CONFIDENCE = 0.5
 # Time after which every piezo has reported a hit. The wave takes up to 5 ms, and a peak is measured within 10 ms.
 GATHERS_NS = 25_000_000
 # The seat is ambiguous if another piezo felt the knock within 3 dB and 0.5 ms. The wave travels 20 cm in 0.5 ms.
-_LOUDER, _SOONER_NS = 1.4, 500_000
+_LOUDER = 1.4
+_SOONER_NS = 500_000
+# Minimum rise of a hit above the resting level, as a share of the full scale.
+_MIN_SHARE = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +84,15 @@ class HitMerger:
         is_next = self._last_ns is not None and begin_ns - self._last_ns <= _DOUBLE_NS
         self._in_row = self._in_row + 1 if is_next else 1
         self._last_ns = begin_ns
-        strength = max(hit.strength for hit in hits)
-        return ClassifiedSound(begin_ns, self._seat_of(hits), strength, CONFIDENCE, in_row=self._in_row)
-
-    def _seat_of(self, hits: Sequence[Hit]) -> int | None:
-        """Return the seat of the strongest hit. None if another piezo felt a similar hit."""
         first, *others = sorted(hits, key=lambda hit: (-hit.strength, hit.t_ns))
-        for other in others:
-            is_similar = first.strength < _LOUDER * other.strength and other.t_ns - first.t_ns < _SOONER_NS
-            if is_similar and other.piezo != first.piezo:
-                return None
-        return self._seats[first.piezo]
+        is_ambiguous = any(
+            other.piezo != first.piezo
+            and first.strength < _LOUDER * other.strength
+            and other.t_ns - first.t_ns < _SOONER_NS
+            for other in others
+        )
+        seat = None if is_ambiguous else self._seats[first.piezo]
+        return ClassifiedSound(begin_ns, seat, first.strength, CONFIDENCE, in_row=self._in_row)
 
 
 class PeakFinder:
@@ -104,11 +101,10 @@ class PeakFinder:
     Args:
         full_level: Full-scale level of the converter, such as 1023.
         piezo: Index of the piezo, from 0.
-        min_share: Minimum rise of a hit above the resting level, as a share of the full scale.
     """
 
-    def __init__(self, *, full_level: int, piezo: int = 0, min_share: float = 0.03) -> None:
-        self._full_level, self._piezo, self._min = full_level, piezo, min_share * full_level
+    def __init__(self, *, full_level: int, piezo: int = 0) -> None:
+        self._full_level, self._piezo, self._min = full_level, piezo, _MIN_SHARE * full_level
         self._rest: float | None = None
         self._hit_ns: int | None = None
         self._highest = 0
@@ -121,7 +117,11 @@ class PeakFinder:
             self._rest = float(level)
         if self._hit_ns is not None:
             self._highest = max(self._highest, level)
-            return self._ended(t_ns)
+            begin_ns = self._hit_ns
+            if t_ns - begin_ns < 10_000_000:
+                return None
+            self._hit_ns, self._holds = None, float(self._highest)
+            return Hit(begin_ns, self._piezo, min(1.0, self._highest / self._full_level))
         self._holds = max(float(self._rest), min(self._holds, float(level)))
         if level > self._holds + self._min and level > 1.3 * self._holds:
             self._hit_ns, self._highest = t_ns, level
@@ -129,19 +129,12 @@ class PeakFinder:
             self._rest += (min(level, self._rest + self._min) - self._rest) / 64
         return None
 
-    def _ended(self, t_ns: int) -> Hit | None:
-        begin_ns = self._hit_ns
-        if begin_ns is None or t_ns - begin_ns < 10_000_000:
-            return None
-        self._hit_ns, self._holds = None, float(self._highest)
-        return Hit(begin_ns, self._piezo, min(1.0, self._highest / self._full_level))
-
 
 _MAX_HITS = 256
 _gpiozero = partial(import_module, "gpiozero")
 
 
-class PinKnockSensor:
+class PinKnockSensor(SensorDevice):
     """Detects knocks with pins that go high when their piezo is hit.
 
     Args:
@@ -161,21 +154,16 @@ class PinKnockSensor:
         seats: Sequence[int | None] | None = None,
         library: Callable[[], Any] = _gpiozero,
     ) -> None:
-        self._pins, self._clock, self._factory = tuple(pins), clock, pin_factory
-        name = f"piezo on pin {', '.join(map(str, self._pins))}"
-        self._device = SensorDevice(name, clock=clock, library=library, comes_with=install_command("pi"))
+        name = f"piezo on pin {', '.join(map(str, pins))}"
+        super().__init__(name, clock=clock, library=library, comes_with=install_command("pi"))
+        self._pins, self._factory = tuple(pins), pin_factory
         self._merger = HitMerger([None] * len(self._pins) if seats is None else seats)
         self._hits: deque[Hit] = deque()
         self._inputs: list[Any] = []
 
-    @property
-    def state(self) -> PartState:
-        """State of the sensor, with a problem if a pin could not be opened."""
-        return self._device.state
-
     def start(self) -> None:
         """Start watching the pins."""
-        self._device.start()
+        super().start()
         self._open()
 
     def read(self) -> tuple[ClassifiedSound, ...]:
@@ -185,34 +173,34 @@ class PinKnockSensor:
             KnockError: If the sensor is not started, or is closed.
             KnockSensorError: If the GPIO chip has disappeared. A new sensor with a new pin factory is required.
         """
-        self._device.require_open()
+        self.require_open()
         if not is_connected(self._factory):  # Otherwise unnoticed: edges would simply cease.
             raise KnockSensorError("the GPIO chip has disappeared")
-        knocks: list[ClassifiedSound | None] = []
         now_ns = self._clock()
+        knocks: list[ClassifiedSound | None] = []
         while self._hits:
             knocks.append(self._merger.feed(self._hits.popleft()))
         knocks.append(self._merger.until(now_ns))
-        if not self._inputs and self._device.is_due():
+        if not self._inputs and self.is_due():
             self._open()
         return tuple(knock for knock in knocks if knock is not None)
 
     def close(self) -> None:
         """Release the pins."""
-        if self._device.end():
+        if self.end():
             self._close_pins()
 
     def _open(self) -> None:
         for number, pin in enumerate(self._pins):
             try:
-                device = self._device.library.DigitalInputDevice(pin, pull_up=False, pin_factory=self._factory)
+                device = self.library.DigitalInputDevice(pin, pull_up=False, pin_factory=self._factory)
             except pin_errors() as error:
                 self._close_pins()
-                self._device.failed(f"pin {pin} cannot be used: {error}")
+                self.failed(f"pin {pin} cannot be used: {error}")
                 return
             self._inputs.append(device)
             device.when_activated = partial(self._queue_hit, number)
-        self._device.worked()
+        self.worked()
 
     def _close_pins(self) -> None:
         close_devices(self._inputs, self._factory)
@@ -221,10 +209,26 @@ class PinKnockSensor:
     def _queue_hit(self, number: int) -> None:
         """Queue a hit. Does nothing else, because it runs in gpiozero's thread."""
         if len(self._hits) >= _MAX_HITS:
-            self._device.lost += 1
+            self.lost += 1
             return
         # The strength is unknown: a comparator only signals that its threshold was exceeded.
         self._hits.append(Hit(self._clock(), number))
+
+
+class PiezoDriver(KnockDriver):
+    """Piezos: a single one, or one for each seat."""
+
+    @field_validator("pin", "channel", "seat", check_fields=False)
+    @classmethod
+    def _one_or_several(cls, value: int | None, info: ValidationInfo) -> int | None:
+        several = "pins" if info.data["driver"] == "piezo-pin" else "channels"
+        if several not in info.data:
+            return value  # reported already
+        if value is not None and info.data[several] is not None:
+            raise ValueError(f"is also given by {several}, one for each seat")
+        if value is None and info.data[several] is None and info.field_name == "pin":
+            raise ValueError("is required")
+        return value
 
 
 class PiezoPinSettings(PiezoDriver):
@@ -276,7 +280,7 @@ def parse_level(reply: list[int]) -> int:
     return (reply[1] & 3) << 8 | reply[2]
 
 
-class SpiKnockSensor:
+class SpiKnockSensor(SensorDevice):
     """Polls channels of an MCP3008 in its own thread.
 
     Args:
@@ -300,28 +304,23 @@ class SpiKnockSensor:
         for channel in channels:
             if not 0 <= channel <= 7:
                 raise ValueError(f"channel must be 0 to 7, but got {channel}")
-        self._channels, self._clock, self._bus, self._chip = tuple(channels), clock, bus, chip
-        self._device = SensorDevice("piezo on SPI", clock=clock, library=library, comes_with=_COMES_WITH)
+        super().__init__("piezo on SPI", clock=clock, library=library, comes_with=_COMES_WITH)
+        self._channels, self._bus, self._chip = tuple(channels), bus, chip
         self._peaks = [PeakFinder(full_level=FULL_LEVEL, piezo=number) for number in range(len(self._channels))]
         self._merger = HitMerger([None] * len(self._channels) if seats is None else seats)
         self._levels: deque[tuple[int, tuple[int, ...]]] = deque()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    @property
-    def state(self) -> PartState:
-        """State of the sensor, with the number of dropped readings."""
-        return self._device.state
-
     def start(self) -> None:
         """Start polling."""
-        self._device.start()
+        super().start()
         self._thread = threading.Thread(target=self._run, name="knock-spi", daemon=True)
         self._thread.start()
 
     def read(self) -> tuple[ClassifiedSound, ...]:
         """Return the knocks since the last call."""
-        self._device.require_open()
+        self.require_open()
         knocks: list[ClassifiedSound | None] = []
         while self._levels:
             t_ns, levels = self._levels.popleft()
@@ -333,39 +332,36 @@ class SpiKnockSensor:
 
     def close(self) -> None:
         """Stop polling and release the bus."""
-        if self._device.end() and self._thread is not None:
+        if self.end() and self._thread is not None:
             self._stop.set()
             self._thread.join()
 
     def _run(self) -> None:
         """Poll until the sensor is closed. After an error, reopen the bus with increasing delays."""
         while not self._stop.is_set():
-            if self._device.is_due():
+            if self.is_due():
                 try:
                     self._poll()
                 except OSError as error:
                     reason = error.strerror or error
-                    self._device.failed(f"SPI {self._bus}.{self._chip} cannot be read: {reason}")
+                    self.failed(f"SPI {self._bus}.{self._chip} cannot be read: {reason}")
             self._stop.wait(0.05)
 
     def _poll(self) -> None:
-        spi = self._device.library.SpiDev()
+        spi = self.library.SpiDev()
         try:
             spi.open(self._bus, self._chip)
             spi.max_speed_hz = _CLOCK_HZ
             while not self._stop.wait(_EVERY_S):
                 # All levels share a timestamp: the seat is determined by the strength of the hits.
                 levels = tuple(parse_level(spi.xfer2(read_command(channel))) for channel in self._channels)
-                self._queue(self._clock(), levels)
-                self._device.worked()
+                if len(self._levels) >= _MAX_LEVELS:
+                    self._levels.popleft()
+                    self.lost += 1
+                self._levels.append((self._clock(), levels))
+                self.worked()
         finally:
             spi.close()
-
-    def _queue(self, t_ns: int, levels: tuple[int, ...]) -> None:
-        if len(self._levels) >= _MAX_LEVELS:
-            self._levels.popleft()
-            self._device.lost += 1
-        self._levels.append((t_ns, levels))
 
 
 Channel = Annotated[int, Field(ge=0, le=7)]

@@ -8,11 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from hardware.colour import Rgb
-from hardware.config.part import Lax, Pin, PinNames, Pins
-from hardware.leds.driver import LedsDriver, LedsRole, Shows
+from hardware.leds.drivers import LedsDriver, LedsRole, Shows
 from hardware.leds.lamps import LedError
-from hardware.libraries.pin_factory import OpenPins, close_devices, is_connected, pin_errors
+from hardware.libraries import OpenPins, close_devices, is_connected, pin_errors
+from hardware.part import Lax, Pin, PinNames, Pins, Rgb
 
 # A single-colour LED is on from this brightness. It is off for dim colours, to blink where an RGB LED breathes.
 _ON_FROM = 45
@@ -25,24 +24,20 @@ class _PinLeds:
     def __init__(self, makers: Sequence[Callable[[], Any]], factory: Any) -> None:
         """Create the LEDs with *makers*. If one fails, all are closed.
 
-        *factory* is their pin factory (`hardware.libraries.pin_factory`), never gpiozero's default.
+        *factory* is their pin factory (`hardware.libraries`), never gpiozero's default.
 
         Raises:
             LedError: If a pin is in use or listed twice.
         """
         self._factory = factory
         self._leds: list[Any] = []
+        self.count = len(makers)
         try:
             for make in makers:
                 self._leds.append(make())
         except pin_errors() as error:
             self.release()
             raise LedError(f"LED {len(self._leds)} cannot have its pin: {error}") from None
-
-    @property
-    def count(self) -> int:
-        """Number of LEDs."""
-        return len(self._leds)
 
     def _set(self, values: Iterable[Any]) -> None:
         """Set the value of each LED. Raises pin errors as OSError."""

@@ -10,11 +10,10 @@ from typing import Annotated, Literal, Protocol
 
 from pydantic import Field
 
-from hardware.colour import Rgb
-from hardware.config.part import Percent, SpiChip, SpiPort
-from hardware.leds.driver import LedCount, LedsDriver, LedsRole, Shows
+from hardware.leds.drivers import LedCount, LedsDriver, LedsRole, Shows
 from hardware.leds.lamps import LedError
-from hardware.libraries.pin_factory import OpenPins
+from hardware.libraries import OpenPins
+from hardware.part import Percent, Rgb, SpiChip, SpiPort
 
 SPI_HZ = 2_400_000
 _MAX_LEDS = 300
@@ -77,12 +76,7 @@ class Strip:
         # Linux sends at most 4096 bytes without a pause, and the strip would latch in the pause. 300 LEDs fit.
         if not 1 <= count <= _MAX_LEDS or not 0 <= percent <= _MAX_PERCENT:
             raise LedError(f"expected 1 to {_MAX_LEDS} LEDs at 0 to 100 percent, but got {count} at {percent}")
-        self._count, self._spi, self._percent = count, spi, percent
-
-    @property
-    def count(self) -> int:
-        """Number of LEDs."""
-        return self._count
+        self.count, self._spi, self._percent = count, spi, percent
 
     def write(self, colours: tuple[Rgb, ...]) -> None:
         """Send the colour of each LED."""

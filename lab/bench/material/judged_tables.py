@@ -17,8 +17,8 @@ from lab.evaluate.mistakes import MAX_CELLS, Cell, Mistake, MistakeKind, crop_mi
 from lab.training.pips.fit import true_halves
 from lab.training.tables import LearningTable
 from vision.arrays import Image, Points
-from vision.geometry.poses import Poses, corners, sides_px
 from vision.networks.network import DOWN, UP
+from vision.poses import Poses, corners, sides_px
 from vision.reading import SURE, Face, Half, PointPx, Reading, SeenTile
 
 # Readings with this confidence should be right 999 times in 1000.

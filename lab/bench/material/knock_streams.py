@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock.heard import Sound
+from hardware.knock.sensor import Sound
 from lab.sounds import devices
 from lab.sounds.devices import (
     Response,

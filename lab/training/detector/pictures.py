@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from lab.training.processes import draw_in_processes
 from lab.training.tables import draw_learning_table, draw_max_pips
 from vision.arrays import Image, Points
-from vision.geometry.poses import Poses, sides_px
 from vision.networks.detector import CHANNELS, FIRST_SHAPE, STRIDE_PX, cells_of, encode_poses
 from vision.networks.network import UP
+from vision.poses import Poses, sides_px
 
 CROP_PX = 256
 _SIDE_PX = (5.5, 110.0)

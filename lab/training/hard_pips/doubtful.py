@@ -13,10 +13,18 @@ from lab.training.pip_features.patches import draw_highest
 from lab.training.processes import concatenated, draw_in_processes
 from lab.training.tables import draw_learning_table
 from vision.arrays import Image
-from vision.geometry.poses import jittered
 from vision.image.picture import build_pyramid
-from vision.networks.network import UP, PatchGrid, PipFeatures, half_grid, load_pip_features, sample
-from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
+from vision.networks.network import (
+    UP,
+    PatchGrid,
+    PipClassifier,
+    PipFeatures,
+    half_grid,
+    load_pip_classifier,
+    load_pip_features,
+    sample,
+)
+from vision.poses import jittered
 
 # Patches are larger than the network's input (48 samples for 1.2 sides), to allow random shifts in training.
 SIZE, SPAN = 64, 1.5

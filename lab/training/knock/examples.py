@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hardware.knock.classifier import AFTER, BEFORE, SOUNDS, Classifier, measure
 from hardware.knock.detector import SoundFinder, SuddenSound
-from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
+from hardware.knock.sensor import NS_PER_S, Sound, SoundBlock
 from lab.sounds import impacts
 from lab.sounds.devices import recorded_by_chance
 from lab.sounds.everyday import EVERYDAY

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from lab.training.processes import concatenated, draw_in_processes
 from lab.training.tables import draw_learning_table
 from vision.arrays import Image
-from vision.geometry.poses import jittered
 from vision.image.picture import build_pyramid
 from vision.networks.network import UP, PatchGrid, half_grid, sample
+from vision.poses import jittered
 
 # Patches are larger than the network's input (32 samples for 1.2 sides), to allow random shifts in training.
 SIZE, SPAN = 44, 1.5

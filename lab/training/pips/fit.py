@@ -33,19 +33,19 @@ from lab.training.tables import (
     with_half_0_first,
 )
 from vision.arrays import Points
-from vision.geometry.poses import Poses, half_centers, jittered, sides_px
 from vision.image.picture import build_pyramid
 from vision.networks.detector import Detector, load_detector
 from vision.networks.network import (
     UP,
     HardCaseClassifier,
+    PipClassifier,
     PipFeatures,
     Refiner,
     load_hard_case_classifier,
     load_pip_features,
     load_refiner,
 )
-from vision.networks.pip_classifier import PipClassifier
+from vision.poses import Poses, half_centers, jittered, sides_px
 from vision.reader.candidates import Candidates
 from vision.reader.reader import Reader
 

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from lab.training.processes import concatenated, draw_in_processes
 from lab.training.tables import corner_errors, draw_learning_table, draw_max_pips, near_any
 from vision.arrays import Image
-from vision.geometry.poses import Poses, deltas_between, empty_poses, jittered, move, sides_px, upright_poses
 from vision.image.picture import build_pyramid
 from vision.networks.detector import Detector, load_detector
 from vision.networks.network import NOTHING, load_refiner, sample, tile_grid
+from vision.poses import Poses, deltas_between, empty_poses, jittered, move, sides_px, upright_poses
 from vision.reader.candidates import Candidates
 
-# Signs of a correction (`vision.geometry.poses.move`) after rotating its patch by half a turn, and after mirroring
+# Signs of a correction (`vision.poses.move`) after rotating its patch by half a turn, and after mirroring
 # it across its long axis. Components are the centre, u and v, each along u and v.
 _TURNED = np.array([-1, -1, 1, 1, 1, 1], np.float32)
 _MIRRORED = np.array([1, -1, 1, -1, -1, 1], np.float32)
@@ -78,7 +78,7 @@ class RefinerSamples:
     Attributes:
         patches: BGR, shape (N, rows * columns, 3), sampled with `vision.networks.network.tile_grid`.
         classes: `NOTHING`, `UP` or `DOWN`, shape (N,). -1 if the sample only trains the correction.
-        corrections: Corrections for `vision.geometry.poses.move`, shape (N, 6). NaN if no tile is near.
+        corrections: Corrections for `vision.poses.move`, shape (N, 6). NaN if no tile is near.
     """
 
     patches: Image

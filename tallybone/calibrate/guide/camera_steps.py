@@ -8,13 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.errors import RefusedError
-from calibration.lens.fit import CELLS, LensView, find_view, fit_lens, guide
-from calibration.lens.model import Lens
+from calibration import RefusedError
+from calibration.lens.lens import CELLS, Lens, LensView, find_view, fit_lens, guide
 from calibration.sheets.prints import BLOCKS, MARKERS_PER_BLOCK
-from calibration.table.corner_marks import SeenMarker, find_corner_marks
-from calibration.table.fit import TileSize, table_from_markers, table_from_tiles
-from calibration.table.table import Table
+from calibration.table.picture import SeenMarker, find_corner_marks
+from calibration.table.table import Table, TileSize, table_from_markers, table_from_tiles
 from calibration.table.zones import TableZones, ZoneSource, show_zone, updated_zones, zones_of_size, zones_on
 from engine.phrases import Phrase, phrase
 from tallybone.calibrate.guide.steps import (

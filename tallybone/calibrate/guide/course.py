@@ -9,16 +9,15 @@ import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from calibration.errors import CalibrationError, RefusedError
-from calibration.lens.model import LensSource
-from calibration.table.light import LightMeasurement, Trouble
+from calibration import CalibrationError, RefusedError
+from calibration.lens.lens import LensSource
+from calibration.table.picture import LightMeasurement, Trouble
 from calibration.tiles.learning import LearningResult, draw_tiles, smallest_set
 from calibration.tiles.tile_set import LearnedSet
 from engine.phrases import Phrase, listed, phrase, plural
 from hardware.camera.device import Light
-from hardware.clock import Clock
-from hardware.knock.heard import NS_PER_S
-from hardware.knock.sensor import KnockError
+from hardware.knock.sensor import NS_PER_S, KnockError
+from hardware.part import Clock
 from tallybone.calibrate.guide.camera_steps import LensStep, TableStep, ZonesStep
 from tallybone.calibrate.guide.steps import (
     AGAIN,
@@ -45,7 +44,7 @@ from tallybone.calibrate.tile_set import SetLearning, TilePips, set_to_store
 from tallybone.show.reading import draw_light
 from tallybone.store.calibration_file import Calibration, save_calibration
 from vision.arrays import Image
-from vision.geometry.poses import corners
+from vision.poses import corners
 
 _MAX_NAMED = 12
 

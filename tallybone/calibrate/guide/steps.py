@@ -11,8 +11,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.errors import RefusedError
-from calibration.lens.model import Lens
+from calibration import RefusedError
+from calibration.lens.lens import Lens
 from calibration.sheets.prints import MAT_HEIGHT_MM, MAT_WIDTH_MM
 from calibration.table.table import Table
 from calibration.table.zones import OutlineMm, TableZones, ZoneSource, seen_part

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, HTTPException, Query, Response
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
-from calibration.errors import CalibrationError
+from calibration import CalibrationError
 from engine import EngineError
 from engine.game.seating import name_problems
 from engine.phrases import either, fault_of, listed, phrase

@@ -16,9 +16,8 @@ from pydantic import Field, StringConstraints
 
 from engine.phrases import phrase
 from hardware.buttons.panel import ButtonError
-from hardware.clock import Clock
-from hardware.colour import Rgb
 from hardware.knock.sensor import KnockError
+from hardware.part import Clock, Rgb
 from tallybone.plain_text import plain
 from tallybone.serve.page import PlainRequest, Requests
 from tallybone.serve.parts_test import LEAVES, PartResult, PartsTest, ServedParts

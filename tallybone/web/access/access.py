@@ -17,7 +17,7 @@ from fastapi import HTTPException, Request, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.phrases import phrase
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.plain_text import MAX_NAME, plain
 from tallybone.web.access.visitors import KnownHosts, Tries
 

@@ -17,7 +17,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode
 from websockets.protocol import State
 
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.web.access.visitors import is_console, visitor_of
 
 log = logging.getLogger(__name__)

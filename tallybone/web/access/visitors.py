@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from math import ceil
 from pathlib import Path
 
-from hardware.clock import Clock
+from hardware.part import Clock
 
 _HOST = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w-]+(?:\.[\w-]+)*)\.?)(?::\d{0,5})?", re.ASCII)
 # Names below these domains cannot be registered publicly, so only the local network controls them.

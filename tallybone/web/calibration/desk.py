@@ -9,9 +9,9 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from calibration.errors import RefusedError
+from calibration import RefusedError
 from engine.phrases import phrase
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.calibrate.guide.steps import EditableZone, Stage, StepName
 from tallybone.calibrate.known import known_words
 from tallybone.plain_text import plain

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Res
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from engine.phrases import phrase
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.calibrate.guide.steps import MAX_CORNERS, EditableZone, Stage, StepName
 from tallybone.web.access.access import Access, Author, insider_by
 from tallybone.web.calibration.desk import (

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from engine import Event, NodeId, State
 from engine.value import Trail
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.plain_text import names_of
 from tallybone.play.counts import Times
 from tallybone.play.game import LiveState

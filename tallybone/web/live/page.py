@@ -15,7 +15,7 @@ from engine import Action as Happening
 from engine import ActionResult, Adjust, Amend, Entry, Event, Play, Remove, Seat, Seq, Spot, State, Tile, Undo, apply
 from engine.phrases import phrase
 from engine.value import changed
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.plain_text import MAX_NAME, plain
 from tallybone.play.game import Listener, LiveGame, LiveState
 from tallybone.recording.resume import Evidence

@@ -41,8 +41,8 @@ from tallybone.web.recordings.shown import (
     shared_hand,
     steps_shown,
 )
-from vision.errors import HeaderError
-from vision.image.header import parse_header
+from vision import HeaderError
+from vision.image.picture import parse_header
 
 T = TypeVar("T")
 Name = Annotated[str, InPath(max_length=255)]

@@ -15,8 +15,7 @@ import numpy as np
 
 from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.microphone import MicrophoneKnockSensor
-from hardware.knock.heard import ClassifiedSound, SoundBlock
-from hardware.knock.onsets import RATE_HZ
+from hardware.knock.sensor import RATE_HZ, ClassifiedSound, SoundBlock
 
 _PERIOD_S = 0.02
 # A float32 represents this many numbers exactly. The first ones are skipped: they are hardly louder than silence.

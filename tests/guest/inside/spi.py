@@ -8,9 +8,9 @@ import threading
 import time
 from pathlib import Path
 
-from hardware.colour import Rgb
 from hardware.knock.drivers.piezo import SpiKnockSensor
 from hardware.leds.drivers.strip import Strip, open_spi
+from hardware.part import Rgb
 
 _BUS = Path("/sys/devices/platform/lab-spi")
 _wait = threading.Event().wait

@@ -15,17 +15,14 @@ from hardware.buttons.panel import (
     ButtonPress,
     Buttons,
     Debouncing,
-    FakeButtons,
-    NoButtons,
-    PinPress,
     PinSample,
     PressKind,
     PressTiming,
     VirtualButtons,
     feed,
 )
-from hardware.libraries.installing import install_command
-from hardware.libraries.pin_factory import PinError, PinLibrary, open_pins
+from hardware.libraries import PinError, PinLibrary, install_command, open_pins
+from tests.hardware.fakes import FakeButtons
 
 _MS = 1_000_000
 _NAMES = ("call:0", "undo")
@@ -70,7 +67,6 @@ def _virtual(kind: type[VirtualButtons]) -> Table:
 
 
 _FACTORIES: dict[str, Callable[[], Table]] = {
-    "none": lambda: Table(NoButtons(), lambda name: None),
     "virtual": lambda: _virtual(VirtualButtons),
     "fake": lambda: _virtual(FakeButtons),
     "gpiozero": _mock,
@@ -102,15 +98,9 @@ def test_closed_buttons_cannot_be_read_but_closed_again(table: Table) -> None:
         table.buttons.read()
 
 
-def test_a_key_presses_its_button() -> None:
-    buttons = VirtualButtons(_NAMES, keys={"u": "undo"})
-    assert buttons.type_key("u", 7)
-    assert not buttons.type_key("x", 8)
-    assert buttons.read() == (ButtonPress("undo", PinPress(7, 7, PressKind.SHORT)),)
+def test_an_unknown_button_cannot_be_pressed() -> None:
     with pytest.raises(ButtonError, match="there is no button redo; there are call:0, undo"):
-        buttons.press("redo", 1)
-    with pytest.raises(ButtonError, match="the key k is for the button knock"):
-        VirtualButtons(_NAMES, keys={"k": "knock"})
+        VirtualButtons(_NAMES).press("redo", 1)
 
 
 def test_the_fake_reports_unread_presses() -> None:

@@ -13,15 +13,23 @@ import cv2
 import numpy as np
 import pytest
 
-from hardware.camera.device import CameraDevice, CameraError, CameraMode, CameraRequest, Light, Picture
-from hardware.camera.fake import FakeCamera, NoCamera
+from hardware.camera.device import (
+    CameraDevice,
+    CameraError,
+    CameraMode,
+    CameraRequest,
+    Clocks,
+    Light,
+    NoCamera,
+    Picture,
+)
 from hardware.camera.picamera import PicameraFeed
-from hardware.camera.sensor_time import Clocks
 from hardware.camera.v4l2 import V4l2Feed
 from hardware.camera.watched import WatchedCamera
 from tests.hardware.camera.fake_capture import FakeDevice
 from tests.hardware.camera.fake_picamera2 import FakeLibrary
 from tests.hardware.camera.scene import MS, Scene
+from tests.hardware.fakes import FakeCamera
 
 _LONG_S = 10.0
 _PAUSE = threading.Event()

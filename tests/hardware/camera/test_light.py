@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hardware.camera.device import Light, Picture
-from hardware.camera.light import LightKeeper, Order, is_similar
+from hardware.camera.watched import LightKeeper, Order, is_similar
 from tests.hardware.camera.scene import MS, S
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hardware.camera.device import CameraError
-from hardware.camera.listing import CameraKind, FoundCamera, FoundCameras, find_cameras
+from hardware.camera.open_device import CameraKind, FoundCamera, FoundCameras, find_cameras
 from hardware.camera.v4l2 import CaptureNode, NodeMode, Nodes
 from tests.hardware.camera.fake_picamera2 import FakeLibrary
 from tests.hardware.camera.scene import Scene

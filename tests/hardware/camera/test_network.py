@@ -12,10 +12,9 @@ import cv2
 import numpy as np
 import pytest
 
-from hardware.camera.device import CameraError, Light, Picture
+from hardware.camera.device import CameraError, Clocks, Light, Picture
 from hardware.camera.network import NetworkFeed
 from hardware.camera.open_device import open_device
-from hardware.camera.sensor_time import Clocks
 from hardware.camera.watched import WatchedCamera
 
 _PAUSE = threading.Event()

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardware.camera.device import CameraError, CameraMode, CameraRequest, CameraTurn, Picture, Pixels
-from hardware.camera.fake import NoCamera
+from hardware.camera.device import CameraError, CameraMode, CameraRequest, CameraTurn, NoCamera, Picture, Pixels
 from hardware.camera.open_device import CameraUrl, is_device, open_device, parse_film
 from hardware.camera.watched import WatchedCamera
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from hardware.camera.device import CameraError, CameraRequest
+from hardware.camera.device import CameraError, CameraRequest, Clocks
 from hardware.camera.picamera import PicameraFeed, import_advice, metered, picamera2, ribbon_cameras
-from hardware.camera.sensor_time import Clocks
 from tests.hardware.camera.fake_picamera2 import FakeLibrary
 from tests.hardware.camera.scene import MS, S, Scene
 

@@ -27,9 +27,8 @@ from unittest.mock import MagicMock
 import numpy as np
 import pytest
 
-from hardware.camera.device import CameraError, CameraRequest, Picture
+from hardware.camera.device import CameraError, CameraRequest, Clocks, Picture
 from hardware.camera.picamera import PicameraFeed
-from hardware.camera.sensor_time import Clocks
 from hardware.camera.watched import WatchedCamera
 
 # picamera2 itself warns: it uses a deprecated way to name threads, and leaks a pipe.

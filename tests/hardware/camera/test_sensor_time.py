@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hardware.camera.sensor_time import Clocks
+from hardware.camera.device import Clocks
 from tests.hardware.camera.scene import MS, S
 
 _SLEPT_NS = 7_200 * S

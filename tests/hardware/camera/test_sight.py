@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hardware.camera.device import Blind, Light, Picture, Pixels
-from hardware.camera.light import LightKeeper, Order, Sight, is_black
+from hardware.camera.watched import LightKeeper, Order, Sight, is_black
 from tests.hardware.camera.scene import MS
 
 

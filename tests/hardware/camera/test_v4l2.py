@@ -13,9 +13,8 @@ from pathlib import Path
 import cv2
 import pytest
 
-from hardware.camera.device import CameraError, CameraRequest, Light
+from hardware.camera.device import CameraError, CameraRequest, Clocks, Light
 from hardware.camera.open_device import CameraPath
-from hardware.camera.sensor_time import Clocks
 from hardware.camera.v4l2 import V4l2Feed, lasting_name
 from hardware.camera.watched import WatchedCamera
 from tests.hardware.camera.fake_capture import FakeDevice

@@ -8,11 +8,8 @@ from pathlib import Path
 from time import monotonic_ns
 
 from hardware.display.display import ScoreDisplay
-from hardware.display.driver import DisplayDriver
-from hardware.display.drivers.nextion import Nextion
-from hardware.display.drivers.segment import Segment
-from hardware.display.drivers.serlcd import SerLcd
-from hardware.display.encoder import LCD_CHARACTERS, NEXTION_CHARACTERS, DisplayEncoder, DisplayLook, paced
+from hardware.display.drivers import DisplayDriver, SerialDisplay
+from hardware.display.page import LCD_CHARACTERS, NEXTION_CHARACTERS, DisplayEncoder, DisplayLook, paced
 from lab.emulate.firmware import Emulated
 from lab.emulate.nextion import EmulatedNextion
 from lab.emulate.segment import EmulatedSegment
@@ -29,20 +26,27 @@ def opened(driver: str, url: Path | str) -> ScoreDisplay:
     return part.open(monotonic_ns)
 
 
+def on_no_port(driver: str, **options: object) -> SerialDisplay:
+    """Return a driver with options of table.toml, to encode pages or to open another port."""
+    (part,) = read_hardware({"displays": [{"driver": driver, "url": "port", **options}]}).displays
+    assert isinstance(part, SerialDisplay)
+    return part
+
+
 @dataclass(frozen=True)
 class Kind:
     name: str
-    part: DisplayEncoder
+    part: SerialDisplay
     emulate: Callable[[], Emulated]
     permitted: frozenset[str]
 
 
 KINDS = (
-    Kind("serlcd-16x2", SerLcd(16, 2), lambda: EmulatedSerLcd(16, 2), LCD_CHARACTERS),
-    Kind("serlcd-20x4", SerLcd(20, 4), lambda: EmulatedSerLcd(20, 4), LCD_CHARACTERS),
-    Kind("segment in turns", Segment(), EmulatedSegment, frozenset("0123456789- P")),
-    Kind("segment of a seat", Segment(seat=1), EmulatedSegment, frozenset("0123456789- ")),
-    Kind("nextion", Nextion(), EmulatedNextion, NEXTION_CHARACTERS),
+    Kind("serlcd-16x2", on_no_port("serlcd-16x2"), lambda: EmulatedSerLcd(16, 2), LCD_CHARACTERS),
+    Kind("serlcd-20x4", on_no_port("serlcd-20x4"), lambda: EmulatedSerLcd(20, 4), LCD_CHARACTERS),
+    Kind("segment in turns", on_no_port("segment"), EmulatedSegment, frozenset("0123456789- P")),
+    Kind("segment of a seat", on_no_port("segment", seat=1), EmulatedSegment, frozenset("0123456789- ")),
+    Kind("nextion", on_no_port("nextion"), EmulatedNextion, NEXTION_CHARACTERS),
 )
 
 

@@ -12,17 +12,17 @@ from typing import get_args
 
 import pytest
 
-from hardware.display.display import DisplayError, FakeDisplay, ScoreDisplay
-from hardware.display.driver import DISPLAYS
+from hardware.display.display import DisplayError, ScoreDisplay, VirtualDisplay
+from hardware.display.drivers import DISPLAYS
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.libraries.installing import install_command
-from hardware.virtual.panel import VirtualDisplay
+from hardware.libraries import install_command
 from lab.emulate.firmware import Emulated
 from lab.emulate.nextion import EmulatedNextion
 from lab.emulate.pty_port import PtyPort
 from lab.emulate.segment import EmulatedSegment
 from lab.emulate.serlcd import EmulatedSerLcd
-from tests.hardware.display.parts import opened
+from tests.hardware.display.parts import on_no_port, opened
+from tests.hardware.fakes import FakeDisplay
 
 _PAGE = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 40, is_turn=True)), "Ann +5")
 _EMULATED: dict[str, Callable[[], Emulated]] = {
@@ -116,13 +116,12 @@ def test_a_missing_pyserial_is_an_error_with_the_installation(monkeypatch: pytes
 
 
 def test_a_port_without_permission_names_the_group() -> None:
-    from hardware.display.drivers.nextion import Nextion
-    from hardware.display.link import BytePort, LinkedDisplay
+    from hardware.display.display import BytePort, LinkedDisplay
 
     def refuses() -> BytePort:
         raise PermissionError(13, "Permission denied")
 
-    display = LinkedDisplay(Nextion(), refuses, name="/dev/ttyUSB0")
+    display = LinkedDisplay(on_no_port("nextion"), refuses, name="/dev/ttyUSB0")
     began = time.perf_counter()
     while display.state.problem is None:
         assert time.perf_counter() - began < 10.0

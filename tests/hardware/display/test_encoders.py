@@ -6,14 +6,11 @@ import random
 
 import pytest
 
-from hardware.colour import Rgb
-from hardware.display.drivers.segment import Segment
-from hardware.display.drivers.serlcd import SerLcd
-from hardware.display.drivers.terminal import PlainTerminal
-from hardware.display.encoder import DisplayLook, paced
-from hardware.display.page import DisplayPage, ScoreLine
+from hardware.display.drivers.segment import SegmentDriver
+from hardware.display.drivers.terminal import TerminalDriver
+from hardware.display.page import DisplayLook, DisplayPage, ScoreLine, paced
 from lab.emulate.firmware import Emulated
-from tests.hardware.display.parts import KINDS, Kind, S, send
+from tests.hardware.display.parts import KINDS, Kind, S, on_no_port, send
 from tests.hardware.display.texts import HOSTILE, hostile_points, hostile_text
 
 
@@ -27,7 +24,7 @@ def _hostile_page(rng: random.Random) -> DisplayPage:
 
 def _texts_of(kind: Kind, shown: DisplayLook) -> str:
     """Return the displayed text without the positions of the dots."""
-    return shown[0] if isinstance(kind.part, Segment) else "".join(shown)
+    return shown[0] if isinstance(kind.part, SegmentDriver) else "".join(shown)
 
 
 def _show_all(kind: Kind, count: int, seed: int) -> Emulated:
@@ -123,7 +120,7 @@ def test_the_second_page_is_right_after_a_partial_command(index: int, partial: b
 @pytest.mark.parametrize("baud", [2400, 9600, 115200])
 def test_buffers_never_overflow(kind: Kind, baud: int) -> None:
     rng = random.Random(baud)
-    part = type(kind.part)(baud=baud)  # type: ignore[call-arg] # all have a baud
+    part = on_no_port(kind.part.driver.replace("20x4", "16x2"), baud=baud)
     emulated = type(kind.emulate())(baud=baud)  # type: ignore[call-arg] # all have a baud
     emulated.power_on(0)
     t_ns = S
@@ -148,7 +145,7 @@ def test_without_pacing_a_serlcd_loses_bytes_during_a_message() -> None:
 
 
 def test_the_reset_byte_of_a_booting_serlcd_is_never_sent() -> None:
-    part = SerLcd(20, 4, backlight=Rgb(0x12, 255, 0x12))
+    part = on_no_port("serlcd-20x4", backlight=[0x12, 255, 0x12])
     rng = random.Random(5)
     sent = b"".join(burst.data for burst in part.setup)
     for _ in range(300):
@@ -175,4 +172,7 @@ def test_every_display_marks_provisional_points() -> None:
     assert by_name["segment of a seat"] == b" \x79\x00 128\x77\x28"
     assert by_name["segment in turns"] == b"1\x79\x001 35\x77\x21"
     assert b'p1.txt="~128"' in by_name["nextion"]
-    assert PlainTerminal().look(page, 0) == ("  Ann                     ~35", "> Ben                    ~128")
+    assert TerminalDriver(driver="terminal", url="port").look(page, 0) == (
+        "  Ann                     ~35",
+        "> Ben                    ~128",
+    )

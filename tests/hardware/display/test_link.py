@@ -16,24 +16,21 @@ from pathlib import Path
 import pytest
 import serial
 
-from hardware.colour import Rgb
-from hardware.display.drivers.nextion import Nextion
-from hardware.display.drivers.segment import Segment
-from hardware.display.drivers.serlcd import SerLcd
-from hardware.display.encoder import DisplayEncoder, DisplayLook, WireTiming
-from hardware.display.link import LinkedDisplay, serial_port
-from hardware.display.page import DisplayPage, ScoreLine
-from hardware.part_state import PartState
+from hardware.display.display import LinkedDisplay, serial_port
+from hardware.display.drivers.nextion import NextionDriver
+from hardware.display.page import DisplayEncoder, DisplayLook, DisplayPage, ScoreLine, WireTiming
+from hardware.part import PartState
 from lab.emulate.nextion import EmulatedNextion
 from lab.emulate.pty_port import PtyPort
 from lab.emulate.segment import EmulatedSegment
 from lab.emulate.serlcd import EmulatedSerLcd
-from tests.hardware.display.parts import KINDS, Kind
+from tests.hardware.display.parts import KINDS, Kind, on_no_port
 from tests.waiting import until
 
 _BACK_WITHIN_S = 2.0
 _LONG_S = 20.0
 _PAUSE = threading.Event()
+SERLCD = on_no_port("serlcd-16x2")
 
 
 @contextmanager
@@ -123,7 +120,7 @@ def test_a_cut_requested_during_transfer_counts_from_the_next_byte(
 
     monkeypatch.setattr(os, "read", cut_meanwhile)
     port.plug()
-    with serial.Serial(str(tmp_path / "display"), SerLcd().wire.baud) as wire:
+    with serial.Serial(str(tmp_path / "display"), SERLCD.wire.baud) as wire:
         wire.write(b"x" * 50)
         until(lambda: port.received_bytes == 50)
         assert not port.unplugged.is_set()
@@ -138,7 +135,7 @@ def test_a_cut_requested_during_transfer_counts_from_the_next_byte(
 
 def test_a_missing_display_is_reported_without_blocking(tmp_path: Path) -> None:
     path = tmp_path / "display"
-    display = LinkedDisplay(SerLcd(), serial_port(str(path), 9600), name="the box")
+    display = LinkedDisplay(SERLCD, serial_port(str(path), 9600), name="the box")
     began = time.perf_counter()
     for number in range(1000):
         display.show(_page(number))
@@ -149,7 +146,7 @@ def test_a_missing_display_is_reported_without_blocking(tmp_path: Path) -> None:
     assert display.state.problem.startswith("the display on the box does not respond: check that it is plugged in")
     port = PtyPort(EmulatedSerLcd(), path)
     port.plug()
-    _seconds_until(port, SerLcd().look(_page(999), 0))
+    _seconds_until(port, SERLCD.look(_page(999), 0))
     assert display.state == PartState()
     display.close()
     port.close()
@@ -157,27 +154,30 @@ def test_a_missing_display_is_reported_without_blocking(tmp_path: Path) -> None:
 
 def test_only_the_newest_page_is_sent(tmp_path: Path) -> None:
     port = PtyPort(EmulatedSerLcd(), tmp_path / "display")
-    with _plugged(port, SerLcd(), tmp_path / "display") as display:
+    with _plugged(port, SERLCD, tmp_path / "display") as display:
         for number in range(2000):
             display.show(_page(number))
-        _seconds_until(port, SerLcd().look(_page(1999), 0))
+        _seconds_until(port, SERLCD.look(_page(1999), 0))
         assert port.received_bytes < 400
 
 
 def test_closing_shows_the_last_page_first(tmp_path: Path) -> None:
     port = PtyPort(EmulatedSerLcd(), tmp_path / "display")
-    with _plugged(port, SerLcd(), tmp_path / "display") as display:
+    with _plugged(port, SERLCD, tmp_path / "display") as display:
         display.show(_page(1))
-        _seconds_until(port, SerLcd().look(_page(1), 0))
+        _seconds_until(port, SERLCD.look(_page(1), 0))
         display.show(DisplayPage((), "Good bye"))
         display.close()
-        _seconds_until(port, SerLcd().look(DisplayPage((), "Good bye"), 0))
+        _seconds_until(port, SERLCD.look(DisplayPage((), "Good bye"), 0))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "emulated", "writes"),
-    [(SerLcd(backlight=Rgb(0, 80, 0)), EmulatedSerLcd(), 3), (Segment(seat=0, brightness=40), EmulatedSegment(), 1)],
+    [
+        (on_no_port("serlcd-16x2", backlight=[0, 80, 0]), EmulatedSerLcd(), 3),
+        (on_no_port("segment", seat=0, brightness=40), EmulatedSegment(), 1),
+    ],
     ids=["serlcd", "segment"],
 )
 def test_eeprom_settings_are_written_once(
@@ -201,7 +201,7 @@ def test_eeprom_settings_are_written_once(
     assert emulated.backlight == (0, 80, 0) if isinstance(emulated, EmulatedSerLcd) else emulated.brightness == 40
 
 
-class _WithoutRefresh(Nextion):
+class _WithoutRefresh(NextionDriver):
     """A Nextion driver without periodic refresh."""
 
     @property
@@ -210,7 +210,7 @@ class _WithoutRefresh(Nextion):
 
 
 def test_a_restarted_nextion_gets_the_page_immediately(tmp_path: Path) -> None:
-    port, part = PtyPort(EmulatedNextion(), tmp_path / "display"), _WithoutRefresh()
+    port, part = PtyPort(EmulatedNextion(), tmp_path / "display"), _WithoutRefresh(driver="nextion", url="port")
     with _plugged(port, part, tmp_path / "display") as display:
         display.show(_page(3))
         _seconds_until(port, part.look(_page(3), 0))
@@ -220,7 +220,7 @@ def test_a_restarted_nextion_gets_the_page_immediately(tmp_path: Path) -> None:
 
 
 def test_a_display_behind_a_socket_is_reconnected() -> None:
-    part = SerLcd()
+    part = SERLCD
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(_LONG_S)
         url = f"socket://127.0.0.1:{server.getsockname()[1]}"
@@ -251,7 +251,7 @@ def test_a_port_lost_during_opening_is_retried(monkeypatch: pytest.MonkeyPatch) 
         raise termios.error(5, "Input/output error")
 
     monkeypatch.setattr(serial, "serial_for_url", fails)
-    display = LinkedDisplay(SerLcd(), serial_port("/dev/ttyUSB0", 9600), name="/dev/ttyUSB0")
+    display = LinkedDisplay(SERLCD, serial_port("/dev/ttyUSB0", 9600), name="/dev/ttyUSB0")
     for _ in range(3):
         assert tried.acquire(timeout=_LONG_S)
     assert display.state.problem is not None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hardware.display.encoder import LCD_CHARACTERS as ALL
-from hardware.display.encoder import points_text, screen_at, screens_of
-from hardware.display.page import DisplayPage, ScoreLine
+from hardware.display.page import LCD_CHARACTERS as ALL
+from hardware.display.page import DisplayPage, ScoreLine, points_text, screen_at, screens_of
 
 _FOUR = tuple(
     ScoreLine(name, points, points == 40) for name, points in (("Ann", 35), ("Ben", 40), ("Cleo", 5), ("Dora", 0))

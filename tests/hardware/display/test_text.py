@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hardware.display.encoder import LCD_CHARACTERS, NEXTION_CHARACTERS, TERMINAL_CHARACTERS, reduce_text
+from hardware.display.page import LCD_CHARACTERS, NEXTION_CHARACTERS, TERMINAL_CHARACTERS, reduce_text
 from tests.hardware.display.texts import hostile_text
 
 

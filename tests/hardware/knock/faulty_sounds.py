@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock.heard import Sound
+from hardware.knock.sensor import Sound
 from lab.sounds.devices import apply_response
 from tests.hardware.knock.sounds import RATE_HZ, with_hits
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock.heard import Sound
+from hardware.knock.sensor import Sound
 from lab.sounds.impacts import LENGTH, RATE_HZ
 from lab.sounds.scenes import LEAD, SoundEvent, SoundScene, hit, shuffle_of
 from lab.sounds.surroundings import PlacedMicrophone, Waveform, clip_softly, draw_microphone, quantize

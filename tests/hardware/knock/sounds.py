@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock.heard import Samples, Sound, SoundBlock
+from hardware.knock.sensor import Samples, Sound, SoundBlock
 from lab.sounds.scenes import LEAD, SoundScene, hit
 from lab.sounds.surroundings import draw_microphone
 from lab.sounds.tables import plain_table

@@ -24,8 +24,7 @@ from hardware.knock.classifier import (
     load_classifier,
     save_classifier,
 )
-from hardware.knock.heard import Sound
-from hardware.knock.sensor import KnockModelError
+from hardware.knock.sensor import KnockModelError, Sound
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 SHIPPED = ROOT / "hardware" / "models" / "knock.npz"

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hardware.knock.classifier import SOUNDS, load_classifier
 from hardware.knock.detector import KnockDetector
-from hardware.knock.heard import DOUBTFUL, NS_PER_S, ClassifiedSound, Sound, SoundBlock
-from hardware.knock.wav import read_wav
+from hardware.knock.drivers.wav import read_wav
+from hardware.knock.sensor import DOUBTFUL, NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from lab.training.knock.examples import chances_of, collect_examples
 from tests.hardware.knock.sounds import RATE_HZ, block, scene, with_hits
 
@@ -142,13 +142,13 @@ def test_the_last_bit_of_a_coarse_converter_is_no_sound() -> None:
 
 def test_times_follow_the_blocks_across_a_gap() -> None:
     samples = with_hits(Sound.KNOCK, (0.6,), seed=9)
-    detector = KnockDetector(seat=2)
+    detector = KnockDetector()
     (early,) = detector.feed(block(samples, t_ns=50 * NS_PER_S))
     (late,) = detector.feed(block(samples, t_ns=90 * NS_PER_S))
     assert early.t_ns == pytest.approx(50.6 * NS_PER_S, abs=20_000_000)
     assert late == replace(early, t_ns=late.t_ns)
     assert late.t_ns - early.t_ns == 40 * NS_PER_S
-    assert late.seat == 2
+    assert late.seat is None
 
 
 def test_a_drifting_clock_is_followed() -> None:

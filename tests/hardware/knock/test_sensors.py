@@ -26,9 +26,17 @@ from hardware.knock.drivers.piezo import (
     read_command,
 )
 from hardware.knock.drivers.wav import WavKnockSensor
-from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound
-from hardware.knock.sensor import BackOff, FakeKnockSensor, KnockError, KnockSensor, KnockSensorError, NoKnockSensor
-from hardware.virtual.panel import VirtualKnock
+from hardware.knock.sensor import (
+    NS_PER_S,
+    ClassifiedSound,
+    KnockError,
+    KnockSensor,
+    KnockSensorError,
+    SensorDevice,
+    Sound,
+    VirtualKnock,
+)
+from tests.hardware.fakes import FakeKnockSensor
 from tests.hardware.knock.faulty_sounds import clipped, gated, knocks
 from tests.hardware.knock.sounds import with_hits, write_wav
 from tests.waiting import soon
@@ -144,7 +152,6 @@ def mock_pins() -> MockFactory:
 
 SENSORS: dict[str, Made] = {
     "fake": lambda clock, folder: FakeKnockSensor(),
-    "none": lambda clock, folder: NoKnockSensor(),
     "file": lambda clock, folder: WavKnockSensor(write_wav(folder / "a.wav", np.zeros(9, np.float32)), clock=clock),
     "microphone": lambda clock, folder: MicrophoneKnockSensor(clock=clock, library=Library),
     "pin": lambda clock, folder: PinKnockSensor((17,), clock=clock, pin_factory=mock_pins()),
@@ -537,14 +544,17 @@ class TestSeveralPiezos:
 
 
 def test_retries_back_off() -> None:
-    back_off, tried = BackOff(), []
+    clock, tried = Clock(), []
+    device = SensorDevice("device", clock=clock, library=lambda: None, comes_with="pip")
     for t_s in range(200):
-        if back_off.is_due(t_s * NS_PER_S):
+        clock.t_ns = t_s * NS_PER_S
+        if device.is_due():
             tried.append(t_s)
-            back_off.failed(t_s * NS_PER_S)
+            device.failed("it is broken")
     assert tried == [0, 1, 2, 4, 8, 16, 32, 62, 92, 122, 152, 182]
-    back_off.worked()
-    assert back_off.is_due(0)
+    assert device.state.problem == "it is broken"
+    device.worked()
+    assert device.is_due()
 
 
 def test_adapters_can_be_imported_without_their_libraries() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.knock.heard import NS_PER_S, SoundBlock
+from hardware.knock.sensor import NS_PER_S, SoundBlock
 from hardware.knock.signal_quality import SignalFault, SignalMonitor, SignalQuality, signal_quality
 from lab.sounds.devices import gate
 from tests.hardware.knock.faulty_sounds import (

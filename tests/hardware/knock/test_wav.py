@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hardware.knock.drivers.wav import read_wav
 from hardware.knock.sensor import WavError
-from hardware.knock.wav import read_wav
 from tests.hardware.knock.sounds import wav_bytes
 
 WAVE = np.array([0.0, 0.5, -0.5, 0.25, -1.0, 0.75])

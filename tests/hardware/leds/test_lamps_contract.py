@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 from gpiozero import Device
 
-from hardware.colour import Rgb
 from hardware.leds.drivers.gpio import RgbLeds, SingleLeds
 from hardware.leds.drivers.strip import Strip, open_spi, spi_bytes
-from hardware.leds.lamps import FakeLeds, Lamps, LedDevice, LedError, NoLeds
-from hardware.leds.patterns import OFF
-from hardware.libraries.pin_factory import PinError, PinLibrary, open_pins
-from hardware.virtual.panel import VirtualLeds
+from hardware.leds.lamps import OFF, Lamps, LedDevice, LedError, VirtualLeds
+from hardware.libraries import PinError, PinLibrary, open_pins
+from hardware.part import Rgb
+from tests.hardware.fakes import FakeLeds
 
 _RED, _WHITE = Rgb(255, 0, 0), Rgb(255, 255, 255)
 _HARDWARE = Path(__file__).resolve().parents[3] / "hardware"
@@ -42,7 +41,6 @@ class Bus:
 
 
 _MADE: dict[str, Callable[[], LedDevice]] = {
-    "none": lambda: NoLeds(2),
     "fake": lambda: FakeLeds(2),
     "virtual": lambda: VirtualLeds(2),
     "single": lambda: SingleLeds((5, 6), open_pins(PinLibrary.MOCK)),

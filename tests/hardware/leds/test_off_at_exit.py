@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from hardware.colour import Rgb
 from hardware.leds.drivers.strip import spi_bytes
-from hardware.leds.lamps import FakeLeds, Lamps, off_at_exit
-from hardware.leds.patterns import OFF
+from hardware.leds.lamps import OFF, Lamps, off_at_exit
+from hardware.part import Rgb
+from tests.hardware.fakes import FakeLeds
 
 _ROOT = Path(__file__).resolve().parents[3]
 _LONG_S = 30.0
@@ -24,7 +24,7 @@ import ctypes, os, signal, sys, threading
 # Background processes of a shell ignore the first signal, and processes of nohup the second.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-from hardware.colour import Rgb
+from hardware.part import Rgb
 from hardware.leds.lamps import Lamps
 from hardware.leds.lamps import off_at_exit
 from hardware.leds.drivers.strip import Strip

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.colour import Rgb
-from hardware.leds.patterns import OFF, Gain, Glow, Mood, TableState, glow_at
+from hardware.leds.drivers import LedsRole, lit
+from hardware.leds.lamps import OFF, Gain, Glow, Mood, TableState, glow_at
+from hardware.part import Rgb
 
 _MS = 1_000_000
 _S = 1000 * _MS
@@ -72,7 +73,7 @@ def test_direction_and_spell_have_separate_lights() -> None:
         (False, True, True),
         (False, False, False),
     ]
-    assert len(neither.all) == 3 + 4
+    assert lit(LedsRole.ALL, 3 + 4, neither) == (OFF,) * 3 + (neither.status,) + (OFF,) * 3
 
 
 def test_a_nonexistent_seat_is_refused() -> None:
@@ -93,5 +94,5 @@ def test_lights_flash_at_most_three_times_per_second(
 ) -> None:
     state = TableState(4, turn, mood, concerns, Gain(1, points, begin_s * _S + 137 * _MS))
     glows = [glow_at(state, begin_s * _S + t_ms * _MS) for t_ms in range(0, 1000, 10)]
-    for light in range(len(glows[0].all)):
-        assert _flips([glow.all[light] != OFF for glow in glows]) <= 6
+    for colours in zip(*(lit(LedsRole.ALL, 4 + 4, glow) for glow in glows), strict=True):
+        assert _flips([colour != OFF for colour in colours]) <= 6

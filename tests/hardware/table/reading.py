@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hardware.config.part import OFF
-from hardware.config.validation import SettingsTable, validated
-from hardware.table.settings import HardwareSettings
+from hardware.part import OFF, SettingsTable, validated
+from hardware.table import HardwareSettings
 
 
 class HardwareFile(SettingsTable):

@@ -11,20 +11,28 @@ from pathlib import Path
 
 import pytest
 
-from hardware.buttons.panel import ButtonPress, Buttons, FakeButtons, PinPress, PressKind
-from hardware.display.display import FakeDisplay, ScoreDisplay
+from hardware.buttons.panel import ButtonPress, Buttons, PinPress, PressKind
+from hardware.display.display import ScoreDisplay
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.knock.heard import DOUBTFUL, ClassifiedSound, Sound
-from hardware.knock.sensor import FakeKnockSensor, KnockSensor
-from hardware.leds.driver import LedsDriver, LedsRole
+from hardware.knock.sensor import DOUBTFUL, ClassifiedSound, KnockSensor, Sound
+from hardware.leds.drivers import LedsDriver, LedsRole, lit
 from hardware.leds.drivers.gpio import SingleSettings
 from hardware.leds.drivers.strip import StripSettings
-from hardware.leds.lamps import FakeLeds, Lamps, LedError
-from hardware.leds.patterns import OFF, Mood, TableState, glow_at
-from hardware.libraries.pin_factory import PinLibrary
-from hardware.table.parts import CLOSES_S, Parts
-from hardware.table.settings import ButtonsSettings, DisplaySettings, HardwareSettings, KnockSettings, PartOpener
-from hardware.virtual.panel import VirtualLedsSettings, VirtualPanel, VirtualSettings
+from hardware.leds.lamps import OFF, Lamps, LedError, Mood, TableState, glow_at
+from hardware.libraries import PinLibrary
+from hardware.table import (
+    CLOSES_S,
+    ButtonsSettings,
+    DisplaySettings,
+    HardwareSettings,
+    KnockSettings,
+    PartOpener,
+    Parts,
+    VirtualLedsSettings,
+    VirtualPanel,
+    VirtualSettings,
+)
+from tests.hardware.fakes import FakeButtons, FakeDisplay, FakeKnockSensor, FakeLeds
 from tests.hardware.table.reading import read_hardware
 from tests.waiting import soon
 
@@ -33,7 +41,7 @@ LEDS = StripSettings(driver="strip", shows=LedsRole.ALL, count=6).named("hardwar
 ALL = HardwareSettings(leds=(LEDS,), buttons=VIRTUAL, knock=VIRTUAL, displays=(VIRTUAL,))
 STATE = TableState(2, turn=1, mood=Mood.PLAYING)
 PAGE = DisplayPage((ScoreLine("Ann", 5), ScoreLine("Ben", 10, is_turn=True)), "Ann +5")
-SHINES = glow_at(STATE, 0).all
+SHINES = lit(LedsRole.ALL, 6, glow_at(STATE, 0))
 STOPPED = "it has stopped permanently: restart the program"
 _SOON_S = 5.0
 
@@ -115,7 +123,7 @@ def test_other_sounds_are_ignored_unless_they_may_be_a_pass_or_learnable() -> No
     with opened(ALL, fakes) as parts:
         tile = ClassifiedSound(5, None, 0.5, 0.9, Sound.TILE, in_row=0)
         knock = ClassifiedSound(6, 1, 0.5, 0.9)
-        soon(lambda: fakes.sensor._life._is_started)
+        soon(lambda: fakes.sensor._is_started)
         doubtful = replace(tile, hit=DOUBTFUL)
         faint = replace(tile, t_ns=7, hit=0.9 * DOUBTFUL, embedding=(1.0,))
         fakes.sensor.hear(replace(tile, hit=0.9 * DOUBTFUL), doubtful, knock, replace(faint, hit=0.05), faint)
@@ -138,7 +146,7 @@ def test_unplugged_leds_are_reported_and_recover() -> None:
         assert parts.problems == problems
         fakes.is_unplugged = False
         soon(lambda: parts.problems == {})
-        soon(lambda: fakes.lit[-1].shown[-1] == glow_at(replace(STATE, turn=0), 0).all)
+        soon(lambda: fakes.lit[-1].shown[-1] == lit(LedsRole.ALL, 6, glow_at(replace(STATE, turn=0), 0)))
 
 
 def test_an_unopenable_part_is_retried_less_and_less_often() -> None:

@@ -11,19 +11,17 @@ from typing import Any
 import pytest
 
 from hardware.buttons.drivers.gpio import GpioSettings
-from hardware.config.part import PinUse, SpiPort, pins_used
-from hardware.config.validation import ConfigError
 from hardware.display.drivers.segment import SegmentDriver
 from hardware.display.drivers.serlcd import SerLcdDriver
 from hardware.knock.drivers.microphone import MicrophoneSettings, MicrophoneWire
 from hardware.knock.drivers.piezo import PiezoPinSettings, PiezoSpiSettings
 from hardware.knock.drivers.wav import WavSettings
-from hardware.leds.driver import LedsRole
+from hardware.leds.drivers import LedsRole
 from hardware.leds.drivers.gpio import RgbSettings, SingleSettings
 from hardware.leds.drivers.strip import StripSettings
-from hardware.libraries.pin_factory import PinLibrary
-from hardware.table.settings import HardwareSettings, KnockSettings
-from hardware.virtual.panel import VirtualSettings
+from hardware.libraries import PinLibrary
+from hardware.part import ConfigError, PinUse, SpiPort, pins_used
+from hardware.table import HardwareSettings, KnockSettings, VirtualSettings
 from tests.hardware.table.reading import read_hardware
 
 

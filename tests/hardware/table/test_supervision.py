@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from hardware.part_state import PartState
-from hardware.table.parts import PartDriver, SupervisedPart
+from hardware.part import PartState
+from hardware.table import SupervisedPart
 
 _SOON_S = 5.0
 
@@ -18,31 +18,32 @@ class Part:
 
     def __init__(self, *, opens: bool, works_for: int = 0) -> None:
         self.opens, self.works_for = opens, works_for
-        self.opened = self.used = self.closed = 0
+        self.opened = self.used = self.closed = self.uses_left = 0
         self.enough = threading.Event()
 
-    def open(self) -> list[int]:
+    def open(self) -> Part:
         self.opened += 1
         if self.opened == 20:
             self.enough.set()
         if not self.opens:
             raise OSError("not there")
-        return [self.works_for]
+        self.uses_left = self.works_for
+        return self
 
-    def use(self, left: list[int]) -> PartState:
+    def use(self, opened: Part) -> PartState:
         self.used += 1
-        if left[0] == 0:
+        if self.uses_left == 0:
             raise OSError("gone")
-        left[0] -= 1
+        self.uses_left -= 1
         return PartState()
 
-    def close(self, left: list[int]) -> None:
+    def close(self) -> None:
         self.closed += 1
 
 
 @contextmanager
-def supervised(part: Part, *back_off_s: float) -> Iterator[SupervisedPart[list[int]]]:
-    supervisor = SupervisedPart(PartDriver("lamp", part.open, part.use, part.close, 0.0), back_off_s=back_off_s)
+def supervised(part: Part, *back_off_s: float) -> Iterator[SupervisedPart[Part]]:
+    supervisor = SupervisedPart("lamp", part.open, part.use, 0.0, back_off_s=back_off_s)
     try:
         yield supervisor
     finally:
@@ -81,9 +82,13 @@ def test_every_opened_part_is_closed() -> None:
 def test_closing_does_not_wait_for_a_hanging_part() -> None:
     gate = threading.Event()
     began = time.perf_counter()
-    supervisor = SupervisedPart(
-        PartDriver("lamp", lambda: gate.wait(60.0), lambda is_open: PartState(), lambda is_open: None, 0.01)
-    )
+    part = Part(opens=True)
+
+    def hang() -> Part:
+        gate.wait(60.0)
+        return part
+
+    supervisor = SupervisedPart("lamp", hang, part.use, 0.01)
     supervisor.close(0.1)
     assert time.perf_counter() - began < _SOON_S
     gate.set()

@@ -7,12 +7,11 @@ import threading
 import pytest
 
 from hardware.buttons.panel import ButtonError, PressKind
-from hardware.colour import Rgb
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.leds.driver import LedsRole
-from hardware.leds.lamps import LedError
-from hardware.leds.patterns import OFF
-from hardware.virtual.panel import LedsLook, PanelLook, VirtualLedsSettings, VirtualPanel
+from hardware.leds.drivers import LedsRole
+from hardware.leds.lamps import OFF, LedError
+from hardware.part import Rgb
+from hardware.table import LedsLook, PanelLook, VirtualLedsSettings, VirtualPanel
 
 S = 1_000_000_000
 RED = Rgb(255, 0, 0)

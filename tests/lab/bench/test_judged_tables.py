@@ -12,8 +12,8 @@ from lab.bench.bait import Bait, bait_in
 from lab.bench.foreign import difference, figures_of
 from lab.bench.material.judged_tables import Figures, JudgedTable, JudgedTile, WorstSheet, judge, worst_in
 from lab.training.tables import LearningTable
-from vision.geometry.poses import corners, half_centers, upright_poses
 from vision.networks.network import DOWN, UP
+from vision.poses import corners, half_centers, upright_poses
 from vision.reading import Face, Half, Reading, SeenTile
 
 IMAGE = np.full((300, 400, 3), 90, np.uint8)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hardware.knock.classifier import load_classifier
-from hardware.knock.heard import Sound
+from hardware.knock.sensor import Sound
 from lab.bench.knock import alteration_rows, classifier_of, distance_rows, load_rows, other_rows
 from lab.bench.material.knock_streams import ALTERATIONS, Stream, at_distance, hit_times_s, stream_of_hits
 from lab.sounds.everyday import EVERYDAY

@@ -15,8 +15,8 @@ from lab.render.scene import PlacedTile, Scene
 from lab.training.tables import corner_errors, near_any, true_pips, truth_poses, with_half_0_first
 from tests.vision.shapes import tile_at, tiles_at
 from tests.vision.tables import CAMERA, lay, table_with
-from vision.geometry.poses import Poses, corners, empty_poses, half_centers, sides_px, swap_halves
 from vision.networks.network import DOWN, UP
+from vision.poses import Poses, corners, empty_poses, half_centers, sides_px, swap_halves
 from vision.reading import Face, Reading
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardware.knock.heard import Sound
+from hardware.knock.sensor import Sound
 from lab.packages import MissingPackagesError, files_of
 from lab.sounds.impacts import RATE_HZ
 from lab.sounds.surroundings import COLLECTIONS, read_sound, recorded_sound, require_library

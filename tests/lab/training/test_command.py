@@ -14,8 +14,7 @@ import pytest
 
 from lab.training import command as training
 from lab.training.command import TRAININGS, Training, TrainingDevice
-from vision.networks.network import load_pip_features, write_checksum
-from vision.networks.pip_classifier import PipClassifier, load_pip_classifier
+from vision.networks.network import PipClassifier, load_pip_classifier, load_pip_features, write_checksum
 
 
 def classifier(**notes: object) -> PipClassifier:

@@ -18,9 +18,9 @@ from lab.training.detector.pictures import (
     warp_poses,
 )
 from tests.vision.shapes import tile_at, tiles_at
-from vision.geometry.poses import Poses, corners, empty_poses, sides_px, to_image
 from vision.networks.detector import CHANNELS, STRIDE_PX, decode_poses
 from vision.networks.network import DOWN, UP
+from vision.poses import Poses, corners, empty_poses, sides_px, to_image
 
 BLACK, GREEN, RED = (0, 0, 0), (0, 255, 0), (0, 0, 255)
 

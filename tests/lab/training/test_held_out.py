@@ -25,8 +25,8 @@ from lab.training.pips.fit import (
 from lab.training.processes import concatenated
 from lab.training.tables import legible_halves, true_pips, truth_poses
 from tests.vision.tables import CAMERA, lay
-from vision.geometry.poses import half_centers, sides_px
-from vision.networks.pip_classifier import load_pip_classifier
+from vision.networks.network import load_pip_classifier
+from vision.poses import half_centers, sides_px
 
 
 def scene_with(tiles: list[PlacedTile], look: TileLook = CLASSIC) -> tuple[Scene, RenderedPicture]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hardware.knock.classifier import AFTER, BEFORE, FEATURES, SOUNDS, Classifier, Dense, load_classifier, measure
-from hardware.knock.heard import Sound
+from hardware.knock.sensor import Sound
 from lab.sounds.impacts import RATE_HZ, Impact, finger_pad, force, frequencies, knuckle, nail
 from lab.training.knock.examples import Examples, chances_of, collect_examples, draw_recording, figures, reweight
 from tests.hardware.knock.scenes import draw_scene, scene_of

@@ -26,8 +26,7 @@ from lab.training.processes import concatenated
 from lab.training.tables import table_of
 from tests.vision.tables import CAMERA, lay
 from vision.image.picture import build_pyramid
-from vision.networks.network import FEATURES, load_pip_features
-from vision.networks.pip_classifier import PipClassifier
+from vision.networks.network import FEATURES, PipClassifier, load_pip_features
 
 FIELDS = PipSamples.__slots__
 

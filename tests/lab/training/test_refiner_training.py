@@ -18,9 +18,9 @@ from lab.training.refiner.samples import RefinerSamples, augment, draw_refiner_s
 from lab.training.tables import LearningTable, corner_errors, near_any, table_of
 from tests.vision.tables import CAMERA, Looks, lay
 from vision.arrays import Image
-from vision.geometry.poses import Poses, deltas_between, empty_poses, move, swap_halves
 from vision.image.picture import Level, build_pyramid
 from vision.networks.network import CORRECTION, DOWN, NOTHING, OUTPUTS, UP, PatchGrid, contrasts, sample, tile_grid
+from vision.poses import Poses, deltas_between, empty_poses, move, swap_halves
 
 NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 FIELDS = RefinerSamples.__slots__

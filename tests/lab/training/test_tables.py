@@ -15,8 +15,8 @@ from lab.render.scene import PlacedTile, Scene
 from lab.training import tables
 from lab.training.tables import LearningTable, draw_learning_table, table_of
 from tests.vision.tables import CAMERA, lay
-from vision.geometry.poses import half_centers
 from vision.networks.network import DOWN, UP
+from vision.poses import half_centers
 
 # Pips in the colour of the face are illegible.
 INVISIBLE = replace(CLASSIC, pip_bgr=(CLASSIC.face_bgr,) * len(CLASSIC.pip_bgr), pip_kind=PipKind.FLAT)

@@ -7,7 +7,7 @@ from itertools import count
 
 import numpy as np
 
-from calibration.lens.model import Lens, LensSource
+from calibration.lens.lens import Lens, LensSource
 from calibration.sheets.prints import BLOCK_MM, MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm
 from calibration.table.table import BlockPose, Table, TableSource
 from hardware.camera.device import Light

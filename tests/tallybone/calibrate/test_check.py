@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.table.corner_marks import SeenMarker, find_corner_marks
-from calibration.table.fit import table_from_markers
-from calibration.table.table import Table
+from calibration.table.picture import SeenMarker, find_corner_marks
+from calibration.table.table import Table, table_from_markers
 from lab.render.looks import CLASSIC
 from tallybone.calibrate.stored import check_blocks, check_tiles, seen_marks
 from tallybone.finding import Grade

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibration.errors import RefusedError
+from calibration import RefusedError
 from calibration.table.zones import ZoneSource, zones_on
 from tallybone.calibrate.guide.camera_steps import TableStep
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings

@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calibration.knock.fit import CollectingDetector, KnockCalibration, TableExamples, learned
+from calibration.knock import CollectingDetector, KnockCalibration, TableExamples, learned
 from hardware.knock.classifier import Classifier, Correction, load_classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.wav import WavKnockSensor, WavSettings
-from hardware.knock.heard import NS_PER_S, Sound
-from hardware.knock.onsets import RATE_HZ
-from hardware.libraries.pin_factory import PinLibrary
-from hardware.table.settings import PartOpener
-from hardware.virtual.panel import VirtualPanel
+from hardware.knock.sensor import NS_PER_S, RATE_HZ, Sound
+from hardware.libraries import PinLibrary
+from hardware.table import PartOpener, VirtualPanel
 from lab.matches.calibration import knock_sitting
 from lab.sounds.devices import apply_response, tilted
 from tallybone.calibrate.knock import calibrate_knock

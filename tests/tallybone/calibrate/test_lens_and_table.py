@@ -10,9 +10,8 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.lens.model import LensSource
-from calibration.lens.raspberry_pi import PiCamera
-from calibration.sheets.sheet import Paper
+from calibration.lens.lens import LensSource, PiCamera
+from calibration.sheets.prints import Paper
 from calibration.table.table import TableSource
 from lab.render.cover import truth_of
 from lab.render.looks import CLASSIC, FELT, LAMP

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from hardware.camera.device import NS_PER_S, CameraError, CameraMode, Light, Picture
-from hardware.camera.fake import FakeCamera
 from tallybone.calibrate.look import AskedScene, DeviceLook, StillLook, open_look, wait_for_picture
-from vision.errors import VisionError
+from tests.hardware.fakes import FakeCamera
+from vision import VisionError
 
 MODE = CameraMode(160, 90, 20.0, "MJPG")
 IMAGE = np.full((90, 160, 3), 70, np.uint8)

@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibration.errors import RefusedError
-from calibration.tiles.labels import all_pairs
-from calibration.tiles.learning import examine_set
+from calibration import RefusedError
+from calibration.tiles.learning import all_pairs, examine_set
 from lab.matches.calibration import open_simulated_look
 from lab.render.paint import render
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings

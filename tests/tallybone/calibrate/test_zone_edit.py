@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.errors import RefusedError
+from calibration import RefusedError
 from calibration.table.zones import TableZones, ZoneSource, zones_on
 from tallybone.calibrate.guide.steps import EditableZone, editable, size_seen, with_zones
 from tests.tallybone.calibrate.bare_table import LENS, MARKS, table_below

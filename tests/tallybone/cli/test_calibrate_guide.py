@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from calibration.lens.model import Lens, LensSource
+from calibration.lens.lens import Lens, LensSource
 from calibration.table.zones import ZoneSource
 from tallybone.calibrate.guide.course import GuideSettings
 from tallybone.cli.calibrate_guide import PageAt, guide_through

@@ -6,7 +6,7 @@ import json
 from io import StringIO
 from pathlib import Path
 
-from hardware.camera.listing import CameraKind, FoundCamera, FoundCameras
+from hardware.camera.open_device import CameraKind, FoundCamera, FoundCameras
 from hardware.camera.v4l2 import NodeMode
 from tallybone.cli.devices import list_cameras
 

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from hardware.config.validation import schema_of
+from hardware.part import schema_of
 from tallybone.cli.config import ConfigOptions, print_config
 from tallybone.cli.play import PlayOptions, play
 from tallybone.store.table_file import TableSettings, load_table

@@ -27,11 +27,11 @@ SCREEN = '''
     import numpy as np
     from pydantic import Field
 
-    from hardware.config.part import NeededLibrary
-    from hardware.display.driver import DisplayDriver
-    from hardware.display.encoder import screen_at
-    from hardware.display.encoder import TERMINAL_CHARACTERS
-    from hardware.part_state import PartState
+    from hardware.part import NeededLibrary
+    from hardware.display.drivers import DisplayDriver
+    from hardware.display.page import screen_at
+    from hardware.display.page import TERMINAL_CHARACTERS
+    from hardware.part import PartState
 
 
     class Frames:
@@ -75,10 +75,10 @@ BELL = '''
 
     from pydantic import Field
 
-    from hardware.config.part import NeededLibrary
-    from hardware.knock.driver import KnockDriver
-    from hardware.knock.heard import ClassifiedSound
-    from hardware.part_state import PartState
+    from hardware.part import NeededLibrary
+    from hardware.knock.drivers import KnockDriver
+    from hardware.knock.sensor import ClassifiedSound
+    from hardware.part import PartState
 
 
     class Bell:
@@ -120,10 +120,10 @@ PLAYED = """
     import sys, time
     from pathlib import Path
     from hardware.display.page import DisplayPage, ScoreLine
-    from hardware.leds.patterns import TableState
-    from hardware.table.settings import PartOpener
-    from hardware.table.parts import Parts
-    from hardware.virtual.panel import VirtualPanel
+    from hardware.leds.lamps import TableState
+    from hardware.table import PartOpener
+    from hardware.table import Parts
+    from hardware.table import VirtualPanel
     from tallybone.store.table_file import load_table
 
     hardware = load_table(Path(sys.argv[1])).hardware

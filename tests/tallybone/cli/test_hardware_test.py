@@ -12,19 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from hardware import table as parts
 from hardware.buttons.panel import Buttons, VirtualButtons
-from hardware.colour import Rgb
-from hardware.display.display import FakeDisplay
-from hardware.knock.sensor import KnockSensor
-from hardware.leds.driver import LedsDriver
-from hardware.leds.lamps import FakeLeds, Lamps, LedError
-from hardware.leds.patterns import OFF
-from hardware.libraries.pin_factory import PinLibrary, open_pins
-from hardware.table import settings
-from hardware.table.settings import ButtonsSettings, DisplaySettings, KnockSettings
-from hardware.virtual.panel import VirtualKnock
+from hardware.knock.sensor import KnockSensor, VirtualKnock
+from hardware.leds.drivers import LedsDriver
+from hardware.leds.lamps import OFF, Lamps, LedError
+from hardware.libraries import PinLibrary, open_pins
+from hardware.part import Rgb
+from hardware.table import ButtonsSettings, DisplaySettings, KnockSettings
 from tallybone.cli.devices import walk_through
 from tallybone.serve.parts_test import TEST_PAGE
+from tests.hardware.fakes import FakeDisplay, FakeLeds
 
 TABLE = """
 [[hardware.leds]]
@@ -258,7 +256,7 @@ def test_a_press_on_a_mock_pin_is_recognised(
 ) -> None:
     table, _, keys = table_user
     factory = open_pins(PinLibrary.MOCK)
-    monkeypatch.setattr(settings, "open_pins", lambda _: factory)
+    monkeypatch.setattr(parts, "open_pins", lambda _: factory)
 
     def press() -> None:
         factory.pin(24).drive_low()

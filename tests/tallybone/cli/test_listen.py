@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardware.knock.heard import Sound
+from hardware.knock.sensor import Sound
 from tallybone.cli.devices import listen
 from tests.hardware.knock.sounds import with_hits, write_wav
 

@@ -9,8 +9,8 @@ import httpx
 import numpy as np
 import pytest
 
-from hardware.libraries.installing import install_command
-from hardware.table.settings import HardwareSettings
+from hardware.libraries import install_command
+from hardware.table import HardwareSettings
 from tallybone.cli.app import with_port
 from tallybone.cli.play import PlayOptions, open_page
 from tallybone.doctor.machine import this_machine

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tallybone.cli.photographs import ReadOptions, read_photos
 from tallybone.show.reading import Album
 from tallybone.terminal import quiet_libraries
-from vision.errors import VisionError
+from vision import VisionError
 from vision.image.picture import load_picture
 from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, SeenTile
 

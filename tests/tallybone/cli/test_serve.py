@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from hardware.libraries.installing import install_command
+from hardware.libraries import install_command
 from tallybone.cli.serve import serve
 from tallybone.recording.survey import survey
 from tallybone.serve.options import Environment, ServeOptions

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 from unittest.mock import patch
 
-from hardware.table.settings import HardwareSettings
+from hardware.table import HardwareSettings
 from tallybone.choices import TileSet
 from tallybone.play.counts import Counts
 from tallybone.play.display import JsonDisplay

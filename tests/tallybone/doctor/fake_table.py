@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hardware.buttons.driver import ButtonsDriver
-from hardware.config.part import NeededLibrary
+from hardware.buttons.drivers import ButtonsDriver
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.knock.signal_quality import SignalQuality
-from hardware.leds.driver import LedsDriver
-from hardware.libraries.pin_factory import PinLibrary
-from hardware.table.settings import DisplaySettings, HardwareSettings, KnockSettings
+from hardware.leds.drivers import LedsDriver
+from hardware.libraries import PinLibrary
+from hardware.part import NeededLibrary
+from hardware.table import DisplaySettings, HardwareSettings, KnockSettings
 from tallybone.doctor.boot import Boot, Library, PiModel, Venv
 from tallybone.doctor.machine import Disk, Machine, Vitals
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, Sounds, User

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hardware.table.settings import HardwareSettings
+from hardware.table import HardwareSettings
 from tallybone.doctor.boot import Boot, PiModel, board_of, check_boot, settings_of, taken_pins
 from tallybone.finding import Finding, Grade
 from tests.hardware.table.reading import read_hardware

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hardware.table.settings import HardwareSettings
+from hardware.table import HardwareSettings
 from tallybone.doctor.boot import Library
 from tallybone.doctor.examine import as_values, examine, is_well, lines_of, summary
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, check_opened

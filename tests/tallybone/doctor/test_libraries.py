@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hardware.libraries.installing import install_command
-from hardware.libraries.pin_factory import PinLibrary
-from hardware.table.settings import HardwareSettings
+from hardware.libraries import PinLibrary, install_command
+from hardware.table import HardwareSettings
 from tallybone.doctor.boot import Library, Venv, check_library, wanted_by
 from tallybone.finding import Finding, Grade
 from tests.tallybone.doctor.fake_table import WHOLE

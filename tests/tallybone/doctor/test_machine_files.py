@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hardware.config.part import NeededLibrary
+from hardware.part import NeededLibrary
 from tallybone.doctor.boot import PiModel
 from tallybone.doctor.machine import (
     Machine,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from hardware.display.display import BytePort, serial_port
 from hardware.display.drivers.nextion import nextion_problem
-from hardware.display.link import BytePort, serial_port
 from lab.emulate.nextion import EmulatedNextion
 from lab.emulate.pty_port import PtyPort
 

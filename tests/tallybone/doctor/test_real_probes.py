@@ -15,15 +15,15 @@ import pytest
 
 from hardware.buttons.drivers.gpio import GpioSettings
 from hardware.knock.drivers.microphone import MicrophoneSettings
-from hardware.knock.heard import SoundBlock
-from hardware.knock.sensor import FakeKnockSensor
-from hardware.libraries.pin_factory import PinLibrary, open_pins
-from hardware.table.settings import HardwareSettings
+from hardware.knock.sensor import SoundBlock
+from hardware.libraries import PinLibrary, open_pins
+from hardware.table import HardwareSettings
 from lab.emulate.pty_port import PtyPort
 from lab.emulate.serlcd import EmulatedSerLcd
 from tallybone.doctor import probes as real_probes
 from tallybone.doctor.parts import Ear, listen_to
 from tallybone.doctor.probes import RealProbes, drawn_tiles
+from tests.hardware.fakes import FakeKnockSensor
 from tests.hardware.table.reading import read_hardware
 from tests.tallybone.recording.sittings import write
 from vision.reader.reader import load_reader

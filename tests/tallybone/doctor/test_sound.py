@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.knock.heard import SoundBlock
+from hardware.knock.sensor import SoundBlock
 from tallybone.doctor.parts import Ear, Sounds, check_sound, sounds_of
 from tallybone.finding import Grade
 from tests.hardware.knock.faulty_sounds import Signal, at_8_bits, clipped, gated, knocks, telephone, with_gaps

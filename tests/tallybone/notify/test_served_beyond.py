@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hardware.libraries.installing import install_command
+from hardware.libraries import install_command
 
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine import BONES, Seat
-from hardware.table.settings import HardwareSettings
+from hardware.table import HardwareSettings
 from tallybone.play.game import Listeners, LiveGame
 from tallybone.play.keys import SHOWN_NS, Choosing
 from tallybone.play.parts import FromTable, open_parts, page_of

@@ -7,7 +7,7 @@ import pytest
 from engine import Seat
 from hardware.buttons.drivers.gpio import GpioSettings
 from hardware.buttons.panel import SEAT_BUTTONS, SHARED_BUTTONS, ButtonPress, PinPress, PressKind
-from hardware.knock.heard import ClassifiedSound, Sound
+from hardware.knock.sensor import ClassifiedSound, Sound
 from tallybone.play.parts import buttons_of, configured_name, knock_meant, presses_meant
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tests.hardware.table.reading import read_hardware

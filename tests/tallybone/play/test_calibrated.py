@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibration.errors import CalibrationError
-from calibration.lens.model import Lens
+from calibration import CalibrationError
+from calibration.lens.lens import Lens
 from calibration.table.zones import zones_of_size
 from calibration.tiles.tile_set import BarSeen, LearnedSet, PipColors, SetLook, reader_checksum
 from engine import EngineError
 from hardware.camera.device import CameraMode
-from hardware.camera.fake import FakeCamera
 from tallybone.choices import TileSet
 from tallybone.cli.play import PlayOptions
 from tallybone.play.start import (
@@ -44,6 +43,7 @@ from tallybone.store.calibration_file import (
     save_calibration,
 )
 from tests.calibration.test_zone_view import tilted
+from tests.hardware.fakes import FakeCamera
 from tests.tallybone.cli.test_play import run_play
 from tests.tallybone.replay.videos import write_video
 from tests.vision.tables import lay, table_with

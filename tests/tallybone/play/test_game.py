@@ -18,8 +18,8 @@ from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.sources.test_camera import Clock
 from tests.vision.seen import unsure_tile
 from vision.reading import SeenTile
-from vision.tracking.changes import PictureSizeError
 from vision.tracking.table_view import TableView
+from vision.tracking.tracks import PictureSizeError
 from vision.tracking.watch import Frame
 
 MS = 1_000_000

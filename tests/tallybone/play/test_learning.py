@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calibration.knock.fit import TableExamples
+from calibration.knock import TableExamples
 from engine import BONES, Drawing, Knock, NewHand, Remove, entries
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.detector import KnockDetector
-from hardware.knock.heard import LEARNABLE, NS_PER_S, ClassifiedSound, Sound
+from hardware.knock.sensor import LEARNABLE, NS_PER_S, ClassifiedSound, Sound
 from lab.sounds.devices import apply_response, tilted
 from tallybone.calibrate.knock import forget_knocks
 from tallybone.calibrate.stored import show

@@ -26,9 +26,8 @@ from engine import (
 from engine import NodeId as Id
 from engine.rules.profiles import SUPER
 from engine.state.match import Course, Spell
-from hardware.display.encoder import screens_of
-from hardware.display.page import DisplayPage, ScoreLine
-from hardware.leds.patterns import Gain, Mood, TableState
+from hardware.display.page import DisplayPage, ScoreLine, screens_of
+from hardware.leds.lamps import Gain, Mood, TableState
 from tallybone.play.game import LiveState
 from tallybone.play.parts import gain_of, page_of, table_state
 from tallybone.session.feeding import feed

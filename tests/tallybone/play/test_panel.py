@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from hardware.colour import Rgb
 from hardware.display.page import DisplayPage, ScoreLine
-from hardware.leds.driver import LedsRole
-from hardware.leds.patterns import OFF
-from hardware.virtual.panel import LedsLook, PanelLook, VirtualLedsSettings, VirtualPanel
+from hardware.leds.drivers import LedsRole
+from hardware.leds.lamps import OFF
+from hardware.part import Rgb
+from hardware.table import LedsLook, PanelLook, VirtualLedsSettings, VirtualPanel
 from tallybone.play.display import PANEL_ROWS, BoardDisplay, draw_panel
 from tallybone.play.parts import buttons_of
 from tallybone.session.session import Session

@@ -10,13 +10,11 @@ from engine import BONES, Knock, Lead, Reason, Scored, Seat
 from hardware.buttons.drivers.gpio import GpioSettings
 from hardware.buttons.panel import ButtonPress, PinPress, PressKind
 from hardware.display.page import DisplayPage
-from hardware.knock.heard import ClassifiedSound, Sound
+from hardware.knock.sensor import ClassifiedSound, Sound
 from hardware.leds.drivers.gpio import SingleSettings
-from hardware.leds.patterns import Gain, Mood, TableState
-from hardware.libraries.pin_factory import PinLibrary
-from hardware.table.parts import PartInput, Parts
-from hardware.table.settings import HardwareSettings
-from hardware.virtual.panel import VirtualPanel
+from hardware.leds.lamps import Gain, Mood, TableState
+from hardware.libraries import PinLibrary
+from hardware.table import HardwareSettings, PartInput, Parts, VirtualPanel
 from tallybone.json_values import JsonValueError
 from tallybone.play.game import Listeners, LiveGame, LiveState
 from tallybone.play.parts import FromTable, LiveParts, open_parts, with_panel

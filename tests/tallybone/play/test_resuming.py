@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine import BONES, MatchClose, NewHand, Play
-from hardware.table.settings import HardwareSettings
+from hardware.table import HardwareSettings
 from tallybone.cli.play import PlayOptions, play
 from tallybone.play.game import Listener
 from tallybone.play.parts import open_parts

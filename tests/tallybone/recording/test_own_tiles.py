@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibration.errors import RefusedError
+from calibration import RefusedError
 from calibration.tiles.tile_set import reader_checksum
 from tallybone.choices import TileSet
 from tallybone.recording.own_tiles import as_recorded, recorded_set, shipped_reader

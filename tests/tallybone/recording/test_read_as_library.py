@@ -12,7 +12,7 @@ import tallybone
 from tallybone.recording.format import RecordingError, SittingStart
 from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.sittings import START
-from vision.errors import VisionError
+from vision import VisionError
 from vision.image.picture import load_picture
 
 ROOT = Path(__file__).resolve().parents[3]

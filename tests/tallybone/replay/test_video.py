@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import pytest
 
-from hardware.libraries.installing import install_command
+from hardware.libraries import install_command
 from tallybone.files import ExportError
 from tallybone.replay.export import VideoFile
 from tests.tallybone.web.browsers import CHROMIUM, chromium

@@ -15,18 +15,18 @@ import httpx
 import numpy as np
 
 from hardware.camera.device import CameraError, CameraMode, Picture
-from hardware.camera.fake import FakeCamera
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.cli.serve import serve
 from tallybone.doctor.machine import read_machine, run
 from tallybone.serve.camera import OpenDevice
 from tallybone.serve.options import Environment, ServeOptions
 from tallybone.terminal import StopRequest
+from tests.hardware.fakes import FakeCamera
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import PATIENCE_S, until
 from vision.arrays import Image
-from vision.geometry.poses import Poses
 from vision.networks.detector import Focus
+from vision.poses import Poses
 from vision.reader.candidates import Filter
 from vision.reader.reader import Reader
 from vision.reading import Reading, SeenTile

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from hardware.camera.device import CameraDevice, CameraError, CameraMode, Light, Picture
-from hardware.camera.fake import FakeCamera
-from hardware.clock import Clock
+from hardware.part import Clock
 from tallybone.choices import TileSet
 from tallybone.play.start import MatchPlan, new_game
 from tallybone.serve.camera import TableCamera
+from tests.hardware.fakes import FakeCamera
 
 SECOND = 1_000_000_000
 

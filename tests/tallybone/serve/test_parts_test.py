@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hardware.table.settings import HardwareSettings, PartOpener
-from hardware.virtual.panel import VirtualPanel
+from hardware.table import HardwareSettings, PartOpener, VirtualPanel
 from tallybone.play.parts import with_panel
 from tallybone.serve.parts_test import PartsTest, PartVerdict
 from tests.tallybone.web.conftest import ManualClock

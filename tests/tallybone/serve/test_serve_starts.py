@@ -14,7 +14,7 @@ LATER = (
     "sounddevice", "picamera2", "httpx", "pytest", "hypothesis", "prometheus_client", "google", "lab.render",
     "lab.training", "lab.matches", "lab.matches.room", "lab.matches.camera",
     "tallybone.doctor.examine", "tallybone.calibrate.guide.course",
-    "tallybone.calibrate.lens_and_table", "calibration.lens.fit", "lab.sounds",
+    "tallybone.calibrate.lens_and_table", "lab.sounds",
     "lab.emulate",
 )  # fmt: skip
 # 1115 modules, 379 of them in Tallybone, since calibration on the page and MQTT were added. 1021 before.

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from calibration.knock.fit import TableExamples
+from calibration.knock import TableExamples
 from hardware.knock.classifier import load_classifier
 from tallybone.finding import Grade
 from tallybone.serve.calibration import sight_findings

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hardware.camera.device import CameraRequest, Pixels
-from hardware.camera.sensor_time import Clocks
+from hardware.camera.device import CameraRequest, Clocks, Pixels
 from hardware.camera.v4l2 import V4l2Feed
 from hardware.camera.watched import WatchedCamera
 from tests.hardware.camera.fake_capture import FakeDevice

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from hardware.camera.device import CameraError, CameraMode, Light, Picture
-from hardware.camera.fake import FakeCamera
 from tallybone.choices import TileSet
 from tallybone.play.start import new_game, open_camera
 from tallybone.sources.camera import DeviceCamera, open_plugged_in
 from tallybone.sources.source import Shot
 from tests.hardware.camera.fake_picamera2 import FakeLibrary
 from tests.hardware.camera.scene import Scene
+from tests.hardware.fakes import FakeCamera
 from tests.tallybone.sources.test_camera import Clock
 from vision.image.picture import decode_picture
 

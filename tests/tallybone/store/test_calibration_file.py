@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from calibration.lens.model import Lens
+from calibration.lens.lens import Lens
 from calibration.table.table import BlockPose, Table, TableSource
 from tallybone.store.calibration_file import (
     Calibration,

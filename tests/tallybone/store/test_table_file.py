@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hardware.leds.driver import LedsRole
-from hardware.table.settings import HardwareSettings
-from hardware.virtual.panel import VirtualSettings
+from hardware.leds.drivers import LedsRole
+from hardware.table import HardwareSettings, VirtualSettings
 from tallybone.store.table_file import TableFile, TableFileError, load_table
 
 

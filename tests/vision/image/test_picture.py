@@ -32,9 +32,18 @@ from tests.vision.picture_files import (
     text_bomb,
     with_exif,
 )
-from vision.errors import HeaderError
-from vision.image.header import Header, needed_to_decode, parse_header, require_whole
-from vision.image.picture import MAX_JPEG_PIXELS, MAX_PIXELS, PictureError, decode_picture, load_picture
+from vision import HeaderError
+from vision.image.picture import (
+    MAX_JPEG_PIXELS,
+    MAX_PIXELS,
+    Header,
+    PictureError,
+    decode_picture,
+    load_picture,
+    needed_to_decode,
+    parse_header,
+    require_whole,
+)
 
 
 def write(folder: Path, name: str, data: bytes) -> Path:

@@ -16,8 +16,8 @@ from lab.render.scene import PlacedTile
 from lab.training.tables import corner_errors, truth_poses
 from tests.vision.shapes import blank
 from tests.vision.tables import CAMERA, Looks, lay, table_with
+from vision import ModelError
 from vision.arrays import Image
-from vision.errors import ModelError
 from vision.image.picture import build_pyramid
 from vision.networks.detector import Detector, Focus, Proposals, load_detector
 

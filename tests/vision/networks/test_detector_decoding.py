@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision.shapes import tile_at, tiles_at
-from vision.geometry.poses import Poses
 from vision.networks.detector import CHANNELS, FIRST_SHAPE, cells_of, decode_poses, encode_poses
+from vision.poses import Poses
 
 
 def test_encodes_a_horizontal_tile() -> None:

@@ -14,11 +14,16 @@ from lab.render.paint import render
 from lab.training.pips.fit import draw_usual_scene
 from lab.training.tables import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, reader, table_with
-from vision.errors import ModelError
-from vision.geometry.poses import Poses, empty_poses, jittered
+from vision import ModelError
 from vision.image.picture import Level, build_pyramid
-from vision.networks.network import UP, HardCaseClassifier, load_hard_case_classifier, load_pip_features
-from vision.networks.pip_classifier import load_pip_classifier
+from vision.networks.network import (
+    UP,
+    HardCaseClassifier,
+    load_hard_case_classifier,
+    load_pip_classifier,
+    load_pip_features,
+)
+from vision.poses import Poses, empty_poses, jittered
 
 
 def table() -> tuple[tuple[Level, ...], Poses, list[int]]:

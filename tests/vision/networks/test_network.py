@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vision.errors import ModelError
-from vision.networks.network import load_network, write_checksum
-from vision.networks.pip_classifier import load_pip_classifier
+from vision import ModelError
+from vision.networks.network import load_network, load_pip_classifier, write_checksum
 
 SHIPPED = Path(str(resources.files("vision"))) / "models"
 

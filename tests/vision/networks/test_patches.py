@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from tests.vision.shapes import Bgr, blank, fill, fill_circle, tile_at, tiles_at
 from vision.arrays import Image
-from vision.geometry.poses import Poses, corners, empty_poses, to_image
 from vision.image.picture import Level, build_pyramid
 from vision.networks.network import PatchGrid, contrasts, half_grid, sample, tile_grid
+from vision.poses import Poses, corners, empty_poses, to_image
 
 GRIDS = {"tile": tile_grid(), "half 0": half_grid(0), "half 1": half_grid(1)}
 WHITE: Bgr = (235, 235, 235)

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vision.errors import ModelError
-from vision.networks.pip_classifier import PipClassifier, load_pip_classifier, save_pip_classifier
+from vision import ModelError
+from vision.networks.network import PipClassifier, load_pip_classifier, save_pip_classifier
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 

@@ -10,10 +10,10 @@ import pytest
 from lab.render.paint import RenderedPicture
 from lab.training.tables import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, table_with
-from vision.errors import ModelError
-from vision.geometry.poses import Poses, empty_poses
+from vision import ModelError
 from vision.image.picture import Level, build_pyramid
 from vision.networks.network import FEATURES, PICTURE_FEATURES, load_pip_features
+from vision.poses import Poses, empty_poses
 
 
 def rendered_table() -> RenderedPicture:

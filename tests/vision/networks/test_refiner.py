@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from lab.render.scene import PlacedTile
 from lab.training.tables import corner_errors, truth_poses
 from tests.vision.tables import CAMERA, Looks, lay, table_with
-from vision.errors import ModelError
-from vision.geometry.poses import Poses, empty_poses, move, swap_halves, upright_poses
+from vision import ModelError
 from vision.image.picture import Level, build_pyramid
 from vision.networks.network import NOTHING, load_refiner
+from vision.poses import Poses, empty_poses, move, swap_halves, upright_poses
 
 
 @cache

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vision.layout.joins import Meeting, Touch, play_priors
-from vision.layout.joins import likelihood_ratio as likelihood
 from vision.reader import agreement
-from vision.reader.agreement import JointReading, agree
+from vision.reader.agreement import JointReading, Meeting, Touch, agree, play_priors
+from vision.reader.agreement import likelihood_ratio as likelihood
 
 COUNT = 7
 Chances = NDArray[np.float64]

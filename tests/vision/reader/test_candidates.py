@@ -11,10 +11,10 @@ from lab.render.paint import RenderedPicture, render
 from lab.render.scene import Scene
 from lab.training.tables import truth_poses
 from tests.vision.tables import CAMERA, lay
-from vision.geometry.poses import Poses, sides_px, upright_poses
 from vision.image.picture import Level, build_pyramid
 from vision.networks.detector import Focus
 from vision.networks.network import Refiner, load_refiner
+from vision.poses import Poses, sides_px, upright_poses
 from vision.reader.candidates import Candidates, shifted_poses
 from vision.reader.reader import FARTHEST_BELOW, Reader, load_reader
 from vision.reading import Face, Reading

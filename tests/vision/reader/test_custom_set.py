@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from vision.geometry.poses import upright_poses
-from vision.networks.pip_classifier import PipClassifier
+from vision.networks.network import PipClassifier
 from vision.networks.tile_sheet import SIDE_PX, cut_out, simulate_view, tile_mask
+from vision.poses import upright_poses
 from vision.reader.custom_set import CustomSet, Restraint, Views, fit, held_out, misread, surprise
 
 RESTRAINT = Restraint(0.001, 1.0)

@@ -12,10 +12,9 @@ from lab.render.paint import RenderedPicture, render
 from lab.render.scene import Scene
 from lab.training.tables import truth_poses
 from tests.vision.tables import CAMERA, lay
-from vision.geometry.plane import Plane, find_plane
-from vision.geometry.poses import Poses, half_centers, sides_px
 from vision.image.picture import Level, build_pyramid
-from vision.reader.candidates import Candidates
+from vision.poses import Poses, half_centers, sides_px
+from vision.reader.candidates import Candidates, Plane, find_plane
 from vision.reader.reader import Reader, load_reader, relocate
 
 

@@ -29,8 +29,8 @@ from tests.vision.tables import (
     table_with,
 )
 from vision.arrays import Image
-from vision.geometry.poses import Poses
 from vision.networks.network import UP
+from vision.poses import Poses
 from vision.reader.reader import load_reader
 from vision.reading import Face, PointPx, Reading, SeenTile
 

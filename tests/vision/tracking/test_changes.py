@@ -15,8 +15,8 @@ from lab.training.tables import truth_poses
 from tests.vision.shapes import blank, fill, fill_circle, tile_at, tiles_at
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.arrays import Image
-from vision.geometry.poses import Poses, corners
-from vision.tracking.changes import PictureDifference, TablePicture, differences_between
+from vision.poses import Poses, corners
+from vision.tracking.tracks import PictureDifference, TablePicture, differences_between
 
 STILL = np.eye(2, 3)
 # Thresholds of Perception for new and for touched tiles (vision/tracking/perception.py).

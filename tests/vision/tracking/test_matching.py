@@ -7,8 +7,7 @@ import numpy as np
 from tests.vision.seen import seen_tile
 from vision.arrays import Mask
 from vision.reading import Join, Reading, SeenTile
-from vision.tracking.changes import PictureDifference
-from vision.tracking.tracks import Match, Track, joins_among, match_tracks, places_among
+from vision.tracking.tracks import Match, PictureDifference, Track, joins_among, match_tracks, places_among
 
 A, B, NEW = seen_tile(3, 5), seen_tile(6, 1, x_px=200, y_px=60, degrees=90), seen_tile(2, 2, x_px=60, y_px=180)
 

@@ -7,8 +7,8 @@ import numpy as np
 from tests.vision.seen import seen_tile
 from vision.arrays import Mask
 from vision.reading import SeenTile
-from vision.tracking.changes import PictureDifference
 from vision.tracking.perception import covered, overlooked
+from vision.tracking.tracks import PictureDifference
 
 STILL = np.eye(2, 3)
 TILE = seen_tile(3, 5, x_px=200, y_px=100)  # 40 x 20 px

@@ -11,8 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vision.shapes import tile_at, tiles_at
-from vision.geometry.poses import Poses, corners, empty_poses, sides_px
-from vision.geometry.selection import overlap_share, select_more_tiles, select_tiles, suppress_duplicates
+from vision.poses import (
+    Poses,
+    corners,
+    empty_poses,
+    overlap_share,
+    select_more_tiles,
+    select_tiles,
+    sides_px,
+    suppress_duplicates,
+)
 
 MAX_OVERLAP = 0.15
 

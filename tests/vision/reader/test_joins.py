@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.vision.shapes import tile_at, tiles_at
-from vision.geometry.poses import Poses, empty_poses
-from vision.layout.joins import find_joins, find_touches
+from vision.poses import Poses, empty_poses
+from vision.reader.agreement import find_joins, find_touches
 from vision.reading import Contact, Join
 
 Pips = tuple[int, int]

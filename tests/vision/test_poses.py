@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.vision.shapes import sheared_poses
 from vision.arrays import Points
-from vision.geometry.poses import (
+from vision.poses import (
     Poses,
     corners,
     deltas_between,

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.errors import RefusedError
+from calibration import RefusedError
 from engine.phrases import phrase
 from hardware.knock.classifier import Classifier, Correction, load_classifier
 from hardware.knock.detector import KnockDetector
-from hardware.knock.heard import ClassifiedSound, SoundBlock
+from hardware.knock.sensor import ClassifiedSound, SoundBlock
 
 # Weight of the penalty on the squared weights of standardised numbers, so that few examples change little, and total
 # weight of the modelled sounds, relative to one example. Chosen on 40 modelled tables and devices.

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vision.geometry.plane import Plane, find_plane
-from vision.geometry.poses import Poses, sides_px
+from vision.poses import Poses, sides_px
+from vision.reader.candidates import Plane, find_plane
 
 SIZE_PX = (1000, 750)
 PLACES = np.array([(-6.0, -4), (-2, -5), (3, -4), (6, -1), (-5, 1), (0, 0), (4, 3), (-3, 5), (1, 5), (6, 6)])

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lab.render.placements import all_pip_pairs
-from vision.geometry.sets import SETS, numbers_in_play
+from vision.reader.reader import SETS, numbers_in_play
 
 
 def sure(*pips: int) -> NDArray[np.float64]:

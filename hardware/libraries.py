@@ -1,22 +1,68 @@
-"""Open and close gpiozero pin factories.
-
-The factory is chosen explicitly: gpiozero's default fails on a laptop and silently falls back on a Raspberry Pi.
-"""
+"""Optional device libraries: the command that installs what is missing, and gpiozero pin factories."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import unquote, urlsplit
 
-from hardware.libraries.installing import install_command
+_IN_ALL = frozenset({"many", "mqtt", "pi", "web"})
+
+
+class InstalledFrom(NamedTuple):
+    """The origin of this installation. *path* is the package name, or the path of a wheel or folder."""
+
+    path: str
+    is_editable: bool = False
+
+
+def install_command(extra: str) -> str:
+    """Return the shell command that adds extras of pyproject.toml to this installation, such as "web,mqtt".
+
+    pipx and uv are recognized by the files that they write into a venv. Both replace the whole installation, so the
+    command for them also names the extra `all`.
+    """
+    return command_for(extra, Path(sys.prefix), installed_from())
+
+
+def command_for(extra: str, prefix: Path, source: InstalledFrom) -> str:
+    """Return the command for the installation in *prefix*.
+
+    >>> command_for("web", Path("/nowhere"), InstalledFrom("tallybone"))
+    "/nowhere/bin/pip install 'tallybone[web]'"
+    """
+    extras = "all" if _IN_ALL.issuperset(extra.split(",")) else f"all,{extra}"
+    if (prefix / "pipx_metadata.json").exists():
+        return f"pipx install --force '{source.path}[{extras}]'"
+    if (prefix / "uv-receipt.toml").exists():
+        return f"uv tool install --force '{source.path}[{extras}]'"
+    is_active = sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") == str(prefix)
+    pip = "pip" if is_active else f"{prefix}/bin/pip"
+    sudo = "sudo " if prefix.exists() and not os.access(prefix, os.W_OK) else ""
+    return f"{sudo}{pip} install {'-e ' if source.is_editable else ''}'{source.path}[{extra}]'"
+
+
+def installed_from() -> InstalledFrom:
+    """Return the origin that pip recorded (PEP 610): a wheel or folder that still exists, else the package name."""
+    try:
+        record = json.loads(distribution("tallybone").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        record = {}
+    path = unquote(urlsplit(record.get("url", "")).path)
+    if not Path(path).is_absolute() or not Path(path).exists():
+        return InstalledFrom("tallybone")
+    return InstalledFrom(path, is_editable=bool(record.get("dir_info", {}).get("editable")))
+
 
 _APT = "sudo apt install python3-lgpio (Raspberry Pi OS, Ubuntu), and a venv with --system-site-packages"
 # Not None: lgpio must raise its own error for an invalid handle.
@@ -74,7 +120,7 @@ def open_pins(library: PinLibrary) -> Any:
 
             return MockFactory(pin_class=MockPWMPin)
         if chosen(library) is PinLibrary.GPIOD:
-            from hardware.libraries.gpiod_pins import GpiodFactory
+            from hardware.gpiod_pins import GpiodFactory
 
             return _opened(GpiodFactory)
         lgpio = _lgpio()
@@ -107,33 +153,25 @@ def _lgpio() -> Any:
     """
     if "lgpio" in sys.modules:
         return sys.modules["lgpio"]
-    before, configured = _working_directory(), os.environ.get("LG_WD")
+    configured = os.environ.get("LG_WD")
+    try:
+        before = Path.cwd()
+    except FileNotFoundError:  # it has been deleted
+        before = Path("/")
     with tempfile.TemporaryDirectory(prefix="tallybone-lgpio-") as folder:
         os.environ["LG_WD"] = folder
         try:
             import lgpio
         finally:
-            _change_directory(before)
+            try:
+                os.chdir(before)
+            except OSError:  # lgpio's own is about to be deleted
+                os.chdir("/")
             if configured is None:
                 del os.environ["LG_WD"]
             else:
                 os.environ["LG_WD"] = configured
     return lgpio
-
-
-def _working_directory() -> Path:
-    try:
-        return Path.cwd()
-    except FileNotFoundError:  # it has been deleted
-        return Path("/")
-
-
-def _change_directory(folder: Path) -> None:
-    """Change to *folder*, or to the root directory if that fails. lgpio's own is about to be deleted."""
-    try:
-        os.chdir(folder)
-    except OSError:
-        os.chdir("/")
 
 
 def close_devices(devices: Iterable[Any], factory: Any) -> None:

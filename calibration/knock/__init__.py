@@ -1,1 +1,0 @@
-"""Adapt the sound classifier to the table and microphone."""

@@ -1,1 +1,0 @@
-"""Settings of table.toml: validation, the base class of drivers, and their registry."""

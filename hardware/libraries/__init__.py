@@ -1,1 +1,0 @@
-"""Optional device libraries: opening pins, and the command that installs what is missing."""

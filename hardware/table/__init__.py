@@ -1,1 +1,0 @@
-"""All parts of a table: settings, opening, and supervision."""

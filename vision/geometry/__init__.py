@@ -1,1 +1,0 @@
-"""Tile poses, the table plane, selection of non-overlapping tiles, and tile sets."""

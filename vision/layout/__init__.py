@@ -1,1 +1,0 @@
-"""Find touching tiles, and decide which touches are joins."""
