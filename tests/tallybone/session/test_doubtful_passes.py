@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine import BLOCK, BONES, Action, Draw, Drawing, Knock, Lead, NewHand, Play, Revised, Seat, entries
+from engine import BLOCK, BONES, Action, Draw, Drawing, Knock, Lead, NewHand, Passed, Play, Revised, Seat, Turn, entries
+from engine.state.outcomes import Must
 from tallybone.json_values import from_json, to_json
+from tallybone.session.course import as_one_correction
 from tallybone.session.feeding import ONE_KNOCK_NS, feed
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press
 from tallybone.session.places import Places
@@ -104,6 +106,14 @@ def test_a_correction_of_later_plays_is_announced_once() -> None:
     table.put(NEXT)
     table.put(THIRD, side="bottom" if len(actions(table.session)) == 2 else "top")
     assert sum(isinstance(announcement, Revised) for announcement in table.announcements) == 1
+
+
+def test_several_corrections_are_announced_as_one() -> None:
+    session, turns = led(), [Turn(Seat(seat), Must.PLAY_OR_KNOCK) for seat in (0, 1, 0)]
+    passed = Passed(Seat(0), 1)
+    several = (turns[0], Revised((0, 0), (5, 0)), turns[1], passed, Revised((5, 0), (0, 5)), turns[2])
+    assert as_one_correction(several, session.state) == (Revised((0, 0), (0, 5)), passed, turns[2])
+    assert as_one_correction(several[:1], session.state) == several[:1]
 
 
 def test_the_button_of_a_player_decides() -> None:

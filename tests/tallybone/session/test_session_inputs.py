@@ -443,6 +443,15 @@ def test_an_undone_tile_counts_again_if_play_continues_without_an_answer() -> No
     assert session.questions == ()
 
 
+@pytest.mark.parametrize("button", list(Button))
+def test_buttons_before_a_match_are_ignored_or_refused(button: Button) -> None:
+    session, announcements = feed(Session(), Press(button))
+    refused = {Button.HAND_END: HandEnd(), Button.REDEAL: Redeal(RedealReason.MISDEAL)}.get(button)
+    assert list(session.state.log) == ([] if refused is None else [refused])
+    assert [type(announcement) for announcement in announcements] == ([] if refused is None else [Irregular])
+    assert session.state.game is None
+
+
 @pytest.mark.parametrize("button", [Button.KNOCK, Button.CALL, Button.DRAW, Button.DONE])
 def test_buttons_are_ignored_before_the_first_deal(button: Button) -> None:
     session, _ = feed(Session(), MatchStart(BLOCK, ("Ann", "Ben")))
