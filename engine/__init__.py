@@ -19,32 +19,59 @@ before it is applied. A ``Table`` also holds the players' hands, for programs th
 
 from engine.errors import EngineError, OptionsError, type_checked
 from engine.game.fold import ActionResult, apply, entries, history, last_seats, problem_with, replay, replayed
-from engine.game.questions import copies_left, ends, highest_leader, legal_plays, legal_stacks, unseen
-from engine.game.turns import turn
+from engine.game.questions import copies_left, ends, highest_leader, legal_plays, legal_stacks, turn, unseen
 from engine.library.board import HandBoard
 from engine.library.chances import NumberChance, Outlook, SeatChance, chances
-from engine.library.moves import LegalMove, legal_moves
 from engine.library.players import Suggestion, TreeSearch, best_plays, greedy
-from engine.library.table import IllegalMove, SeatView, Table, perft
+from engine.library.table import IllegalMove, LegalMove, SeatView, Table, legal_moves, perft
 from engine.record.conversion import format_move, parse_move, record_of
 from engine.record.play import Line, PlayedRecord, RecordResult, play_record
 from engine.record.position import format_position, format_view, parse_position, parse_view
 from engine.record.text import Record, RecordError, format_record, parse_record
-from engine.rules import profiles
+from engine.rules import options as profiles
 from engine.rules import rules as _rules
+from engine.rules.options import *
 from engine.rules.options import changed_options, parse_options, with_options
-from engine.rules.profiles import *
 from engine.rules.rules import *
 from engine.state import events, outcomes
-from engine.state.counting import Count, Term, count, points_for
 from engine.state.descriptions import describe
 from engine.state.events import *
-from engine.state.layout import ARMS, Layout, Node, NodeId, OpenEnd, Port, Spot, attach, obstacle
-from engine.state.match import Chance, Claim, Course, Entry, Game, Hand, LeadTile, Phase, Spell, State
+from engine.state.events import HandResult, Holding, round_nearest, settle
+from engine.state.layout import (
+    ARMS,
+    Count,
+    Layout,
+    Node,
+    NodeId,
+    OpenEnd,
+    Port,
+    Spot,
+    Term,
+    attach,
+    count,
+    obstacle,
+    points_for,
+)
+from engine.state.match import (
+    Chance,
+    Claim,
+    Course,
+    Entry,
+    Game,
+    Hand,
+    House,
+    HouseTally,
+    LeadTile,
+    Mark,
+    Phase,
+    RowMark,
+    RowsTally,
+    Spell,
+    State,
+    Stroke,
+)
 from engine.state.outcomes import *
-from engine.state.problems import Problem, ProblemKind, Weight
-from engine.state.settle import HandResult, Holding, round_nearest, settle
-from engine.state.tally import House, HouseTally, Mark, RowMark, RowsTally, Stroke
+from engine.state.outcomes import Problem, ProblemKind, Weight
 from engine.tiles import Tile, full_set, set_name
 
 # Grouped by topic, in the order of docs/reference/library.md.

@@ -120,27 +120,27 @@ def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
 # Product lines that a package or room may have; its parent counts the rest. A change that needs more room lowers
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
-    "engine": 8_983,
+    "engine": 9_017,
     "vision": 6_188,
     "hardware": 7_936,
     "calibration": 3_685,
-    "tallybone/calibrate": 3_115,
+    "tallybone/calibrate": 3_112,
     "tallybone/cli": 2_688,
-    "tallybone/doctor": 2_314,
-    "tallybone/play": 3_782,
-    "tallybone/recording": 2_695,
-    "tallybone/replay": 3_055,
-    "tallybone/serve": 3_135,
-    "tallybone/session": 4_059,
-    "tallybone/show": 1_650,
-    "tallybone/web": 6_024,
-    "tallybone": 5_251,
+    "tallybone/doctor": 2_305,
+    "tallybone/play": 3_764,
+    "tallybone/recording": 2_689,
+    "tallybone/replay": 3_047,
+    "tallybone/serve": 3_127,
+    "tallybone/session": 4_021,
+    "tallybone/show": 1_661,
+    "tallybone/web": 5_983,
+    "tallybone": 5_236,
     "lab/bench": 9_342,
     "lab/render": 6_108,
     "lab/sounds": 3_181,
     "lab": 8_899,
 }
-MAX_LINES_OF_A_TABLE = 64_560
+MAX_LINES_OF_A_TABLE = 64_459
 MAX_LINES_OF_THE_LABORATORY = 27_530
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 

@@ -8,16 +8,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import assert_never
 
+from engine.game.closing import exchanged
 from engine.game.judge import problems_with
-from engine.game.seating import exchanged
+from engine.game.questions import turn
 from engine.game.steps import step
-from engine.game.turns import turn
 from engine.rules.rules import Policy
 from engine.state import events
 from engine.state.events import Amend, Confirmed, Event, Inferred, Insert, ItStands, Remove, Revision, Seat, Seq, Undo
 from engine.state.match import Applied, Entry, Game, State
-from engine.state.outcomes import Irregular, Outcome, Revised, Swapped
-from engine.state.problems import Problem, ProblemKind, Weight
+from engine.state.outcomes import Irregular, Outcome, Problem, ProblemKind, Revised, Swapped, Weight
 from engine.value import changed, value
 
 _MARKS = (Inferred, Confirmed)

@@ -5,11 +5,9 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from engine.game.claims import broken_claims, false_claim, held_by_others
-from engine.game.questions import copies_left, ends_now, is_stackable, playable
-from engine.game.seating import rename_problems, swap_problems
+from engine.game import questions
+from engine.game.closing import rename_problems, swap_problems
 from engine.game.steps import with_implied_pass
-from engine.game.turns import TILES_PER_DRAW, can_draw, drawable, draws_for_lead, is_exempt, owes, tiles_to_draw
 from engine.phrases import phrase, plural
 from engine.rules.rules import Drawing, NoDouble, ProvableBlock, Spinner, deal_problems
 from engine.state import events
@@ -17,8 +15,8 @@ from engine.state.descriptions import sum_of
 from engine.state.events import Action, Draw, Knock, MatchStart, Play, RedealReason, Seat, Stack
 from engine.state.layout import ARMS, OpenEnd, Spot, obstacle
 from engine.state.match import ROLL_CALLS, Game, Hand, LeadTile, Phase
-from engine.state.problems import Problem, doubtful, illegal, impossible, not_in_set, not_now, noted, tiles_text
-from engine.state.problems import ProblemKind as Kind
+from engine.state.outcomes import Problem, doubtful, illegal, impossible, not_in_set, not_now, noted, tiles_text
+from engine.state.outcomes import ProblemKind as Kind
 from engine.tiles import Tile, bits_of, tiles_of
 
 
@@ -28,7 +26,7 @@ def problems_with(game: Game | None, action: Action) -> tuple[Problem, ...]:
     if game is not None and game.hand is not None:
         then, _ = with_implied_pass(game, action)
         if then is not game and not game.hand.course.extra and game.hand.turn is not None:
-            before = tuple(false_claim(game, game.hand, Knock(game.hand.turn)))
+            before = tuple(questions.false_claim(game, game.hand, Knock(game.hand.turn)))
         game = then
     if isinstance(action, Play) and game is not None and game.hand is not None and 0 <= action.seat < len(game.players):
         found = _play_problems(game, game.hand, action)  # Fast path: most actions are plays.
@@ -115,7 +113,7 @@ def _redeal_problems(game: Game, hand: Hand, action: events.Redeal) -> Iterator[
     elif no_double and lead in ROLL_CALLS and rules.no_double is NoDouble.HIGHEST_TILE:
         text = phrase("there is no redeal when nobody has a double: the highest tile leads")
         yield illegal(Kind.NO_REDEAL, text)
-    elif no_double and lead is LeadTile.ANY_DOUBLE and draws_one and drawable(rules, hand):
+    elif no_double and lead is LeadTile.ANY_DOUBLE and draws_one and questions.drawable(rules, hand):
         text = phrase("there is no redeal when nobody has a double: the players draw one tile each in turn")
         yield illegal(Kind.NO_REDEAL, text)
 
@@ -133,7 +131,7 @@ def _play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
         return [not_now(game.phase)]
     rules, tile, at, seat = game.rules, action.tile, action.at, action.seat
     end = None if at is None else hand.layout.end_at(at)
-    tiles, ends = playable(game, hand)
+    tiles, ends = questions.playable(game, hand)
     fits = not hand.layout.nodes and at is None if end is None else end in ends and tile.bit & end.fits != 0
     is_turned = end is not None and action.inner not in (None, end.number) and tile.has(end.number)
     is_turn = hand.turn is None or hand.turn == seat
@@ -189,7 +187,7 @@ def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
         yield illegal(Kind.TIP_CLOSED, phrase("the spinner needs a tile on both sides first"))
     yield from _number_problems(end.number, end.fits, action)
     spell = hand.course.spell
-    if spell is not None and end not in ends_now(hand):
+    if spell is not None and end not in questions.ends_now(hand):
         text = phrase("a spell is active: it must be broken on a new arm of the starter")
         if spell.arm is not None:
             text = phrase("a spell is active: it must be broken at the end of arm {arm}", arm=spell.arm)
@@ -234,14 +232,14 @@ def _stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
         yield illegal(Kind.NO_STACKING, phrase("{game} has no stacking", game=game.rules.name))
     yield from _turn_problems(game, hand, action.seat)
     yield from _unfinished_draw_problems(game, hand, action.seat)
-    if copies_left(game, action.tile) <= 0:
+    if questions.copies_left(game, action.tile) <= 0:
         yield _unavailable(game, action.tile)
     if node.tile != action.tile:
         text = phrase("only a second {tile} can be stacked on the {tile}", tile=node.tile)
         yield impossible(Kind.NOT_ITS_COPY, text)
     elif node.id in hand.layout.stacked:
         yield illegal(Kind.NO_STACKING, phrase("the {tile} already has its copy stacked on it", tile=node.tile))
-    elif not is_stackable(hand, node):
+    elif not questions.is_stackable(hand, node):
         text = phrase("the {tile} has no open end, so nothing can be stacked on it", tile=node.tile)
         yield illegal(Kind.NO_STACKING, text)
     if chance is None:
@@ -257,9 +255,9 @@ def _stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
 
 def _contradictions(game: Game, hand: Hand, seat: Seat, tile: Tile) -> Iterator[Problem]:
     """Yield problems if *seat* claimed not to hold *tile*, or others were seen to draw every copy."""
-    yield from broken_claims(game, hand, seat, (tile,))
-    others = held_by_others(hand, seat, tile)
-    if len(others) >= copies_left(game, tile) > 0:
+    yield from questions.broken_claims(game, hand, seat, (tile,))
+    others = questions.held_by_others(hand, seat, tile)
+    if len(others) >= questions.copies_left(game, tile) > 0:
         text = phrase("{name} was seen to draw the {tile}", name=game.players[others[0]], tile=tile)
         yield noted(Kind.KNOWN_TILE, text)
 
@@ -285,7 +283,7 @@ def _turn_problems(
 
 def _unfinished_draw_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Problem]:
     """Yield a problem if the player has drawn one of two tiles and must draw the second before playing."""
-    left = tiles_to_draw(game.rules, hand) if hand.turn == seat else 0
+    left = questions.tiles_to_draw(game.rules, hand) if hand.turn == seat else 0
     if left:
         text = phrase("draw before playing: {tiles} still to draw", tiles=tiles_text(left))
         yield illegal(Kind.DRAWN_TOO_FEW, text)
@@ -294,29 +292,32 @@ def _unfinished_draw_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Pr
 def _draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
     rules, name = game.rules, game.players[action.seat]
     for tile in action.faces:
-        if copies_left(game, tile) <= sum(bool(held & tile.bit) for held in hand.held):
+        if questions.copies_left(game, tile) <= sum(bool(held & tile.bit) for held in hand.held):
             text = phrase("the {tile} cannot have been drawn, it has been seen elsewhere", tile=tile)
             yield noted(Kind.ALREADY_USED, text)
-    if owes(hand, action):
+    if questions.owes(hand, action):
         return
     if action.forced:
         yield doubtful(Kind.NOTHING_OWED, phrase("{name} did not have to draw", name=name))
     if rules.draw is Drawing.NONE:
         yield illegal(Kind.NO_DRAWING, phrase("this game has no drawing"))
-    elif action.tiles > drawable(rules, hand):
-        left, problem = tiles_text(drawable(rules, hand)), impossible if action.tiles > hand.boneyard else illegal
+    elif action.tiles > questions.drawable(rules, hand):
+        left, problem = (
+            tiles_text(questions.drawable(rules, hand)),
+            impossible if action.tiles > hand.boneyard else illegal,
+        )
         text = phrase("only {tiles} can be drawn from the boneyard, not {drawn}", tiles=left, drawn=action.tiles)
         yield problem(Kind.BONEYARD_TOO_SMALL, text)
-    if game.phase is Phase.LEAD and not draws_for_lead(game, hand):
+    if game.phase is Phase.LEAD and not questions.draws_for_lead(game, hand):
         yield illegal(Kind.NO_DRAWING, phrase("drawing starts after the first tile"))
     yield from _turn_problems(game, hand, action.seat)
-    yield from false_claim(game, hand, action)
+    yield from questions.false_claim(game, hand, action)
     if hand.turn != action.seat or rules.draw is not Drawing.TWO:
         return
-    most = 1 if game.phase is Phase.LEAD else TILES_PER_DRAW
+    most = 1 if game.phase is Phase.LEAD else questions.TILES_PER_DRAW
     if hand.course.extra:
         yield illegal(Kind.DRAWN_ENOUGH, phrase("{name} may play again, but may not draw for that", name=name))
-    elif is_exempt(rules, hand):
+    elif questions.is_exempt(rules, hand):
         yield illegal(Kind.DRAWN_ENOUGH, phrase("{name} cast the spell, so may not draw for it", name=name))
     elif hand.course.drawn + action.tiles > most:
         text = plural("only 1 tile may be drawn at a time", "only {number} tiles may be drawn at a time", number=most)
@@ -339,9 +340,9 @@ def _knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
         yield not_now(game.phase)
         return
     yield from _turn_problems(game, hand, action.seat, doubtful)  # Unlike a play, a knock does not show who made it.
-    yield from false_claim(game, hand, action)
-    if not is_lead and hand.turn == action.seat and not hand.course.extra and can_draw(game.rules, hand):
-        left = tiles_text(drawable(game.rules, hand))
+    yield from questions.false_claim(game, hand, action)
+    if not is_lead and hand.turn == action.seat and not hand.course.extra and questions.can_draw(game.rules, hand):
+        left = tiles_text(questions.drawable(game.rules, hand))
         text = phrase("draw before knocking: {tiles} left in the boneyard", tiles=left)
         yield illegal(Kind.KNOCK_TOO_EARLY, text)
 
@@ -411,19 +412,19 @@ def _reveal_problems(game: Game, hand: Hand, action: events.Reveal | events.Reve
     for tile in sorted(set(action.tiles), key=lambda tile: (tile.high, tile.low)):
         if tile.high > game.rules.max_pips:
             yield noted(Kind.NOT_IN_SET, not_in_set(game.rules.max_pips, tile))
-        elif action.tiles.count(tile) > copies_left(game, tile) - _copies_elsewhere(hand, seat, tile):
+        elif action.tiles.count(tile) > questions.copies_left(game, tile) - _copies_elsewhere(hand, seat, tile):
             yield noted(Kind.ALREADY_USED, phrase("the {tile} has already been seen elsewhere", tile=tile))
     for tile in tiles_of(hand.held[seat] & ~bits_of(action.tiles)):
         text = phrase("{name} was seen to draw the {tile}, but does not show it", name=name, tile=tile)
         yield noted(Kind.KNOWN_TILE, text)
-    yield from broken_claims(game, hand, seat, action.tiles)
+    yield from questions.broken_claims(game, hand, seat, action.tiles)
 
 
 def _copies_elsewhere(hand: Hand, seat: Seat, tile: Tile) -> int:
     """Return the number of copies of *tile* that other seats have shown, or have yet to show."""
     others = [holding for at, holding in enumerate(hand.holdings) if holding is not None and at != seat]
     shown = sum((holding.tiles or ()).count(tile) for holding in others)
-    return shown + sum(hand.holdings[at] is None for at in held_by_others(hand, seat, tile))
+    return shown + sum(hand.holdings[at] is None for at in questions.held_by_others(hand, seat, tile))
 
 
 _IN_HAND: dict[type[Action], tuple[tuple[Phase, ...], Callable[..., Iterable[Problem]]]] = {

@@ -1,13 +1,127 @@
-"""Queries about a match: open ends, legal plays and stacks, unseen tiles."""
+"""Queries about a match: open ends, legal plays and stacks, unseen tiles, whose turn it is, and claims.
 
-from collections.abc import Iterable
+Turns follow docs/reference/rules.md 2.3 and, in the six-arm game, 3.5. Players make claims by knocking, drawing or not
+leading, and tiles disprove them. See docs/reference/rules.md 2.6.
+"""
 
-from engine.game.turns import tiles_to_draw
-from engine.rules.rules import NoDouble, Rules
-from engine.state.events import Play, Seat, Stack
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Protocol
+
+from engine.phrases import both, phrase, plural
+from engine.rules.rules import Drawing, NoDouble, ProvableBlock, Rules, SpellLap
+from engine.state.events import Draw, Knock, Play, Seat, Stack
 from engine.state.layout import ARMS, Node, OpenEnd
-from engine.state.match import ROLL_CALLS, Game, Hand, LeadTile, Phase, State
-from engine.tiles import Tile, double_bits, full_set, set_bits
+from engine.state.match import ROLL_CALLS, Claim, ClaimKind, Claims, Course, Game, Hand, LeadTile, Phase, Spell, State
+from engine.state.outcomes import Must, Problem, ProblemKind, Skipped, Turn, noted
+from engine.tiles import Tile, bits_of, double_bits, full_set, set_bits, tiles_of
+from engine.value import changed, replaced_at
+
+TILES_PER_DRAW = 2
+"""Number of tiles in a draw under `Drawing.TWO`."""
+
+_MUST_LEAD = {
+    LeadTile.ANY: Must.LEAD_ANY,
+    LeadTile.ANY_DOUBLE: Must.LEAD_DOUBLE,
+    LeadTile.HIGHEST_DOUBLE: Must.LEAD_HIGHEST_DOUBLE,
+    LeadTile.RACE: Must.RACE,
+    LeadTile.SET_DOUBLE: Must.LEAD_SET_DOUBLE,
+}
+
+
+class TurnState(Protocol):
+    """Part of a `Hand` on which the options to draw and pass depend."""
+
+    @property
+    def boneyard(self) -> int: ...  # noqa: D102
+    @property
+    def turn(self) -> Seat | None: ...  # noqa: D102
+    @property
+    def course(self) -> Course: ...  # noqa: D102
+
+
+def turn(game: Game) -> Turn | None:
+    """Return the current turn and its task, or None if nobody is to move."""
+    hand, rules = game.hand, game.rules
+    if hand is None or not rules.refereed:
+        return None
+    course = hand.course
+    if game.phase is not Phase.PLAY:
+        must = Must.DRAW_A_DOUBLE if draws_for_lead(game, hand) else _MUST_LEAD[hand.lead]
+        return Turn(hand.turn, must, course.drawn > 0) if game.phase is Phase.LEAD else None
+    if course.extra:
+        return Turn(hand.turn, Must.PLAY_AGAIN, extra=True)
+    draws = can_draw(rules, hand)
+    if course.spell is None:
+        must = Must.PLAY_OR_DRAW if draws else Must.PLAY_OR_KNOCK
+        if draws and hand.locked and rules.on_provable_block is ProvableBlock.ANNOUNCE:
+            must = Must.DRAW_OR_END
+    elif course.spell.arm is None:
+        must = Must.START_ARM_OR_DRAW if draws else Must.START_ARM_OR_KNOCK
+    else:
+        must = Must.BREAK_OR_DRAW if draws else Must.BREAK_OR_KNOCK
+    return Turn(hand.turn, must, course.drawn > 0 and not draws)
+
+
+def drawable(rules: Rules, hand: TurnState) -> int:
+    """Return the number of boneyard tiles that may be drawn."""
+    return 0 if rules.draw is Drawing.NONE else max(0, hand.boneyard - rules.boneyard_reserve)
+
+
+def can_draw(rules: Rules, hand: TurnState) -> bool:
+    """Return True if the player to move must draw when they cannot play."""
+    if drawable(rules, hand) == 0:
+        return False
+    if rules.draw is Drawing.UNTIL_PLAYABLE:
+        return True
+    return hand.course.drawn < TILES_PER_DRAW and not hand.course.extra and not is_exempt(rules, hand)
+
+
+def tiles_to_draw(rules: Rules, hand: TurnState) -> int:
+    """Return 1 if the player has drawn one of two tiles and must draw the other before playing, else 0."""
+    return int(rules.draw is Drawing.TWO and hand.course.drawn > 0 and can_draw(rules, hand))
+
+
+def is_exempt(rules: Rules, hand: TurnState) -> bool:
+    """Return True if the player to move cast the spell and may pass without drawing. See docs/reference/rules.md A2-5.
+
+    False if there is nothing to draw.
+    """
+    spell, effects = hand.course.spell, rules.effects
+    if spell is None or spell.arm is None or effects is None or hand.turn != spell.caster or not drawable(rules, hand):
+        return False
+    return effects.spell_lap is SpellLap.CASTER_EXEMPT or spell.returns > 1
+
+
+def draws_for_lead(game: Game, hand: Hand) -> bool:
+    """Return True if all players have declared that they have no double, so each draws one tile in turn."""
+    one_in_turn = game.rules.no_double is NoDouble.DRAW_ONE_IN_TURN and hand.lead is LeadTile.ANY_DOUBLE
+    return one_in_turn and hand.course.without_double >= len(game.players)
+
+
+def owes(hand: Hand, action: Draw) -> bool:
+    """Return True if another player's tile forced this draw, so the engine has already counted it."""
+    owed = hand.course.owed
+    return bool(owed) and owed[action.seat] >= action.tiles and (action.forced or hand.turn != action.seat)
+
+
+def pass_turn(hand: Hand, seat: Seat) -> tuple[Hand, tuple[Skipped, ...]]:
+    """Return the hand after the turn of *seat* ends, with a `Skipped` outcome if a player loses a turn."""
+    seats = len(hand.sizes)
+    skipped = (Skipped(Seat((seat + hand.course.direction) % seats)),) if hand.course.skip else ()
+    course, after = passed(hand.course, seat, seats)
+    return changed(hand, turn=after, course=course), skipped
+
+
+def passed(course: Course, seat: Seat, seats: int) -> tuple[Course, Seat]:
+    """Return the turn state after the turn of *seat* ends, and the seat that moves next."""
+    after = Seat((seat + course.direction * (1 + course.skip)) % seats)
+    spell = course.spell
+    if spell is not None and after == spell.caster:
+        spell = Spell(spell.caster, spell.arm, spell.returns + 1)
+    return Course(course.direction, spell, without_double=course.without_double, owed=course.owed), after
 
 
 def ends(state: State) -> tuple[OpenEnd, ...]:
@@ -148,3 +262,133 @@ def _distinct(available: int, tiles: Iterable[Tile]) -> tuple[Tile, ...]:
             available ^= tile.bit
             found.append(tile)
     return tuple(found)
+
+
+_BROKEN = {
+    ClaimKind.DREW: ProblemKind.REVOKE,
+    ClaimKind.KNOCKED: ProblemKind.REVOKE,
+    ClaimKind.KEPT_DEAL: ProblemKind.TOO_MANY_DOUBLES,
+    ClaimKind.LET_ANOTHER_LEAD: ProblemKind.HIGHER_DOUBLE_HELD,
+    ClaimKind.NO_DOUBLE: ProblemKind.HIGHER_DOUBLE_HELD,
+}
+
+_DID = {
+    ClaimKind.DREW: phrase("drew"),
+    ClaimKind.KNOCKED: phrase("knocked"),
+    ClaimKind.NO_DOUBLE: phrase("had no double to lead"),
+}
+
+
+def claim_of(game: Game, hand: Hand, action: Draw | Knock) -> Claim | None:
+    """Return the claim that a player makes by drawing or knocking now, or None. Before the lead: to have no double.
+
+    A player who may draw or pass at will claims nothing. The second of two tiles is mandatory, so it is no claim that
+    the first did not fit. Of several tiles drawn, only the last can be playable, but each draw renews the claim.
+    """
+    rules, is_draw = game.rules, isinstance(action, Draw)
+    if is_draw and (hand.turn != action.seat or rules.voluntary_draw):
+        return None
+    if game.phase is Phase.LEAD:
+        return Claim(ClaimKind.NO_DOUBLE, double_bits() & set_bits(rules.max_pips))
+    if hand.course.drawn if is_draw else (not rules.must_play or is_exempt(rules, hand)):
+        return None
+    ends, kind, fits = ends_now(hand), ClaimKind.DREW if is_draw else ClaimKind.KNOCKED, 0
+    for end in ends:
+        fits |= end.fits
+    return Claim(kind, fits & set_bits(rules.max_pips), 0, tuple(end.number for end in ends))
+
+
+def kept_deal(rules: Rules) -> tuple[Claim, ...]:
+    """Return the claim made by not asking for a redeal: the player does not hold too many doubles.
+
+    Empty if the rules have no redeal for doubles.
+    """
+    most = rules.redeal_if_doubles_over
+    return () if most is None else (Claim(ClaimKind.KEPT_DEAL, double_bits() & set_bits(rules.max_pips), most),)
+
+
+def after_lead(claims: Claims, lead: LeadTile, led: Tile, rules: Rules) -> Claims:
+    """Return the claims after the lead. If a roll call ended with *led*, nobody holds a tile that is called earlier."""
+    if lead not in ROLL_CALLS:
+        return claims
+    claim = Claim(ClaimKind.LET_ANOTHER_LEAD, _called_before(led, rules.max_pips))
+    return tuple((*old, claim) for old in claims)
+
+
+@cache
+def _called_before(led: Tile, max_pips: int) -> int:
+    """Return the bit mask of the tiles that a roll call reaches before *led*."""
+    return bits_of(tile for tile in full_set(max_pips) if roll_call_rank(tile) > roll_call_rank(led))
+
+
+def add_claim(claims: Claims, seat: int, claim: Claim) -> Claims:
+    """Return *claims* with *claim* added for *seat*, replacing an older claim of the same content.
+
+    The newer claim is stricter, because the player has drawn fewer tiles since. Replacing keeps the list short.
+    """
+    content = (claim.kind, claim.denied, claim.numbers)
+    others = (old for old in claims[seat] if (old.kind, old.denied, old.numbers) != content)
+    return replaced_at(claims, seat, (*others, claim))
+
+
+def after_draw(claims: Claims, seat: int, tiles: int, faces: tuple[Tile, ...] = ()) -> Claims:
+    """Return *claims* after *seat* drew *tiles* tiles.
+
+    Each unseen tile may be one that the player has denied holding. If *faces* were seen, the player's claims stop
+    denying exactly those tiles.
+    """
+    unseen, seen = (0 if faces else tiles), bits_of(faces)
+    mine = (changed(claim, denied=claim.denied & ~seen, allowed=claim.allowed + unseen) for claim in claims[seat])
+    return replaced_at(claims, seat, tuple(mine))
+
+
+def after_play(claims: Claims, seat: int, tile: Tile) -> Claims:
+    """Return *claims* after *seat* laid *tile*.
+
+    If the player had denied holding *tile*, it may have been drawn since. The draw then came after the last claim that
+    denies *tile* and allows a drawn one. That claim and all earlier ones allow one tile less.
+    """
+    mine, bit = claims[seat], tile.bit
+    explained = [at for at, claim in enumerate(mine, 1) if claim.denied & bit and claim.allowed]
+    if not explained:
+        return claims
+    earlier = (changed(claim, allowed=max(0, claim.allowed - 1)) for claim in mine[: explained[-1]])
+    return replaced_at(claims, seat, (*earlier, *mine[explained[-1] :]))
+
+
+def broken_claims(game: Game, hand: Hand, seat: int, tiles: tuple[Tile, ...]) -> Iterator[Problem]:
+    """Yield a problem for each claim of *seat* that *tiles* of its hand disprove."""
+    for claim in hand.claims[seat]:
+        denied = [tile for tile in tiles if tile.bit & claim.denied]
+        if len(denied) > claim.allowed:
+            yield _broken(game, hand, seat, claim, denied)
+
+
+def false_claim(game: Game, hand: Hand, action: Draw | Knock) -> Iterator[Problem]:
+    """Yield a problem if drawing or knocking now denies a tile that the player was seen to draw."""
+    held = hand.held[action.seat]
+    claim = claim_of(game, hand, action) if held else None
+    if claim is not None and held & claim.denied:
+        yield _broken(game, hand, action.seat, claim, tiles_of(held & claim.denied))
+
+
+def held_by_others(hand: Hand, seat: int, tile: Tile) -> list[int]:
+    """Return the seats other than *seat* that were seen to draw *tile* and have not played it."""
+    return [at for at, bits in enumerate(hand.held) if bits & tile.bit and at != seat]
+
+
+def _broken(game: Game, hand: Hand, seat: int, claim: Claim, tiles: Iterable[Tile]) -> Problem:
+    """Return the problem with *tiles* that disprove *claim*."""
+    if claim.kind is ClaimKind.KEPT_DEAL:
+        most = game.rules.redeal_if_doubles_over or 0
+        did = plural("did not declare more than 1 double", "did not declare more than {number} doubles", number=most)
+    elif claim.kind is ClaimKind.LET_ANOTHER_LEAD:
+        did = phrase("let the {tile} lead", tile=hand.layout.nodes[0].tile)
+    else:
+        did = _DID[claim.kind]
+    values = {"name": game.players[seat], "did": did, "tiles": both(map(str, tiles))}
+    text = phrase("{name} {did}, but held {tiles}", **values)
+    if claim.numbers:
+        on = both(str(number) for number in sorted(set(claim.numbers)))
+        text = phrase("{name} {did} on {numbers}, but held {tiles}", numbers=on, **values)
+    return noted(_BROKEN[claim.kind], text)

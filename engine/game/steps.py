@@ -1,29 +1,128 @@
-"""Apply an accepted action to a match. See docs/reference/rules.md 2.3 to 2.5 and 3.
+"""Apply an accepted action to a match, with the effects of tiles in the six-arm game.
 
-Legality is checked in `engine.game.judge`, not here, because players may accept an illegal action.
+See docs/reference/rules.md 2.3 to 2.5 and 3, and for the effects 3.5. Legality is checked in `engine.game.judge`, not
+here, because players may accept an illegal action.
 """
+
+from __future__ import annotations
 
 from typing import assert_never
 
-from engine.game import closing
-from engine.game.claims import add_claim, after_draw, after_lead, after_play, claim_of, kept_deal
-from engine.game.closing import GameUpdate, close_hand, pay, prepend
-from engine.game.effects import force_draws, take_effect
-from engine.game.seating import rename, swap
-from engine.game.turns import can_draw, drawable, owes, pass_turn, turn
+from engine.game import closing, questions
+from engine.game.closing import GameUpdate, close_hand, pay, prepend, rename, swap
 from engine.phrases import phrase
-from engine.rules.rules import Drawing, LeadRule, MatchEnd, ProvableBlock, SpellDeadlock, Spinner, StealGain
+from engine.rules.rules import (
+    Drawing,
+    Effects,
+    LeadRule,
+    MatchEnd,
+    ProvableBlock,
+    Rules,
+    SkipOn,
+    SpellDeadlock,
+    Spinner,
+    StealGain,
+)
 from engine.state import events
 from engine.state import outcomes as out
-from engine.state.counting import count, points_for
 from engine.state.descriptions import sum_of
-from engine.state.events import Action, Adjust, Draw, Knock, MatchStart, NewHand, Play, Rename, Seat, Seq, Stack, Swap
-from engine.state.layout import Layout, NodeId, is_locked, lay, stack_on
-from engine.state.match import NO_COURSE, Chance, Game, Hand, LeadTile, Phase
-from engine.state.outcomes import Ending, Outcome, Reason
-from engine.state.settle import Holding
+from engine.state.events import (
+    Action,
+    Adjust,
+    Draw,
+    Holding,
+    Knock,
+    MatchStart,
+    NewHand,
+    Play,
+    Rename,
+    Seat,
+    Seq,
+    Stack,
+    Swap,
+)
+from engine.state.layout import Layout, NodeId, Port, count, is_locked, lay, points_for, stack_on
+from engine.state.match import NO_COURSE, Chance, Course, Game, Hand, LeadTile, Phase, Spell
+from engine.state.outcomes import Ending, ForcedDraw, Outcome, Reason, Spelled, Turned
 from engine.tiles import Tile, bits_of
-from engine.value import changed, replaced_at
+from engine.value import changed, replaced_at, value
+
+
+@value
+class EffectTile:
+    """A tile that takes effect: its outer number, its arm (None for the first tile), and whether it is a double."""
+
+    number: int
+    arm: Port | None
+    is_double: bool
+
+
+def take_effect(hand: Hand, seat: Seat, rules: Rules, effects: Effects) -> tuple[Hand, tuple[Outcome, ...]]:
+    """Return the hand after the effects of the outer number of the last tile. The turn is not passed yet.
+
+    A first tile that is no double has two outer numbers and no effect. The standard rules do not allow it.
+    """
+    starter, node = hand.layout.nodes[0], hand.layout.nodes[-1]
+    if node.joins is None and not node.tile.is_double:
+        return hand, ()
+    laid, spell = EffectTile(node.outer, node.arm, node.tile.is_double), hand.course.spell
+    has_room = any(end.spot.host == starter.id for end in hand.layout.ends)
+    outcomes: tuple[Outcome, ...] = ()
+    if spell is not None and _is_broken(spell, laid, has_room=has_room):
+        outcomes = (Spelled(spell.caster, spell.arm, is_on=False),)
+    if laid.number == effects.draw_on:
+        hand, drawn = force_draws(hand, seat, rules)
+        outcomes = (*outcomes, *drawn)
+    course = course_after(hand.course, seat, laid, effects, len(hand.sizes), has_room=has_room)
+    if course.direction != hand.course.direction:
+        outcomes = (*outcomes, Turned(course.direction > 0))
+    if course.spell is not None and course.spell is not spell:
+        outcomes = (*outcomes, Spelled(seat, laid.arm, is_on=True))
+    return changed(hand, course=course), outcomes
+
+
+def course_after(
+    course: Course, seat: Seat, laid: EffectTile, effects: Effects, seats: int, *, has_room: bool
+) -> Course:
+    """Return the turn state after *seat* laid a tile that takes effect. *has_room*: the starter has a free arm."""
+    spell, skip = course.spell, course.skip
+    if laid.number == effects.spell_on and (spell is None or spell.arm is not None):
+        spell = Spell(seat, laid.arm)
+    elif spell is not None and _is_broken(spell, laid, has_room=has_room):
+        spell = None
+    if effects.skip_on is SkipOn.BLANK:
+        skip |= laid.number == 0
+    elif effects.skip_on is SkipOn.DOUBLE:
+        skip |= laid.is_double and laid.arm is not None and laid.number != effects.spell_on
+    direction = -course.direction if laid.number == effects.reverse_on and seats > 2 else course.direction
+    return Course(direction, spell, laid.number == effects.again_on, skip, 0, course.without_double, course.owed)
+
+
+def force_draws(hand: Hand, seat: Seat, rules: Rules) -> tuple[Hand, tuple[Outcome, ...]]:
+    """Return the hand after everybody but *seat* draws one tile, in turn order.
+
+    It stops early when no tile may be drawn from the boneyard.
+    """
+    seats = len(hand.sizes)
+    sizes, owed, claims, boneyard = list(hand.sizes), list(hand.course.owed or (0,) * seats), hand.claims, hand.boneyard
+    outcomes: list[Outcome] = []
+    for away in range(1, seats):
+        at = (seat + away * hand.course.direction) % seats
+        if boneyard <= rules.boneyard_reserve:
+            break
+        boneyard -= 1
+        sizes[at] += 1
+        owed[at] += 1
+        claims = questions.after_draw(claims, at, 1)
+        outcomes.append(ForcedDraw(Seat(at), 1, boneyard))
+    course = changed(hand.course, owed=tuple(owed))
+    return changed(hand, sizes=tuple(sizes), boneyard=boneyard, claims=claims, course=course), tuple(outcomes)
+
+
+def _is_broken(spell: Spell, laid: EffectTile, *, has_room: bool) -> bool:
+    """Return True if a tile breaks a spell: it covers the end of its arm, or takes the starter's last arm."""
+    return not has_room if spell.arm is None else laid.arm is spell.arm
+
 
 _LEAD_TILES = {
     LeadRule.HIGHEST_DOUBLE: LeadTile.HIGHEST_DOUBLE,
@@ -69,7 +168,7 @@ def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
         outcomes = (*implied, *outcomes)
     if after.phase is not Phase.MATCH_OVER and (after.scores is not game.scores or after.phase is Phase.DEAL):
         after, outcomes = closing.conclude(after, outcomes)
-    next_turn = turn(after)
+    next_turn = questions.turn(after)
     return after, outcomes if next_turn is None else (*outcomes, next_turn)
 
 
@@ -86,7 +185,7 @@ def with_implied_pass(game: Game, action: Action) -> GameUpdate:
         return game, ()
     if hand.course.extra:
         passed = _decline(game, hand)
-    elif hand.course.drawn and (game.phase is Phase.LEAD or not can_draw(game.rules, hand)):
+    elif hand.course.drawn and (game.phase is Phase.LEAD or not questions.can_draw(game.rules, hand)):
         passed = _knock(game, hand, hand.turn)
     else:
         return game, ()
@@ -140,7 +239,7 @@ def _correct(game: Game, action: _Correction) -> GameUpdate:
     after, outcomes = _revised(game, action)
     other = None if game.other is None else _revised(game.other, action)[0]
     if not isinstance(action, Adjust):
-        next_turn = turn(after) if isinstance(action, Swap) else None
+        next_turn = questions.turn(after) if isinstance(action, Swap) else None
         return changed(after, other=other), outcomes if next_turn is None else (*outcomes, next_turn)
     won, continues = (after, other) if after.phase is Phase.MATCH_OVER else (other, after)
     if won is None:
@@ -150,7 +249,7 @@ def _correct(game: Game, action: _Correction) -> GameUpdate:
     winner = won.winner if won.rules.target is None else closing.winning_leader(won, won.winner)
     if winner is not None:
         return prepend(outcomes, closing.win(won, winner, continues=changed(continues, other=None)))
-    next_turn = turn(continues) if won is after else None
+    next_turn = questions.turn(continues) if won is after else None
     continues = changed(continues, other=changed(won, other=None))
     return continues, outcomes if next_turn is None else (*outcomes, next_turn)
 
@@ -186,7 +285,7 @@ def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
         turn=leader,
         lead=lead,
         scores_before=game.scores,
-        claims=(kept_deal(rules),) * seats,
+        claims=(questions.kept_deal(rules),) * seats,
         held=(0,) * seats,
         holdings=(None,) * seats,
     )
@@ -254,9 +353,9 @@ def _laid(game: Game, hand: Hand, seat: Seat, tile: Tile, layout: Layout) -> Gam
     The effects of the tile are not applied here, so the turn simply passes to the left.
     """
     hand, lost = closing.forfeit(hand)
-    claims, held = after_play(hand.claims, seat, tile), hand.held
+    claims, held = questions.after_play(hand.claims, seat, tile), hand.held
     if not hand.layout.nodes:
-        claims = after_lead(claims, hand.lead, tile, game.rules)
+        claims = questions.after_lead(claims, hand.lead, tile, game.rules)
     if any(held):
         gone = layout.gone(game.rules)
         held = tuple(bits & ~gone & ~(tile.bit if at == seat else 0) for at, bits in enumerate(held))
@@ -328,11 +427,11 @@ def _after_tile(game: Game, seat: Seat) -> GameUpdate:
     if effects is not None:
         hand, outcomes = take_effect(hand, seat, rules, effects)
     if hand.course is not NO_COURSE:
-        hand, skipped = (changed(hand, turn=seat), ()) if hand.course.extra else pass_turn(hand, seat)
+        hand, skipped = (changed(hand, turn=seat), ()) if hand.course.extra else questions.pass_turn(hand, seat)
         game, outcomes = changed(game, hand=hand), (*outcomes, *skipped)
     if not hand.locked:
         return game, outcomes
-    if drawable(rules, hand) == 0 or rules.on_provable_block is ProvableBlock.END_NOW:
+    if questions.drawable(rules, hand) == 0 or rules.on_provable_block is ProvableBlock.END_NOW:
         return prepend(outcomes, close_hand(game, hand, Ending.BLOCKED_BY_PROOF, None))
     is_announced = rules.on_provable_block is ProvableBlock.ANNOUNCE
     return game, (*outcomes, out.Blocked(hand.boneyard)) if is_announced else outcomes
@@ -348,13 +447,13 @@ def _draw(game: Game, hand: Hand, action: Draw) -> GameUpdate:
     claims, held, course = hand.claims, hand.held, hand.course
     if action.faces:
         held = replaced_at(held, seat, held[seat] | bits_of(action.faces))
-    if owes(hand, action):
+    if questions.owes(hand, action):
         course = changed(course, owed=replaced_at(course.owed, seat, course.owed[seat] - action.tiles))
         return changed(game, hand=changed(hand, held=held, course=course)), ()
-    claim = claim_of(game, hand, action)
+    claim = questions.claim_of(game, hand, action)
     if claim is not None:
-        claims = add_claim(claims, seat, claim)
-    claims = after_draw(claims, seat, action.tiles, action.faces)
+        claims = questions.add_claim(claims, seat, claim)
+    claims = questions.after_draw(claims, seat, action.tiles, action.faces)
     if hand.turn == seat and (game.rules.draw is Drawing.TWO or game.phase is Phase.LEAD):
         course = changed(course, drawn=course.drawn + action.tiles)
     sizes = replaced_at(hand.sizes, seat, hand.sizes[seat] + action.tiles)
@@ -370,22 +469,22 @@ def _knock(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
 
     Before the lead, a knock declares that the player has no double. See docs/reference/rules.md 3.5.
     """
-    rules, claim = game.rules, claim_of(game, hand, Knock(seat))
+    rules, claim = game.rules, questions.claim_of(game, hand, Knock(seat))
     if claim is not None:
-        hand = changed(hand, claims=add_claim(hand.claims, seat, claim))
+        hand = changed(hand, claims=questions.add_claim(hand.claims, seat, claim))
     if game.phase is Phase.LEAD:
         without = hand.course.without_double + (0 if hand.course.drawn else 1)
-        hand, _ = pass_turn(hand, seat)
+        hand, _ = questions.pass_turn(hand, seat)
         hand = changed(hand, course=changed(hand.course, without_double=without))
         return changed(game, hand=hand), (out.Passed(seat, without, instead_of_leading=True),)
     hand = changed(hand, passes=hand.passes + 1, turn=Seat((seat + 1) % len(game.players)))
     outcomes: tuple[Outcome, ...] = (out.Passed(seat, hand.passes),)
     if hand.course is not NO_COURSE:
-        hand, skipped = pass_turn(hand, seat)
+        hand, skipped = questions.pass_turn(hand, seat)
         outcomes = (*outcomes, *skipped)
     game = changed(game, hand=hand)
     # If all have passed but tiles can be drawn (the caster of a spell may pass without drawing), the hand goes on.
-    if hand.passes < len(game.players) or (rules.draw is Drawing.TWO and drawable(rules, hand)):
+    if hand.passes < len(game.players) or (rules.draw is Drawing.TWO and questions.drawable(rules, hand)):
         return game, outcomes
     spell, effects = hand.course.spell, rules.effects
     if spell is None or effects is None or effects.spell_deadlock is not SpellDeadlock.LAPSES:
@@ -397,5 +496,5 @@ def _knock(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
 def _decline(game: Game, hand: Hand) -> GameUpdate:
     """Return the match after an extra turn is declined."""
     assert hand.turn is not None  # an extra turn belongs to a seat
-    after, skipped = pass_turn(hand, hand.turn)
+    after, skipped = questions.pass_turn(hand, hand.turn)
     return changed(game, hand=after), (out.Declined(hand.turn), *skipped)

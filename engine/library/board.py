@@ -18,15 +18,13 @@ from typing import Any
 
 from engine.errors import EngineError
 from engine.game.closing import partners_mode
-from engine.game.effects import EffectTile, course_after
-from engine.game.turns import TILES_PER_DRAW, can_draw, drawable, is_exempt, passed, tiles_to_draw
+from engine.game.questions import TILES_PER_DRAW, can_draw, drawable, is_exempt, passed, tiles_to_draw
+from engine.game.steps import EffectTile, course_after
 from engine.rules import rules as text
 from engine.rules.rules import Drawing, MatchEnd, Rules, Spinner
-from engine.state.counting import count, points_for
-from engine.state.events import Decline, Draw, Knock, Play, Seat, Stack
-from engine.state.layout import ARMS, DOUBLE_PORTS, LINE, TIPS, Layout, Port, Spot
+from engine.state.events import Decline, Draw, Holding, Knock, Play, Seat, Stack, round_nearest, settle
+from engine.state.layout import ARMS, DOUBLE_PORTS, LINE, TIPS, Layout, Port, Spot, count, points_for
 from engine.state.match import NO_COURSE, Game, LeadTile, Phase
-from engine.state.settle import Holding, round_nearest, settle
 from engine.tiles import Tile, full_set
 from engine.value import changed
 

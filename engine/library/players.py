@@ -14,10 +14,9 @@ from engine.errors import EngineError
 from engine.game.fold import apply
 from engine.game.questions import legal_plays, legal_stacks
 from engine.library.board import HandBoard
-from engine.library.moves import LegalMove
-from engine.library.table import SeatView
-from engine.state.counting import Count
+from engine.library.table import LegalMove, SeatView
 from engine.state.events import Call, Play, Seat, Stack
+from engine.state.layout import Count
 from engine.state.match import State
 from engine.state.outcomes import Claimable, Counted, Outcome, Scored, Turn
 from engine.tiles import Tile

@@ -4,26 +4,76 @@
 the boneyard, and applies forced events at once, so that players only choose among legal moves.
 """
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from random import Random
 
 from engine.errors import EngineError
+from engine.game import questions
+from engine.game.closing import name_problems
 from engine.game.fold import apply, problem_with
-from engine.game.questions import highest_leader, unseen
-from engine.game.seating import name_problems
-from engine.game.turns import drawable, turn
 from engine.library.chances import sampled_hands, shown_hands, without
-from engine.library.moves import LegalMove, legal_moves
-from engine.rules.rules import NoDouble, Rules, deal_problems
+from engine.rules.rules import Drawing, NoDouble, Rules, deal_problems
 from engine.state import events
-from engine.state.events import Action, Draw, HandEnd, MatchStart, NewHand, Play, Redeal, RedealReason, Seat, Stack
+from engine.state.events import (
+    Action,
+    Decline,
+    Draw,
+    HandEnd,
+    Knock,
+    MatchStart,
+    NewHand,
+    Play,
+    Redeal,
+    RedealReason,
+    Seat,
+    Stack,
+)
 from engine.state.match import ClaimKind, Game, Hand, LeadTile, Phase, State
-from engine.state.outcomes import ForcedDraw, Outcome
-from engine.state.problems import Problem, Weight
+from engine.state.outcomes import ForcedDraw, Must, Outcome, Problem, Weight
 from engine.tiles import Tile, full_set, tile_of
 from engine.value import changed, value
+
+LegalMove = Play | Stack | Draw | Knock | Decline
+"""A move of the player to move."""
+
+
+def legal_moves(state: State, tiles: Iterable[Tile]) -> tuple[LegalMove, ...]:
+    """Return every legal move of the player to move: plays in the order of `legal_plays`, then stacks, then others.
+
+    A draw of two tiles is a single move. If there is a play, a knock or draw is legal only if the rules allow it
+    (`must_play`, `voluntary_draw`, the caster of a spell). Empty while the leader is unknown, and between hands.
+
+    Args:
+        state: State of the match.
+        tiles: All tiles in the player's hand.
+    """
+    game = state.game
+    current = None if game is None else questions.turn(game)
+    if game is None or game.hand is None or current is None or current.seat is None:
+        return ()
+    rules, hand, seat, held = game.rules, game.hand, current.seat, tuple(tiles)
+    plays: tuple[LegalMove, ...] = questions.legal_plays(state, held)
+    if game.phase is Phase.LEAD:
+        if plays or hand.lead is not LeadTile.ANY_DOUBLE:
+            return plays
+        if current.must is Must.DRAW_A_DOUBLE and not current.extra:
+            return (Draw(seat),) if questions.drawable(rules, hand) else ()
+        return (Knock(seat),)
+    plays = (*plays, *questions.legal_stacks(state, held))
+    if current.must is Must.PLAY_AGAIN:
+        return (*plays, Decline(seat))
+    if questions.can_draw(rules, hand):
+        number = 1
+        if rules.draw is Drawing.TWO:
+            number = min(questions.TILES_PER_DRAW - hand.course.drawn, questions.drawable(rules, hand))
+        return plays if plays and not rules.voluntary_draw else (*plays, Draw(seat, number))
+    may_pass = not rules.must_play or questions.is_exempt(rules, hand)
+    return plays if plays and not may_pass else (*plays, Knock(seat))
+
 
 # Deals tried before giving up. The rarest lead, 18-18 for two players with one tile each, takes 95 deals on average.
 _MAX_SHUFFLES = 10_000
@@ -67,19 +117,19 @@ class SeatView:
     @property
     def moves(self) -> tuple[LegalMove, ...]:
         """Legal moves of this player. Empty if it is not their turn."""
-        current = None if self.state.game is None else turn(self.state.game)
+        current = None if self.state.game is None else questions.turn(self.state.game)
         return legal_moves(self.state, self.tiles) if current is not None and current.seat == self.seat else ()
 
     @property
     def unseen(self) -> tuple[Tile, ...]:
         """Tiles in the boneyard and in other hands, from 0-0 upwards. A tile appears once for each copy."""
-        return () if self.state.game is None else tuple(without(unseen(self.state.game), self.tiles))
+        return () if self.state.game is None else tuple(without(questions.unseen(self.state.game), self.tiles))
 
-    def sample(self, rng: Random) -> "Table":
+    def sample(self, rng: Random) -> Table:
         """Return one of `samples`."""
         return self.samples(rng, 1)[0]
 
-    def samples(self, rng: Random, number: int) -> list["Table"]:
+    def samples(self, rng: Random, number: int) -> list[Table]:
         """Return tables with random deals of the unseen tiles that agree with what all players did.
 
         Each is as likely as it is for players who choose at random among their legal plays. Claims that contradict
@@ -97,7 +147,9 @@ class SeatView:
             return [Table(self.state, ((),) * len(game.players))] * number
         hand, shown = game.hand, {**shown_hands(game.hand), int(self.seat): self.tiles}
         hidden = [at for at in range(len(hand.sizes)) if at not in shown]
-        left = [tile.bit for tile in without(unseen(game), (tile for tiles in shown.values() for tile in tiles))]
+        left = [
+            tile.bit for tile in without(questions.unseen(game), (tile for tiles in shown.values() for tile in tiles))
+        ]
         needed = sum(hand.sizes[at] for at in hidden) + hand.boneyard
         if needed > len(left):
             raise EngineError(f"a deal needs {needed} unseen tiles, and {len(left)} are left")
@@ -137,7 +189,7 @@ class Table:
     outcomes: tuple[Outcome, ...] = field(default=(), compare=False)
 
     @classmethod
-    def start(cls, rules: Rules, players: Sequence[str]) -> "Table":
+    def start(cls, rules: Rules, players: Sequence[str]) -> Table:
         """Return a match before its first deal. *players* are the names by seat, clockwise.
 
         Raises:
@@ -200,7 +252,7 @@ class Table:
         if most is not None and is_fresh and any(sum(tile.is_double for tile in held) > most for held in self.hands):
             return RedealReason.TOO_MANY_DOUBLES
         draws = rules.no_double is NoDouble.DRAW_ONE_IN_TURN and hand.lead is LeadTile.ANY_DOUBLE
-        if self._holders_of_a_lead() or (draws and drawable(rules, hand)):
+        if self._holders_of_a_lead() or (draws and questions.drawable(rules, hand)):
             return None
         return RedealReason.NO_DOUBLE
 
@@ -213,7 +265,7 @@ class Table:
         self._require_seat("seat", seat)
         return SeatView(Seat(seat), self.hands[seat], self.state)
 
-    def deal(self, rng: Random) -> "Table":
+    def deal(self, rng: Random) -> Table:
         """Return the table after a random deal. Deals again as long as the rules require it.
 
         Args:
@@ -234,7 +286,7 @@ class Table:
                 return table._led_by(rng.choice(table._leaders()))
         raise EngineError(f"{rules.name}: none of {_MAX_SHUFFLES} deals can be played: {table.redeal}")
 
-    def deal_these(self, hands: Sequence[Sequence[Tile]], boneyard: Sequence[Tile] = (), *, leader: int = 0) -> "Table":
+    def deal_these(self, hands: Sequence[Sequence[Tile]], boneyard: Sequence[Tile] = (), *, leader: int = 0) -> Table:
         """Return the table after a deal of known tiles.
 
         Args:
@@ -257,7 +309,7 @@ class Table:
         leaders = table._leaders()
         return table._led_by(Seat(leader) if leader in leaders else leaders[0])
 
-    def play_or_raise(self, move: LegalMove | HandEnd) -> "Table":
+    def play_or_raise(self, move: LegalMove | HandEnd) -> Table:
         """Return the table after *move* and the forced events that follow.
 
         Accepts all `moves`, and equivalent plays: on another free arm of a starter, or without the inner number. In a
@@ -279,7 +331,7 @@ class Table:
                 )
         return self.after(move)
 
-    def after(self, move: LegalMove | HandEnd) -> "Table":
+    def after(self, move: LegalMove | HandEnd) -> Table:
         """Return the table after a *move* that is known to be legal. Faster than `play_or_raise`, for searches.
 
         Raises:
@@ -314,7 +366,7 @@ class Table:
         if not _is_whole(seat) or seat >= len(self.hands):
             raise EngineError(f"{name} must be 0 to {len(self.hands) - 1}, but got {seat!r}")
 
-    def _dealt(self, hands: tuple[tuple[Tile, ...], ...], boneyard: tuple[Tile, ...]) -> "Table":
+    def _dealt(self, hands: tuple[tuple[Tile, ...], ...], boneyard: tuple[Tile, ...]) -> Table:
         """Return the table after a deal or redeal, before a leader is set."""
         reason = self.redeal
         event: Action = NewHand() if reason is None else Redeal(reason)
@@ -337,7 +389,7 @@ class Table:
         )
         return self.game.phase is not Phase.PLAY or all(kept)
 
-    def _led_by(self, leader: Seat) -> "Table":
+    def _led_by(self, leader: Seat) -> Table:
         """Return the table with *leader* set, unless the rules determine the leader."""
         table = self if self._hand.turn is not None else self._with(events.Lead(leader))
         return table._without_choice()
@@ -359,11 +411,11 @@ class Table:
             case LeadTile.SET_DOUBLE:
                 leaders = [Tile(rules.max_pips, rules.max_pips)]
             case _:
-                best = highest_leader(rules, every)
+                best = questions.highest_leader(rules, every)
                 leaders = [] if best is None else [best]
         return tuple(Seat(at) for at, held in enumerate(self.hands) if any(tile in leaders for tile in held))
 
-    def _with(self, event: Action) -> "Table":
+    def _with(self, event: Action) -> Table:
         """Return the table after *event* and the draws that it forces."""
         state, outcomes = apply(self.state, event)
         table = changed(self, state=state, outcomes=(*self.outcomes, *outcomes))
@@ -372,13 +424,13 @@ class Table:
                 table = table._drawn(outcome.seat, outcome.tiles)
         return table
 
-    def _drawn(self, seat: Seat, tiles: int) -> "Table":
+    def _drawn(self, seat: Seat, tiles: int) -> Table:
         """Return the table after *seat* draws *tiles* tiles."""
         rest, drawn = self.boneyard[:-tiles], self.boneyard[: -tiles - 1 : -1]
         held = (*self.hands[seat], *drawn)
         return changed(self, hands=(*self.hands[:seat], held, *self.hands[seat + 1 :]), boneyard=rest)
 
-    def _without_choice(self) -> "Table":
+    def _without_choice(self) -> Table:
         """Return the table after all forced events."""
         table = self
         while (event := table._forced()) is not None:

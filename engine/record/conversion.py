@@ -11,13 +11,20 @@ from itertools import chain, groupby
 from operator import itemgetter
 
 from engine.errors import EngineError
+from engine.game.closing import name_problems
 from engine.game.fold import history
-from engine.game.seating import name_problems
-from engine.library.moves import LegalMove
+from engine.library.table import LegalMove
 from engine.record import text as dgr
 from engine.record.text import MAX_NUMBER, SEATS, NoteMove, Place, Record, RecordError, RecordHand, Tag
-from engine.rules.options import changed_options, option_named, parse_options, value_text, with_options
-from engine.rules.profiles import PROFILES, profile
+from engine.rules.options import (
+    PROFILES,
+    changed_options,
+    option_named,
+    parse_options,
+    profile,
+    value_text,
+    with_options,
+)
 from engine.rules.rules import Policy, Rules, deal_problems
 from engine.state import events
 from engine.state.events import Action, Decline, Draw, HandEnd, Knock, MatchStart, NewHand, Play, Seat, Stack

@@ -12,12 +12,11 @@ from engine.record import text as dgr
 from engine.record.conversion import STANDS, Opening, Outcomes, action_of, deal_of, move_from, opening_of
 from engine.record.text import NoteMove, Record, RecordError, RecordHand
 from engine.state import events
-from engine.state.counting import Count
 from engine.state.descriptions import describe
 from engine.state.events import Action, Adjust, Event, Seat, Swap
+from engine.state.layout import Count
 from engine.state.match import Game, Phase, State
-from engine.state.outcomes import Forfeited, HandOver, Irregular, MatchOver, Reason, Scored, Swapped
-from engine.state.problems import Weight
+from engine.state.outcomes import Forfeited, HandOver, Irregular, MatchOver, Reason, Scored, Swapped, Weight
 
 # Limits on the time and memory that a record can take.
 MAX_MOVES = 20_000  # A long match of fifty hands of Super has 15,000.

@@ -12,12 +12,10 @@ from engine.library.table import SeatView, Table
 from engine.record.conversion import opening_of, tags_of
 from engine.record.text import SEATS, Record, format_record, parse_record
 from engine.rules.rules import Rules
-from engine.state.counting import count, points_for
-from engine.state.events import MatchStart, Seat
-from engine.state.layout import Layout, NodeId, Port, Spot, attach, is_locked, stack_on
+from engine.state.events import Holding, MatchStart, Seat
+from engine.state.layout import Layout, NodeId, Port, Spot, attach, count, is_locked, points_for, stack_on
 from engine.state.match import NO_COURSE, Chance, Claim, ClaimKind, Course, Game, Hand, LeadTile, Phase, Spell, State
 from engine.state.outcomes import Ending
-from engine.state.settle import Holding
 from engine.tiles import Tile, set_bits
 
 MAX_CHARACTERS = 20_000  # Longer texts are rejected. A double-eighteen set with every tile laid takes 4,000.

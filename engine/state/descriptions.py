@@ -8,8 +8,7 @@ from engine.rules.rules import Rules
 from engine.state import outcomes
 from engine.state.events import RedealReason
 from engine.state.match import Chance
-from engine.state.outcomes import Must
-from engine.state.problems import tiles_text
+from engine.state.outcomes import Must, tiles_text
 
 _MUST = {
     Must.LEAD_HIGHEST_DOUBLE: phrase("lead the highest double"),

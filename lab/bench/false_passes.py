@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engine import Draw, Knock, NewHand, Play, Redeal, Rules, Scored, Seat, State, apply, history
-from engine.rules.profiles import profile
+from engine.rules.options import profile
 from hardware.knock.detector import KnockDetector
 from hardware.knock.sensor import DOUBTFUL, NS_PER_S, Sound, SoundBlock
 from lab.bench.material.knock_streams import ALTERATIONS

@@ -12,7 +12,7 @@ import typer
 
 from engine.errors import EngineError
 from engine.record.play import Line, PlayedRecord, RecordResult, play_record
-from engine.rules.profiles import PROFILES, profile
+from engine.rules.options import PROFILES, profile
 from tallybone.cli.app import COMMANDS, commands_of
 
 _STDIN = "-"

@@ -28,18 +28,9 @@ from hardware.libraries import PinError, PinLibrary, install_command, open_pins
 from hardware.part import NeededLibrary
 from hardware.table import DisplaySettings, KnockSettings, PartOpener, VirtualPanel
 from tallybone.doctor import machine as machine_files
+from tallybone.doctor import parts
 from tallybone.doctor.boot import Boot, Library, Venv
 from tallybone.doctor.machine import Disk, Machine
-from tallybone.doctor.parts import (
-    CameraSample,
-    Device,
-    Ear,
-    PartTrial,
-    Sounds,
-    User,
-    listen_to,
-    look_through,
-)
 from tallybone.notify.broker import try_webhook
 from tallybone.play.start import open_for_trial
 from tallybone.store.table_file import Broker, Webhook
@@ -78,7 +69,7 @@ class Probes(Protocol):
     def boot(self) -> Boot:
         """Return the boot configuration."""
 
-    def user(self) -> User:
+    def user(self) -> parts.User:
         """Return the user of this process."""
 
     def venv(self) -> Venv:
@@ -90,28 +81,28 @@ class Probes(Protocol):
     def reading(self) -> float | str:
         """Return the time to read an image of 28 tiles in seconds, or an error message."""
 
-    def device(self, path: str) -> Device:
+    def device(self, path: str) -> parts.Device:
         """Return the state of a device file."""
 
     def disk(self, folder: Path) -> Disk:
         """Measure the disk of a folder."""
 
-    def camera(self, source: str) -> CameraSample:
+    def camera(self, source: str) -> parts.CameraSample:
         """Measure a camera for some seconds."""
 
-    def leds(self, part: LedsDriver, pins: PinLibrary) -> PartTrial:
+    def leds(self, part: LedsDriver, pins: PinLibrary) -> parts.PartTrial:
         """Open LEDs and switch them off."""
 
-    def buttons(self, part: ButtonsDriver, pins: PinLibrary) -> PartTrial:
+    def buttons(self, part: ButtonsDriver, pins: PinLibrary) -> parts.PartTrial:
         """Open buttons and report which are held."""
 
-    def microphone(self, part: MicrophoneSettings) -> Sounds:
+    def microphone(self, part: MicrophoneSettings) -> parts.Sounds:
         """Measure a microphone for some seconds."""
 
-    def knock(self, part: KnockSettings, pins: PinLibrary) -> PartTrial:
+    def knock(self, part: KnockSettings, pins: PinLibrary) -> parts.PartTrial:
         """Open a knock sensor other than a microphone."""
 
-    def display(self, part: DisplaySettings) -> PartTrial:
+    def display(self, part: DisplaySettings) -> parts.PartTrial:
         """Show a message on a display."""
 
     def broker(self, broker: Broker) -> str | None:
@@ -160,30 +151,30 @@ class RealProbes:
             took_s.append(time.perf_counter() - began_s)
         return median(took_s[1:])
 
-    def camera(self, source: str) -> CameraSample:
+    def camera(self, source: str) -> parts.CameraSample:
         """Measure a camera, opened as for a game."""
         try:
             camera = open_for_trial(source, self._clock)
             with closing(camera):
-                return look_through(camera, self._wait)
+                return parts.look_through(camera, self._wait)
         except (OSError, VisionError) as error:
-            return CameraSample(str(error))
+            return parts.CameraSample(str(error))
 
-    def leds(self, part: LedsDriver, pins: PinLibrary) -> PartTrial:
+    def leds(self, part: LedsDriver, pins: PinLibrary) -> parts.PartTrial:
         """Open LEDs and switch them off."""
         try:
             lamps = self._opener(pins).leds(part)
         except (LedError, PinError) as error:
-            return PartTrial(str(error))
+            return parts.PartTrial(str(error))
         lamps.close()
         if lamps.state.problem is not None:
-            return PartTrial(lamps.state.problem)
-        return PartTrial(
+            return parts.PartTrial(lamps.state.problem)
+        return parts.PartTrial(
             details=f"{lamps.count} for {part.shows} ({part.driver}); `tallybone hardware test` lights them",
             doubt=part.doubt(self._wait),
         )
 
-    def buttons(self, part: ButtonsDriver, pins: PinLibrary) -> PartTrial:
+    def buttons(self, part: ButtonsDriver, pins: PinLibrary) -> parts.PartTrial:
         """Open buttons and report which are held."""
         down: dict[str, bool] = {}
 
@@ -196,37 +187,37 @@ class RealProbes:
                 buttons.read()
                 count = len(buttons.names)
         except (ButtonError, PinError) as error:
-            return PartTrial(str(error))
+            return parts.PartTrial(str(error))
         held = tuple(name for name, is_down in down.items() if is_down)
-        return PartTrial(details=f"{count}, none of them held", held=held, doubt=part.doubt(self._wait))
+        return parts.PartTrial(details=f"{count}, none of them held", held=held, doubt=part.doubt(self._wait))
 
-    def microphone(self, part: MicrophoneSettings) -> Sounds:
+    def microphone(self, part: MicrophoneSettings) -> parts.Sounds:
         """Measure a microphone for some seconds."""
-        ear = Ear()
+        ear = parts.Ear()
         sensor = MicrophoneKnockSensor(clock=self._clock, device=part.device, detector=ear)
         try:
-            return listen_to(sensor, ear, self._wait)
+            return parts.listen_to(sensor, ear, self._wait)
         except KnockError as error:
-            return Sounds(error=str(error))
+            return parts.Sounds(error=str(error))
 
-    def knock(self, part: KnockSettings, pins: PinLibrary) -> PartTrial:
+    def knock(self, part: KnockSettings, pins: PinLibrary) -> parts.PartTrial:
         """Open a knock sensor other than a microphone."""
         try:
             with closing(self._opener(pins).knock(part)) as sensor:
                 self._wait(_FEELS_S)
                 hits, trouble = len(sensor.read()), sensor.state.problem
         except (KnockError, PinError) as error:
-            return PartTrial(str(error))
+            return parts.PartTrial(str(error))
         details = f"{part.driver}, quiet; knock on it with `tallybone hardware test`"
-        return PartTrial(trouble or "", details, hits=hits, doubt=part.doubt(self._wait))
+        return parts.PartTrial(trouble or "", details, hits=hits, doubt=part.doubt(self._wait))
 
-    def display(self, part: DisplaySettings) -> PartTrial:
+    def display(self, part: DisplaySettings) -> parts.PartTrial:
         """Run the driver's own check, then show a message on the display."""
         doubt = part.doubt(self._wait)
         try:
             display = self._opener(PinLibrary.MOCK).display(part)
         except DisplayError as error:
-            return PartTrial(str(error))
+            return parts.PartTrial(str(error))
         display.show(_SHOWN)
         for _ in range(round(_ANSWERS_S / _TICK_S)):
             if not display.state.is_opening:
@@ -237,9 +228,9 @@ class RealProbes:
         state = display.state
         display.close()
         if not state.works:
-            return PartTrial(state.problem or "cannot open its port")
+            return parts.PartTrial(state.problem or "cannot open its port")
         shown = f'it should say "{_SHOWN.message}" now' if part.location else "virtual"
-        return PartTrial(details=f"{part.driver} {part.location}: {shown}".replace("  ", " "), doubt=doubt)
+        return parts.PartTrial(details=f"{part.driver} {part.location}: {shown}".replace("  ", " "), doubt=doubt)
 
     def broker(self, broker: Broker) -> str | None:
         """Connect to a broker and disconnect, without publishing. Return an error message, or None."""

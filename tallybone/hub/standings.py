@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from engine.game.seating import name_key
+from engine.game.closing import name_key
 from tallybone.hub.heard import Scores, scores_of
 
 log = logging.getLogger(__name__)

@@ -22,22 +22,7 @@ from paho.mqtt.properties import Properties
 
 from engine.phrases import Phrase, listed, phrase, plural
 from tallybone.finding import Finding, ok, problem, warning
-from tallybone.notify.mqtt import (
-    MIN_SEATS,
-    OFFLINE,
-    ONLINE,
-    Json,
-    Message,
-    Outbox,
-    PageLink,
-    TableEvent,
-    Topics,
-    ToTell,
-    as_payload,
-    birth_topic,
-    discovery_message,
-    pressed_in,
-)
+from tallybone.notify import mqtt
 from tallybone.store.table_file import Broker, MqttSettings, Webhook
 
 FIRST_S = 1.0
@@ -110,7 +95,7 @@ _ENDS_WITHIN_S = 2.0
 class BrokerConnection:
     """Connection to a broker with automatic retries."""
 
-    def __init__(self, broker: Broker, rng: Random, *, will: Message | None = None) -> None:
+    def __init__(self, broker: Broker, rng: Random, *, will: mqtt.Message | None = None) -> None:
         """Prepare a connection to *broker*, which publishes *will* as MQTT's last will when it loses contact."""
         self._broker, self._rng, self._will = broker, rng, will
         self.problem: str | None = phrase("not yet connected to {broker}", broker=broker.text)
@@ -207,24 +192,24 @@ def _quiet() -> logging.Logger:
 class Publishing:
     """Publishes a table over MQTT. Runs in one event loop."""
 
-    def __init__(self, settings: MqttSettings, rng: Random, version: str, link: PageLink) -> None:
+    def __init__(self, settings: MqttSettings, rng: Random, version: str, link: mqtt.PageLink) -> None:
         """Publish according to *settings*. *version* is the version of this program, *link* leads to its page."""
         self._settings, self._version, self._link = settings, version, link
-        self._topics = Topics(settings.prefix, settings.place.table)
-        self._outbox = Outbox()
-        self._seats = MIN_SEATS
-        self._scores: Mapping[str, Json] = {}
+        self._topics = mqtt.Topics(settings.prefix, settings.place.table)
+        self._outbox = mqtt.Outbox()
+        self._seats = mqtt.MIN_SEATS
+        self._scores: Mapping[str, mqtt.Json] = {}
         self._something, self._ends = asyncio.Event(), asyncio.Event()
-        self._offline = Message(self._topics.of("availability"), OFFLINE, is_retained=True)
+        self._offline = mqtt.Message(self._topics.of("availability"), mqtt.OFFLINE, is_retained=True)
         self._line = BrokerConnection(settings.broker, rng, will=self._offline)
-        self._outbox.put(Message(self._topics.of("availability"), ONLINE, is_retained=True))
+        self._outbox.put(mqtt.Message(self._topics.of("availability"), mqtt.ONLINE, is_retained=True))
 
     @property
     def found(self) -> Finding:
         """State of the connection, for the doctor. Thread-safe."""
         return broker_found(self._settings.broker.text, self._line.problem, self._outbox.lost)
 
-    def tell(self, batch: ToTell) -> None:
+    def tell(self, batch: mqtt.ToTell) -> None:
         """Queue news, to be sent as soon as there is a connection."""
         for name, state in batch.states.items():
             players = state.get("players")
@@ -232,9 +217,9 @@ class Publishing:
                 self._seats, self._scores = max(self._seats, len(players)), state
                 self._announce()
                 continue
-            self._outbox.put(Message(self._topics.of(name), as_payload(state), is_retained=True))
+            self._outbox.put(mqtt.Message(self._topics.of(name), mqtt.as_payload(state), is_retained=True))
         for event in batch.events:
-            self._outbox.put(Message(self._topics.of("events"), as_payload(event.payload), is_retained=False))
+            self._outbox.put(mqtt.Message(self._topics.of("events"), mqtt.as_payload(event.payload), is_retained=False))
         self._something.set()
 
     def end(self) -> None:
@@ -256,11 +241,11 @@ class Publishing:
         """Publish the score with the address of the page, and the device for Home Assistant, if they have changed."""
         settings, link = self._settings, self._link
         if self._scores:
-            scores = as_payload({**self._scores, "page": link.url()})
-            self._outbox.put(Message(self._topics.of("scores"), scores, is_retained=True))
+            scores = mqtt.as_payload({**self._scores, "page": link.url()})
+            self._outbox.put(mqtt.Message(self._topics.of("scores"), scores, is_retained=True))
         if settings.discovery is not None:
             self._outbox.put(
-                discovery_message(
+                mqtt.discovery_message(
                     settings.discovery, self._topics, settings.place, link, seats=self._seats, version=self._version
                 )
             )
@@ -299,16 +284,16 @@ class Publishing:
             BrokerError: When the connection is lost.
         """
         if self._settings.discovery is not None:
-            await client.subscribe(birth_topic(self._settings.discovery), qos=1)
+            await client.subscribe(mqtt.birth_topic(self._settings.discovery), qos=1)
         press, topic = self._link.press, self._topics.of("press")
         if press is not None:
             await client.subscribe(topic, qos=0)  # With 1, a press could arrive twice.
         async for message in client.messages:
             if press is not None and message.topic.matches(topic):
-                button = pressed_in(message.payload)
+                button = mqtt.pressed_in(message.payload)
                 if button is not None and not message.retain:  # A retained press would return with each connection.
                     press(button)
-            elif message.payload == ONLINE:
+            elif message.payload == mqtt.ONLINE:
                 self._outbox.all_again()
                 self._something.set()
 
@@ -380,13 +365,13 @@ class WebhookThread:
         """State of the webhook, for the doctor. Thread-safe."""
         return webhook_found(self._name, self.problem, self._lost)
 
-    def tell(self, events: tuple[TableEvent, ...]) -> None:
+    def tell(self, events: tuple[mqtt.TableEvent, ...]) -> None:
         """Queue those of the events that the webhook selects."""
         wanted = [event for event in events if event.kind in self._hook.events]
         for event in wanted:
             table = {} if self._hook.table is None else {"table": self._hook.table}
             self._lost += len(self._waiting) == MAX_WAITING
-            self._waiting.append(as_payload({**event.payload, **table}))
+            self._waiting.append(mqtt.as_payload({**event.payload, **table}))
         if wanted:
             self._something.set()
 

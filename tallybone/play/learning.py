@@ -12,20 +12,8 @@ from typing import assert_never
 
 from calibration import CalibrationError
 from calibration.knock import TableExamples
-from calibration.tiles.tile_set import (
-    Example,
-    ExampleTile,
-    LearnedSet,
-    LessonResult,
-    Lessons,
-    TileCorrection,
-    TilePair,
-    calibrated_examples,
-    examples_from,
-    learn_correction,
-    lessons_of,
-    reader_checksum,
-)
+from calibration.tiles import tile_set as corrections
+from calibration.tiles.tile_set import LearnedSet, reader_checksum
 from engine import Amend, Entry, Insert, Knock, NewHand, Node, NodeId, Play, Redeal, Remove, State, Tile, Undo, entries
 from engine.phrases import Phrase, phrase
 from hardware.knock.classifier import Classifier, load_classifier
@@ -37,15 +25,7 @@ from tallybone.session.observations import numbers_of
 from tallybone.session.places import Known
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Step
-from tallybone.store.learned_file import (
-    TableKnocks,
-    TableTiles,
-    load_tiles,
-    merge_learned,
-    save_learned,
-    save_tiles,
-    tiles_to_store,
-)
+from tallybone.store import learned_file
 from vision.arrays import Image
 from vision.reader.custom_set import RecordedSet
 from vision.reader.reader import Reader
@@ -269,7 +249,7 @@ class Learning:
         use: Sets the classifier of the table.
     """
 
-    def __init__(self, knocks: TableKnocks, session: Session, use: Callable[[Classifier], None]) -> None:
+    def __init__(self, knocks: learned_file.TableKnocks, session: Session, use: Callable[[Classifier], None]) -> None:
         self._knocks, self._use = knocks, use
         self.seen = MatchSounds.of(session)
         """The sounds of the match."""
@@ -294,7 +274,7 @@ class Learning:
             self._learned = self._knocks.learned
             self._use(self._knocks.classifier())
         shipped = load_classifier()
-        learned = merge_learned(examples_of(self.seen, shipped.name), self._knocks.learned)
+        learned = learned_file.merge_learned(examples_of(self.seen, shipped.name), self._knocks.learned)
         if learned == self._learned:
             return
         self._learned = learned
@@ -311,7 +291,7 @@ class Learning:
 
     def _store(self, learned: TableExamples) -> None:
         try:
-            save_learned(self._knocks.path, learned)
+            learned_file.save_learned(self._knocks.path, learned)
             self._is_stored = True
         except OSError as error:
             log.warning("learned knocks cannot be stored: %s", sentence_of(error))
@@ -340,18 +320,18 @@ class NamedTile:
     near: tuple[PointPx, int] | None = None
 
     @property
-    def read(self) -> TilePair:
+    def read(self) -> corrections.TilePair:
         """Numbers of its halves as read."""
         first, second = (half.alone.pips for half in self.seen.halves)
         return first, second
 
     @property
-    def pips(self) -> TilePair:
+    def pips(self) -> corrections.TilePair:
         """Its numbers, in the likelier order of the halves of its reading."""
         low, high = self.tile.low, self.tile.high
         return max((low, high), (high, low), key=self._log_weight)
 
-    def _log_weight(self, pips: TilePair) -> float:
+    def _log_weight(self, pips: corrections.TilePair) -> float:
         pairs = tuple(zip(self.seen.halves, pips, strict=True))
         chances = (sum(half.chances[number : number + 1]) for half, number in pairs)
         weight = sum(math.log(max(chance, _MIN_CHANCE)) for chance in chances)
@@ -419,10 +399,10 @@ class Teaching:
         self._base, self._session = own_set, session
         self._image: Image | None = None
         self._view = TableView((), (), ())
-        self._fixed: tuple[Example, ...] | None = None
-        self._lessons: Lessons | None = None
+        self._fixed: tuple[corrections.Example, ...] | None = None
+        self._lessons: corrections.Lessons | None = None
         # Named tiles of the match. Those that were not learned have no example.
-        self._taught: dict[NodeId, tuple[Tile, ExampleTile | None]] = {}
+        self._taught: dict[NodeId, tuple[Tile, corrections.ExampleTile | None]] = {}
         self._stored = self._load()
 
     def after(self, step: Step, image: Image | None = None) -> Taught:
@@ -459,7 +439,7 @@ class Teaching:
                 continue
             if example is not None:
                 known, fixed = self._known()
-                self._keep(lessons_of(tuple(old for old in known.examples if old.tile != example), fixed))
+                self._keep(corrections.lessons_of(tuple(old for old in known.examples if old.tile != example), fixed))
                 notes.append(phrase("Forgot how the {tile} looks.", tile=tile))
             self._taught[key] = (tile if now is None else now, None)
             if now is None or (example is not None and Tile.of(*example.read) == now):
@@ -470,15 +450,15 @@ class Teaching:
         if correction is None:
             return
         known, fixed = self._known()
-        lessons, verdict = learn_correction(known, correction, self._reader, fixed)
+        lessons, verdict = corrections.learn_correction(known, correction, self._reader, fixed)
         log.info("correction of a tile tile=%s read=%s-%s result=%s", named.tile, *named.read, verdict.name.lower())
-        is_learned = verdict is LessonResult.LEARNED
+        is_learned = verdict is corrections.LessonResult.LEARNED
         self._taught[named.key] = (named.tile, lessons.examples[-1].tile if is_learned else None)
         if lessons is not known:
             self._keep(lessons)
         notes.append(_note(verdict, named.tile))
 
-    def _correction(self, named: NamedTile) -> TileCorrection | None:
+    def _correction(self, named: NamedTile) -> corrections.TileCorrection | None:
         """Return a correction in the last picture. None if the tile was read right, or is not in the picture."""
         tiles, pips = tuple(tile for tile in self._view.tiles if tile.halves), named.pips
         at = in_place_of(named.seen, tiles)
@@ -493,31 +473,33 @@ class Teaching:
             if all(half.alone.confidence >= SURE for half in tile.halves) and in_place_of(tile, doubted) is None
         )
         image = self._view.aim.straightened(self._image)
-        return TileCorrection(image, poses_of((tiles[at], *others)), pips, named.read, tuple(confident))
+        return corrections.TileCorrection(image, poses_of((tiles[at], *others)), pips, named.read, tuple(confident))
 
-    def _known(self) -> tuple[Lessons, tuple[Example, ...]]:
+    def _known(self) -> tuple[corrections.Lessons, tuple[corrections.Example, ...]]:
         """Return the lessons of the table and the examples of the calibrated set, which are computed once."""
         if self._fixed is None:
             calibrated = self._calibrated if self._base.weights else None
-            self._fixed = () if calibrated is None else calibrated_examples(calibrated, self._reader)
+            self._fixed = () if calibrated is None else corrections.calibrated_examples(calibrated, self._reader)
         if self._lessons is None:
-            self._lessons = lessons_of(examples_from(self._stored.tiles, self._reader), self._fixed)
+            self._lessons = corrections.lessons_of(
+                corrections.examples_from(self._stored.tiles, self._reader), self._fixed
+            )
         return self._lessons, self._fixed
 
-    def _keep(self, lessons: Lessons) -> None:
+    def _keep(self, lessons: corrections.Lessons) -> None:
         """Use and store what was learned."""
-        self._lessons, self._stored = lessons, tiles_to_store(lessons)
+        self._lessons, self._stored = lessons, learned_file.tiles_to_store(lessons)
         try:
-            save_tiles(self._path, self._stored)
+            learned_file.save_tiles(self._path, self._stored)
         except OSError as error:
             log.warning("learned tiles cannot be stored: %s", sentence_of(error))
 
-    def _load(self) -> TableTiles:
+    def _load(self) -> learned_file.TableTiles:
         try:
-            return load_tiles(self._path)
+            return learned_file.load_tiles(self._path)
         except (CalibrationError, OSError) as error:
             log.warning("learned tiles are not used: %s", sentence_of(error))
-            return TableTiles()
+            return learned_file.TableTiles()
 
 
 def _is_misread(known: Known, tiles: Mapping[NodeId, Tile]) -> bool:
@@ -526,13 +508,13 @@ def _is_misread(known: Known, tiles: Mapping[NodeId, Tile]) -> bool:
     return tile is not None and numbers_of(known.tile) != (tile.low, tile.high)
 
 
-def _note(verdict: LessonResult, tile: Tile) -> Phrase:
+def _note(verdict: corrections.LessonResult, tile: Tile) -> Phrase:
     match verdict:
-        case LessonResult.LEARNED:
+        case corrections.LessonResult.LEARNED:
             return phrase("Learned how the {tile} looks.", tile=tile)
-        case LessonResult.HARMFUL:
+        case corrections.LessonResult.HARMFUL:
             return phrase("The {tile} counts, but was not learned: other tiles would be misread.", tile=tile)
-        case LessonResult.CONTRADICTORY:
+        case corrections.LessonResult.CONTRADICTORY:
             return phrase("The {tile} counts, but contradicts an earlier correction: neither is learned.", tile=tile)
         case _:
             assert_never(verdict)

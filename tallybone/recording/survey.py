@@ -18,15 +18,7 @@ from typing import BinaryIO
 from mcap.opcode import Opcode
 from mcap.writer import MCAP0_MAGIC
 
-from tallybone.recording.container import (
-    IN_DATA,
-    MAX_RECORD_BYTES,
-    RECORD_HEAD,
-    ChunkError,
-    messages_in,
-    next_start,
-    record_at,
-)
+from tallybone.recording import container
 from tallybone.recording.format import NOT_CLOSED, Damage, RecordingError, SittingStart, Topic, topic_at
 from tallybone.recording.index import EndIndex, IndexDamageError
 from tallybone.recording.reader import RecordedMessage, RecordingFile, read_recording, record_in
@@ -115,11 +107,11 @@ class Whereabouts:
         while self.end_byte < size_bytes and not self.is_closed and len(self) < _MAX_RECORDS:
             if self._step(file, size_bytes):
                 continue
-            problem = record_at(file, self.end_byte, size_bytes, IN_DATA)
+            problem = container.record_at(file, self.end_byte, size_bytes, container.IN_DATA)
             if is_growing and _ends_early(file, self.end_byte, size_bytes):
                 return
             problem = problem if isinstance(problem, str) else "an incomplete record"
-            resume = next_start(file, self.end_byte + 1, size_bytes)
+            resume = container.next_start(file, self.end_byte + 1, size_bytes)
             self._note(Damage(self.end_byte, resume, problem))
             self.end_byte = resume
         if self.is_closed and self._doubt is not None:
@@ -163,10 +155,10 @@ class Whereabouts:
         """Process the record at the end of the known part. Return False if the record is damaged or incomplete."""
         at = self.end_byte
         head = os.pread(file.fileno(), _CHUNK.size + _SCHEMA.size, at)
-        if len(head) < RECORD_HEAD.size:
+        if len(head) < container.RECORD_HEAD.size:
             return False
-        opcode, length = RECORD_HEAD.unpack_from(head)
-        end = at + RECORD_HEAD.size + length
+        opcode, length = container.RECORD_HEAD.unpack_from(head)
+        end = at + container.RECORD_HEAD.size + length
         if end > size_bytes:
             return False
         if opcode == Opcode.CHUNK:
@@ -174,7 +166,7 @@ class Whereabouts:
         if opcode == Opcode.DATA_END:
             self.is_closed = length == 4
             return self.is_closed
-        if isinstance(record_at(file, at, size_bytes, IN_DATA), str):
+        if isinstance(container.record_at(file, at, size_bytes, container.IN_DATA), str):
             return False
         self.end_byte = end
         return True
@@ -215,14 +207,16 @@ class Whereabouts:
         size_bytes = os.fstat(file.fileno()).st_size
         if topic is not Topic.CAMERA:
             size_bytes = min(size_bytes, at + MAX_TEXT_BYTES)
-        piece = record_at(file, at, size_bytes, frozenset({Opcode.CHUNK}))
+        piece = container.record_at(file, at, size_bytes, frozenset({Opcode.CHUNK}))
         if isinstance(piece, str):
             raise RecordingError(f"record {place} is damaged: {piece}")
         try:
             records = [
-                record for message in messages_in(piece.content, {}) if (record := record_in(message)) is not None
+                record
+                for message in container.messages_in(piece.content, {})
+                if (record := record_in(message)) is not None
             ]
-        except (ChunkError, ValueError, RecursionError) as error:
+        except (container.ChunkError, ValueError, RecursionError) as error:
             raise RecordingError(f"record {place} is damaged: {error}") from error
         if len(records) != 1 or (records[0].topic, records[0].t_ns) != (topic, self._times[place]):
             raise RecordingError(f"record {place} is damaged: it differs from the index")
@@ -231,14 +225,14 @@ class Whereabouts:
 
 def _ends_early(file: BinaryIO, at: int, size_bytes: int) -> bool:
     """Check whether the last record of a growing file, or its message index, is still incomplete."""
-    head = os.pread(file.fileno(), RECORD_HEAD.size, at)
-    if len(head) < RECORD_HEAD.size:
+    head = os.pread(file.fileno(), container.RECORD_HEAD.size, at)
+    if len(head) < container.RECORD_HEAD.size:
         return True
-    opcode, length = RECORD_HEAD.unpack(head)
-    if opcode not in IN_DATA or length > MAX_RECORD_BYTES:
+    opcode, length = container.RECORD_HEAD.unpack(head)
+    if opcode not in container.IN_DATA or length > container.MAX_RECORD_BYTES:
         return False
     room = _INDEX_BYTES if opcode == Opcode.CHUNK else 0
-    return bool(at + RECORD_HEAD.size + length + room > size_bytes)
+    return bool(at + container.RECORD_HEAD.size + length + room > size_bytes)
 
 
 # Maximum number of last outcomes to search for totals. Nearly every outcome has totals.

@@ -21,16 +21,8 @@ from tallybone.play.game import News
 from tallybone.recording.folder import SUFFIX
 from tallybone.recording.format import RecordingError
 from tallybone.recording.reader import read_recording
+from tallybone.replay import lines
 from tallybone.replay.export import ExportFiles, exporting
-from tallybone.replay.lines import (
-    Tally,
-    by_play,
-    differences,
-    has_other_rules,
-    narrator_for,
-    recorded_facts,
-    replayed_facts,
-)
 from tallybone.replay.recorded_game import logged_steps
 from tallybone.replay.run import (
     Pace,
@@ -158,15 +150,15 @@ def compare(
     settings = settings or ReplaySettings()
 
     def work(output: Output) -> int:
-        recorded = recorded_facts(path, output.complain)
+        recorded = lines.recorded_facts(path, output.complain)
         starts_ns: set[int] = set()  # time of the first item, and 0 for the step before that item
         through = partial(progress, output)
         with opened_replay(path, settings, output.complain, perception=perception, through=through) as run:
             steps = passing(run.steps, lambda step: starts_ns.add(step.t_ns - step.since_ns))
-            now = list(replayed_facts(steps))
-        if has_other_rules(path, settings.game):
-            recorded, now = by_play(recorded), by_play(now)
-        found = differences(recorded, now)
+            now = list(lines.replayed_facts(steps))
+        if lines.has_other_rules(path, settings.game):
+            recorded, now = lines.by_play(recorded), lines.by_play(now)
+        found = lines.differences(recorded, now)
         equal = f"equal: {len(recorded)} events and outcomes"
         head = {"equal": not found, "differences": len(found), "recorded": len(recorded), "now": len(now)}
         output.write(json.dumps(head) if as_json else f"{len(found)} differences" if found else equal)
@@ -191,7 +183,7 @@ def replay_recording(path: str | PathLike[str], *, from_log: bool = False) -> St
         VisionError: If there is no picture.
         OSError: If it cannot be read.
     """
-    tally = Tally()
+    tally = lines.Tally()
     if from_log:
         for step in logged_steps(Path(path), GameOverrides(), warnings.warn):
             tally.add(step)
@@ -204,9 +196,9 @@ def replay_recording(path: str | PathLike[str], *, from_log: bool = False) -> St
     return tally.session.state
 
 
-def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_json: bool, from_ns: int) -> Tally:
+def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_json: bool, from_ns: int) -> lines.Tally:
     """Print the steps from *from_ns* after the first input on, and return the tally of all steps."""
-    tally, news, narrate = Tally(), News(), narrator_for(has_game=has_game, as_json=as_json)
+    tally, news, narrate = lines.Tally(), News(), lines.narrator_for(has_game=has_game, as_json=as_json)
     for step in steps:
         tally.add(step)
         zones = None if step.effects is None else step.effects.session.zones
@@ -306,7 +298,7 @@ def replay_many(
 def replay_quietly(path: Path, *, settings: ReplaySettings, is_log_only: bool) -> ReplayedRecording:
     """Replay a recording without output. Errors are listed in the problems of the result."""
     problems: list[str] = []
-    tally = Tally()
+    tally = lines.Tally()
     try:
         if is_log_only:
             for step in logged_steps(path, settings.game, problems.append):

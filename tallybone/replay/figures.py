@@ -13,7 +13,7 @@ from math import exp, log, pi, sqrt
 from typing import Any
 
 import engine
-from engine.game.seating import name_key
+from engine.game.closing import name_key
 from tallybone.replay.export import ExportedPlay
 from tallybone.replay.recorded_game import RecordedGame, transcript_of
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 import engine
 from engine import EngineError, MatchStart, State, apply
-from engine.game.seating import name_key
+from engine.game.closing import name_key
 from engine.record.play import play_record
 from engine.record.text import parse_record
 from tallybone.json_values import JsonValueError

@@ -36,15 +36,7 @@ from tallybone.serve.metrics import Observing
 from tallybone.serve.options import Environment, ServeOptions, make_recordings_folder, recordings_folder
 from tallybone.serve.page import LeftMatch, LeftMatches, Requests, TablePage
 from tallybone.serve.parts_test import PartsTest, ServedParts
-from tallybone.serve.routes.matches import (
-    LeftShown,
-    Offered,
-    match_routes,
-    rules_routes,
-    shown_setting,
-    sight_routes,
-    stored_calibration_routes,
-)
+from tallybone.serve.routes import matches
 from tallybone.serve.routes.settings import Owner, pairing_routes, panel_routes, parts_test_routes, settings_routes
 from tallybone.serve.table import ServedTable, Setup
 from tallybone.store.calibration_file import default_path, name_of_camera
@@ -139,15 +131,15 @@ def _routes(setup: Setup, owner: Owner, observing: Observing, access: Access, pa
     """Return the routes of a table in addition to those of a game."""
     clock, offered = setup.world.clock, partial(_offered, setup, page)
     return (
-        rules_routes(),
-        match_routes(access, setup.desk, setup.house, offered=offered, publish=page.feed.publish),
+        matches.rules_routes(),
+        matches.match_routes(access, setup.desk, setup.house, offered=offered, publish=page.feed.publish),
         *observing.routes,
         pairing_routes(access, page.address),
         panel_routes(access, setup.parts, clock),
         parts_test_routes(access, setup.test, setup.desk),
         calibration_routes(setup.calibration.calibrating, access),
-        stored_calibration_routes(setup.calibration, setup.desk, access),
-        sight_routes(partial(_sight, setup, observing, page)),
+        matches.stored_calibration_routes(setup.calibration, setup.desk, access),
+        matches.sight_routes(partial(_sight, setup, observing, page)),
         settings_routes(setup.house, owner),
         *recording_pages(setup.folder, access),
     )
@@ -198,24 +190,24 @@ def _open_parts(hardware: HardwareSettings, clock: Clock, knocks: _Knocks) -> Li
     return open_parts(hardware, seats=_VIRTUAL_SEATS, clock=clock, has_panel=False, classifier=knocks.classifier())
 
 
-def _offered(setup: Setup, page: TablePage) -> Offered:
+def _offered(setup: Setup, page: TablePage) -> matches.Offered:
     """Return the actions that the page offers now. Thread-safe."""
     house = setup.house.house
     last = None if house.last is None else replace(house.last, players=page.names_now(house.last.players))
-    return Offered(
+    return matches.Offered(
         playing=page.is_played,
         over=page.is_over,
-        usual=shown_setting(house.usual or last),
+        usual=matches.shown_setting(house.usual or last),
         left=_shown_left(setup.left.newest),
         is_looking=not setup.left.is_known,
     )
 
 
-def _shown_left(left: LeftMatch | None) -> LeftShown | None:
+def _shown_left(left: LeftMatch | None) -> matches.LeftShown | None:
     if left is None:
         return None
     at = datetime.fromtimestamp(left.written_s, wall_time().tzinfo)
-    return LeftShown(
+    return matches.LeftShown(
         game=left.game,
         players=list(names_of(left.players)),
         totals=list(left.totals),

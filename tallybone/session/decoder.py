@@ -20,22 +20,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, product
 
-from engine import (
-    Abandon,
-    Draw,
-    Game,
-    HandEnd,
-    Knock,
-    Lead,
-    NewHand,
-    NodeId,
-    Phase,
-    Play,
-    Reveal,
-    RevealPips,
-    Seat,
-    Tile,
-)
+import engine
 from engine.state.match import Applied, Entry
 from engine.value import changed
 from tallybone.session.belief import NEVER, log_chances
@@ -78,11 +63,13 @@ class Decoder:
 
     beam: tuple[MatchCourse, ...]
     looks: tuple[Observation, ...] = ()
-    pieces: Mapping[NodeId, Piece] = field(default_factory=dict)
+    pieces: Mapping[engine.NodeId, Piece] = field(default_factory=dict)
     _known: KnownWays = field(default_factory=KnownWays, compare=False, repr=False)
 
     @classmethod
-    def of_log(cls, start: MatchCourse, steps: Sequence[Applied], end: Game, pieces: Mapping[NodeId, Piece]) -> Decoder:
+    def of_log(
+        cls, start: MatchCourse, steps: Sequence[Applied], end: engine.Game, pieces: Mapping[engine.NodeId, Piece]
+    ) -> Decoder:
         """Return the decoder of a hand that goes on from the log, as if each of its actions had been a look.
 
         Args:
@@ -95,14 +82,14 @@ class Decoder:
         search = _Search((Observation(0),), pieces, known := KnownWays())
         search.is_exact = True
         for each, after in zip(steps, (*(later.before for later in steps[1:]), end), strict=False):
-            action, name = each.entry.action, NodeId(each.entry.seq)
+            action, name = each.entry.action, engine.NodeId(each.entry.seq)
             look = _look_of(each.entry, pieces.get(name))
-            again = search._again(course, [Named(action, name if isinstance(action, Play) else 0)], look)
+            again = search._again(course, [Named(action, name if isinstance(action, engine.Play) else 0)], look)
             if again is not None and again.game == after:
                 looks.append(look)
             else:  # What happened before can no longer be in question.
                 laid = course.laid
-                if isinstance(action, Play) and name in pieces:
+                if isinstance(action, engine.Play) and name in pieces:
                     laid = (*laid, Laid(name, footprint_of(pieces[name].tile)))
                 if after is None:  # before the match
                     continue
@@ -131,7 +118,9 @@ class _Search(Steps):
         if look.pieces and after[0].log_weight < before[0].log_weight - _TROUBLE:
             after = _best([*after, *self._played_on(before, look)])
         is_short = len(self.looks) > 1 and len(look.pieces) <= MANY_PIECES
-        is_short = is_short and before[0].game.phase is not Phase.DEAL  # nothing of the hand before is in doubt now
+        is_short = (
+            is_short and before[0].game.phase is not engine.Phase.DEAL
+        )  # nothing of the hand before is in doubt now
         attempts = list[MatchCourse]()
         while is_short and len(attempts) < _ROUNDS and after[0].log_weight < before[0].log_weight - _TROUBLE:
             attempts.append(before[0])
@@ -148,9 +137,9 @@ class _Search(Steps):
         """Return True if the present and the first reading together contradict the tile that was played."""
         node = best.game.layout.find(piece.name)
         first = next((old for look in self.looks for old in look.pieces if old.name == piece.name), None)
-        if node is None or first is None or node.tile == Tile.of(*numbers_of(piece.tile)):
+        if node is None or first is None or node.tile == engine.Tile.of(*numbers_of(piece.tile)):
             return False
-        rules, weights = best.game.rules, dict[Tile, float]()
+        rules, weights = best.game.rules, dict[engine.Tile, float]()
         both = [[log_chances(half, rules.max_pips) for half in halves_of(tile)] for tile in (first.tile, piece.tile)]
         turned = math.dist(first.tile.half_centers_px[0], piece.tile.half_centers_px[0]) > math.dist(
             first.tile.half_centers_px[0], piece.tile.half_centers_px[1]
@@ -158,7 +147,7 @@ class _Search(Steps):
         one, other = both[0], both[1][::-1] if turned else both[1]
         for a, b in product(range(rules.max_pips + 1), repeat=2):
             weight = one[0][a] + other[0][a] + one[1][b] + other[1][b]
-            weights[Tile.of(a, b)] = max(weights.get(Tile.of(a, b), NEVER), weight)
+            weights[engine.Tile.of(a, b)] = max(weights.get(engine.Tile.of(a, b), NEVER), weight)
         return max(weights.values()) - weights.get(node.tile, NEVER) > _CONTRADICTS
 
     def _decoded_again(self, beam: Sequence[MatchCourse], piece: Piece) -> list[MatchCourse]:
@@ -186,8 +175,12 @@ class _Search(Steps):
     def _played_on(self, beam: Sequence[MatchCourse], look: Observation) -> list[MatchCourse]:
         """Return the courses after *look* if open tiles did not end the hand, though they seemed to."""
         chain = beam[0].chain()
-        ends = [at for at in range(1, len(chain)) if any(isinstance(one.action, HandEnd) for one in chain[at].actions)]
-        if not ends or beam[0].is_swept or beam[0].game.phase in (Phase.LEAD, Phase.PLAY):
+        ends = [
+            at
+            for at in range(1, len(chain))
+            if any(isinstance(one.action, engine.HandEnd) for one in chain[at].actions)
+        ]
+        if not ends or beam[0].is_swept or beam[0].game.phase in (engine.Phase.LEAD, engine.Phase.PLAY):
             return []
         if len(chain) > len(self.looks):
             return []
@@ -259,20 +252,22 @@ class _Search(Steps):
             if len(after.actions) > len(course.actions) and type(after.actions[-1].action) is type(action)
         )
         match action:
-            case Play():
-                if turn is None or course.game.phase not in (Phase.LEAD, Phase.PLAY):
+            case engine.Play():
+                if turn is None or course.game.phase not in (engine.Phase.LEAD, engine.Phase.PLAY):
                     return None
                 options = self._played_again(course, named)
-            case Knock() if turn is not None:
+            case engine.Knock() if turn is not None:
                 options = chain(pressed, self._passed(course, look))
-            case Draw(tiles=tiles, forced=forced):
+            case engine.Draw(tiles=tiles, forced=forced):
                 if turn is None:
                     return None
-                options = chain(pressed, self._drawn(course, Draw(turn, tiles, forced), look))
-            case NewHand() | Abandon() | RevealPips():
-                options = chain(pressed, self._dealt(course, look)) if isinstance(action, NewHand) else iter((course,))
-            case Reveal(seat=seat) if course.game.phase is Phase.REVEAL:
-                shown = Reveal(seat, action.tiles)
+                options = chain(pressed, self._drawn(course, engine.Draw(turn, tiles, forced), look))
+            case engine.NewHand() | engine.Abandon() | engine.RevealPips():
+                options = (
+                    chain(pressed, self._dealt(course, look)) if isinstance(action, engine.NewHand) else iter((course,))
+                )
+            case engine.Reveal(seat=seat) if course.game.phase is engine.Phase.REVEAL:
+                shown = engine.Reveal(seat, action.tiles)
                 options = (after for after in self._revealed(course, look) if after.actions[-1].action == shown)
             case _:
                 options = chain(pressed, self._with(course, action, 0.0))
@@ -284,24 +279,24 @@ class _Search(Steps):
         for at, (action, name) in enumerate(kept):
             rest = [*kept[:at], *kept[at + 1 :]]
             match action:
-                case Play():
-                    yield from ([*kept[:at], Named(Draw(Seat(0), tiles)), *kept[at:]] for tiles in _TILES)
-                    yield [*kept[:at], Named(Knock(Seat(0))), *kept[at:]]
+                case engine.Play():
+                    yield from ([*kept[:at], Named(engine.Draw(engine.Seat(0), tiles)), *kept[at:]] for tiles in _TILES)
+                    yield [*kept[:at], Named(engine.Knock(engine.Seat(0))), *kept[at:]]
                     if name in self._taken:
                         yield rest
-                case Knock():
-                    yield from ([*kept[:at], Named(Draw(Seat(0), tiles)), *kept[at:]] for tiles in _TILES)
+                case engine.Knock():
+                    yield from ([*kept[:at], Named(engine.Draw(engine.Seat(0), tiles)), *kept[at:]] for tiles in _TILES)
                     yield rest
-                case Draw(tiles=tiles):
+                case engine.Draw(tiles=tiles):
                     yield rest
                     for other in (*range(1, tiles), tiles + 1):
                         yield [*kept[:at], Named(replace(action, tiles=other)), *kept[at + 1 :]]
-                case Reveal():
+                case engine.Reveal():
                     yield rest
-                case Lead(seat=seat) if hand is not None:
+                case engine.Lead(seat=seat) if hand is not None:
                     for other in range(len(hand.sizes)):
                         if other != seat:
-                            yield [*kept[:at], Named(Lead(Seat(other))), *kept[at + 1 :]]
+                            yield [*kept[:at], Named(engine.Lead(engine.Seat(other))), *kept[at + 1 :]]
                 case _:
                     pass
 
@@ -309,7 +304,7 @@ class _Search(Steps):
 def _look_of(entry: Entry, piece: Piece | None) -> Observation:
     """Return an observation of an action that is in the log."""
     action, seat = entry.action, getattr(entry.action, "seat", None)
-    if isinstance(action, Play):
+    if isinstance(action, engine.Play):
         return Observation(0, pieces=() if piece is None else (piece,))
     if entry.inferred:
         return Observation(0, is_deaf=True)

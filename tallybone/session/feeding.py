@@ -15,7 +15,7 @@ from dataclasses import replace
 import engine
 from engine import Action, Confirmed, Event, Inferred, NodeId, Undo, apply, entries, problem_with
 from engine.phrases import listed, phrase
-from engine.state.problems import the_tile
+from engine.state.outcomes import the_tile
 from engine.value import changed
 from tallybone.session.course import SURPRISING, Written, written_in
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of

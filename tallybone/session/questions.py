@@ -13,38 +13,9 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from engine import (
-    Abandon,
-    Amend,
-    Call,
-    Domino,
-    Draw,
-    Event,
-    Game,
-    HandEnd,
-    Inferred,
-    ItStands,
-    Knock,
-    Lead,
-    NewHand,
-    NodeId,
-    Phase,
-    Play,
-    Remove,
-    Reveal,
-    RevealPips,
-    Seat,
-    Seq,
-    Stack,
-    State,
-    Undo,
-    apply,
-    entries,
-    problem_with,
-    replay,
-)
+import engine
 from engine.phrases import Phrase, both, listed, phrase
-from engine.state.problems import tiles_text
+from engine.state.outcomes import tiles_text
 from tallybone.session.belief import SURE, shares
 from tallybone.session.course import MatchCourse, Named, unseen_end
 from tallybone.session.observations import Observation, Piece, SaidTotals, numbers_of
@@ -116,7 +87,7 @@ class Meaning:
     denied: tuple[SaidTotals, ...] = ()
     counts: bool | None = None
     adoption: Adoption | None = None
-    turn: Seat | None = None
+    turn: engine.Seat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +119,9 @@ class Doubt:
         """Return the doubt about the first course of a beam, whose totals come first."""
         weights: dict[Totals, float] = defaultdict(float)
         best: dict[Totals, MatchCourse] = {}
-        if beam[0].game.phase is not Phase.REVEAL and not _is_short(beam[0].game):
+        if beam[0].game.phase is not engine.Phase.REVEAL and not _is_short(beam[0].game):
             # A course that still waits for a reveal has no totals to compare.
-            beam = [course for course in beam if course.game.phase is not Phase.REVEAL]
+            beam = [course for course in beam if course.game.phase is not engine.Phase.REVEAL]
         trust = _TRUST if _has_gap(beam[0]) else 1.0
         for course, share in zip(beam, shares(trust * course.log_weight for course in beam), strict=True):
             weights[course.game.totals] += share
@@ -170,7 +141,7 @@ class Doubt:
         return len(self.by_totals) > 1 and self.by_totals[0][1] < SURE
 
 
-def _is_short(game: Game) -> bool:
+def _is_short(game: engine.Game) -> bool:
     """Return True if a player has shown another number of tiles than the rules expect."""
     hand = game.hand
     return hand is not None and any(
@@ -200,11 +171,11 @@ def guesses(best: MatchCourse, looks: Sequence[Observation]) -> set[tuple[int, i
         (back, at)
         for back, (course, look) in enumerate(zip(best.chain()[:0:-1], reversed(looks), strict=False))
         for at, (action, _) in enumerate(course.actions)
-        if isinstance(action, RevealPips | Abandon) and action not in look.presses
+        if isinstance(action, engine.RevealPips | engine.Abandon) and action not in look.presses
     }
 
 
-def ask_about_totals(doubt: Doubt, pieces: Mapping[NodeId, Piece]) -> Question:
+def ask_about_totals(doubt: Doubt, pieces: Mapping[engine.NodeId, Piece]) -> Question:
     """Return the question which of the likeliest totals are right, with the first difference of their courses.
 
     If that is a play, the question shows its tile. After a gap or something odd, it states all totals, because those on
@@ -221,10 +192,10 @@ def ask_about_totals(doubt: Doubt, pieces: Mapping[NodeId, Piece]) -> Question:
     choices = [_option(course, seats, reason) for course, reason in zip(offered, reasons, strict=True)]
     about = " / ".join(choice if reason is None else reason for choice, reason in zip(choices, reasons, strict=True))
     choices.append(phrase("something else"))
-    offers = [tuple((Seat(at), course.game.totals[at]) for at in seats) for course in offered]
+    offers = [tuple((engine.Seat(at), course.game.totals[at]) for at in seats) for course in offered]
     answers = (*(Meaning(confirmed=totals) for totals in offers), Meaning(denied=tuple(offers)))
     named = [named.name for course in offered[1:] for _, named in _differences(best, course)[0][:1] if named.name]
-    piece = pieces.get(NodeId(named[0])) if named else None
+    piece = pieces.get(engine.NodeId(named[0])) if named else None
     tile = None if piece is None else piece.tile
     return Question(Ambiguity(tile, phrase("what is the score?"), tuple(choices), about), answers)
 
@@ -260,7 +231,8 @@ _CourseAction = tuple[tuple[int, int], Named]
 def _differences(course: MatchCourse, other: MatchCourse) -> tuple[list[_CourseAction], list[_CourseAction]]:
     """Return the actions that only *course* has, and those that only *other* has."""
     mine, theirs = (
-        [each for each in side if not isinstance(each[1].action, NewHand)] for side in _since_common(course, other)
+        [each for each in side if not isinstance(each[1].action, engine.NewHand)]
+        for side in _since_common(course, other)
     )
     keys = [[_key(named) for _, named in each] for each in (mine, theirs)]
     own, others = list[_CourseAction](), list[_CourseAction]()
@@ -291,42 +263,42 @@ def _actions(path: Sequence[MatchCourse], until: int | None) -> list[_CourseActi
 
 def _key(named: Named) -> tuple[object, ...]:
     action = named.action
-    if isinstance(action, Play):
+    if isinstance(action, engine.Play):
         return (named.name, action.seat, action.tile, None if action.at is None else action.at.host)
     details = (getattr(action, field, None) for field in ("seat", "tiles", "tile"))
     return (type(action), *details)
 
 
-def _in_words(game: Game, actions: Sequence[Named]) -> Phrase:
+def _in_words(game: engine.Game, actions: Sequence[Named]) -> Phrase:
     shown = []
     for action, _ in actions:
         name = game.players[getattr(action, "seat", 0)]
         match action:
-            case Play():
+            case engine.Play():
                 shown.append(phrase("{name} played the {tile}", name=name, tile=action.tile))
-            case Stack():
+            case engine.Stack():
                 shown.append(phrase("{name} stacked a second {tile}", name=name, tile=action.tile))
-            case Draw():
+            case engine.Draw():
                 shown.append(phrase("{name} drew {tiles}", name=name, tiles=tiles_text(action.tiles)))
-            case Knock():
+            case engine.Knock():
                 shown.append(phrase("{name} passed", name=name))
-            case Call():
+            case engine.Call():
                 shown.append(phrase("{name} called the points", name=name))
-            case Lead():
+            case engine.Lead():
                 shown.append(phrase("{name} led", name=name))
-            case Reveal():
+            case engine.Reveal():
                 pips = sum(tile.pips for tile in action.tiles)
                 shown.append(phrase("{name} had {pips} pips left", name=name, pips=pips))
-            case RevealPips():
+            case engine.RevealPips():
                 shown.append(phrase("{name} had {pips} pips left", name=name, pips=action.pips))
-            case HandEnd() | Abandon():
+            case engine.HandEnd() | engine.Abandon():
                 shown.append(phrase("the hand ended"))
             case _:
                 shown.append(phrase("{name} acted", name=name))
     return both(shown)
 
 
-def ask_about_hand(state: State, adoption: Adoption) -> Question:
+def ask_about_hand(state: engine.State, adoption: Adoption) -> Question:
     """Return the next question, with the choices that are possible in this state of the match."""
     game = state.game
     assert game is not None
@@ -335,36 +307,39 @@ def ask_about_hand(state: State, adoption: Adoption) -> Question:
     number = 0 if game.hand is None else game.hand.number
     choices: dict[str, Meaning] = {}
     going = [number] if number else []
-    if number > 1 and (game.phase is Phase.LEAD or _was_abandoned(state)):
+    if number > 1 and (game.phase is engine.Phase.LEAD or _was_abandoned(state)):
         going.append(number - 1)
     for hand in going:
         adopted = Adoption.SAME_HAND if hand == number else Adoption.HAND_BEFORE
         for at, name in enumerate(game.players):
             text = phrase("hand {number} goes on: it is {name}'s turn", number=hand, name=name)
-            choices[text] = Meaning(adoption=adopted, turn=Seat(at))
-    if game.phase is Phase.PLAY:
+            choices[text] = Meaning(adoption=adopted, turn=engine.Seat(at))
+    if game.phase is engine.Phase.PLAY:
         choices[phrase("hand {number} is over", number=number)] = Meaning(adoption=Adoption.HAND_OVER)
-    if game.phase is Phase.LEAD and number > 1:
+    if game.phase is engine.Phase.LEAD and number > 1:
         choices[phrase("hand {number} is over", number=number - 1)] = Meaning(adoption=Adoption.BEFORE_OVER)
-    if game.phase is not Phase.LEAD and problem_with(replay(unseen_end(game), state), NewHand()) is None:
+    if (
+        game.phase is not engine.Phase.LEAD
+        and engine.problem_with(engine.replay(unseen_end(game), state), engine.NewHand()) is None
+    ):
         choices[phrase("hand {number} has been dealt", number=number + 1)] = Meaning(adoption=Adoption.NEW_HAND)
     choices[phrase("leave everything unchanged")] = Meaning(adoption=Adoption.NOTHING)
     return Question(Ambiguity(None, phrase("which hand is on the table?"), tuple(choices)), tuple(choices.values()))
 
 
-def _was_abandoned(state: State) -> bool:
+def _was_abandoned(state: engine.State) -> bool:
     """Return True if the hand before the last deal was abandoned, perhaps by a wrong answer."""
-    kept = entries(state)
-    dealt = max(at for at, entry in enumerate(kept) if isinstance(entry.action, NewHand))
-    return isinstance(kept[dealt - 1].action, Abandon)
+    kept = engine.entries(state)
+    dealt = max(at for at, entry in enumerate(kept) if isinstance(entry.action, engine.NewHand))
+    return isinstance(kept[dealt - 1].action, engine.Abandon)
 
 
-def _ask_how_it_ended(game: Game) -> Question:
+def _ask_how_it_ended(game: engine.Game) -> Question:
     """Return a question about the end of the hand in play. Players with the fewest tiles come first."""
     assert game.hand is not None  # checked by the caller
     sizes = game.hand.sizes
     choices = {
-        phrase("{name} is out", name=game.players[seat]): Meaning(adoption=Adoption.ENDED, turn=Seat(seat))
+        phrase("{name} is out", name=game.players[seat]): Meaning(adoption=Adoption.ENDED, turn=engine.Seat(seat))
         for seat in sorted(range(len(sizes)), key=lambda seat: sizes[seat])
     }
     choices[phrase("nobody can play")] = Meaning(adoption=Adoption.BLOCKED)
@@ -372,72 +347,79 @@ def _ask_how_it_ended(game: Game) -> Question:
     return Question(Ambiguity(None, phrase("how did the hand end?"), tuple(choices)), tuple(choices.values()))
 
 
-def adopting_events(state: State, places: Places, meaning: Meaning) -> tuple[Event, ...]:
+def adopting_events(state: engine.State, places: Places, meaning: Meaning) -> tuple[engine.Event, ...]:
     """Return the events that prepare the match for an answer about the hand on the table."""
     match meaning.adoption:
         case Adoption.NEW_HAND:
             end = () if state.game is None else unseen_end(state.game)
-            guessed = tuple(Seq(state.next_seq + at) for at, each in enumerate(end) if not isinstance(each, Abandon))
-            return (*end, *((Inferred(guessed),) if guessed else ()), NewHand())
+            guessed = tuple(
+                engine.Seq(state.next_seq + at) for at, each in enumerate(end) if not isinstance(each, engine.Abandon)
+            )
+            return (*end, *((engine.Inferred(guessed),) if guessed else ()), engine.NewHand())
         case Adoption.ENDED:
             assert meaning.turn is not None
-            return _end(state, Domino(meaning.turn))
+            return _end(state, engine.Domino(meaning.turn))
         case Adoption.BLOCKED:
-            return _end(state, HandEnd())
+            return _end(state, engine.HandEnd())
         case Adoption.VOID:
-            return _end(state, Abandon())
+            return _end(state, engine.Abandon())
         case Adoption.BEFORE_OVER:
             return _without_deal(state)
         case Adoption.SAME_HAND | Adoption.HAND_BEFORE | Adoption.HAND_OVER:
             events = _without_deal(state) if meaning.adoption is Adoption.HAND_BEFORE else ()
-            now = replay(events, state)
-            if now.game is not None and now.game.phase not in (Phase.LEAD, Phase.PLAY):
+            now = engine.replay(events, state)
+            if now.game is not None and now.game.phase not in (engine.Phase.LEAD, engine.Phase.PLAY):
                 events = (*events, *_reopened(now))
-            return (*events, *_removals(replay(events, state), places))
+            return (*events, *_removals(engine.replay(events, state), places))
         case _:
             return ()
 
 
-def _without_deal(state: State) -> tuple[Event, ...]:
+def _without_deal(state: engine.State) -> tuple[engine.Event, ...]:
     """Return events that undo the last deal."""
-    return (Undo(max(entry.seq for entry in entries(state) if isinstance(entry.action, NewHand))),)
+    return (engine.Undo(max(entry.seq for entry in engine.entries(state) if isinstance(entry.action, engine.NewHand))),)
 
 
-def _end(state: State, end: Domino | HandEnd | Abandon) -> tuple[Event, ...]:
+def _end(state: engine.State, end: engine.Domino | engine.HandEnd | engine.Abandon) -> tuple[engine.Event, ...]:
     """Return an end of the hand. The players overrule the tile count, so one that contradicts it is accepted."""
-    return (end, *((ItStands(state.next_seq),) if problem_with(state, end) else ()))
+    return (end, *((engine.ItStands(state.next_seq),) if engine.problem_with(state, end) else ()))
 
 
-def _reopened(state: State) -> tuple[Event, ...]:
+def _reopened(state: engine.State) -> tuple[engine.Event, ...]:
     """Return events that undo the end of the last hand. Empty if no hand has ended.
 
     If the hand ended because its last play went out, the play is kept and its player gets one more dealt tile, provided
     that the hand is then in play.
     """
-    done, later = entries(state), tuple[Event, ...]()
+    done, later = engine.entries(state), tuple[engine.Event, ...]()
     for last in reversed(done):
-        if _is_in_play(apply(state, Undo(last.seq))[0]):
+        if _is_in_play(engine.apply(state, engine.Undo(last.seq))[0]):
             break
-        later = (Undo(last.seq),)
+        later = (engine.Undo(last.seq),)
     else:
         return ()
     game, action = state.game, last.action
-    deals = (each for each in reversed(done) if each.seq < last.seq and isinstance(each.action, NewHand))
+    deals = (each for each in reversed(done) if each.seq < last.seq and isinstance(each.action, engine.NewHand))
     dealt = next(deals, None)
-    if game is not None and isinstance(action, Play) and dealt is not None and isinstance(dealt.action, NewHand):
+    if (
+        game is not None
+        and isinstance(action, engine.Play)
+        and dealt is not None
+        and isinstance(dealt.action, engine.NewHand)
+    ):
         sizes = list(dealt.action.dealt or (game.rules.dealt(len(game.players)),) * len(game.players))
         sizes[action.seat] += 1
-        events = (*later, Amend(dealt.seq, replace(dealt.action, dealt=tuple(sizes))))
-        if _is_in_play(replay(events, state)):
+        events = (*later, engine.Amend(dealt.seq, replace(dealt.action, dealt=tuple(sizes))))
+        if _is_in_play(engine.replay(events, state)):
             return events
-    return (Undo(last.seq),)
+    return (engine.Undo(last.seq),)
 
 
-def _is_in_play(state: State) -> bool:
-    return state.game is not None and state.game.phase is Phase.PLAY
+def _is_in_play(state: engine.State) -> bool:
+    return state.game is not None and state.game.phase is engine.Phase.PLAY
 
 
-def _removals(state: State, places: Places) -> tuple[Event, ...]:
+def _removals(state: engine.State, places: Places) -> tuple[engine.Event, ...]:
     """Return events that take back the plays of missing tiles and of all tiles joined to them.
 
     A tile with the same numbers elsewhere on the table is the same one. If the removal would make other plays
@@ -445,12 +427,16 @@ def _removals(state: State, places: Places) -> tuple[Event, ...]:
     """
     present = {known.node for known in places.known if not known.is_missing}
     others = [numbers_of(tile) for tile in (*(waiting.tile for waiting in places.waiting), *places.dismissed)]
-    gone: list[NodeId] = []
+    gone: list[engine.NodeId] = []
     for node in () if state.game is None else state.game.layout.nodes:
         is_there = node.id in present or others.count((node.tile.low, node.tile.high)) == 1
         if not is_there or (node.joins is not None and node.joins.host in gone):
             gone.append(node.id)
     if not gone:
         return ()
-    removals = tuple(Remove(Seq(node)) for node in reversed(gone))
-    return removals if len(replay(removals, state).irregular) <= len(state.irregular) else (Undo(Seq(gone[0])),)
+    removals = tuple(engine.Remove(engine.Seq(node)) for node in reversed(gone))
+    return (
+        removals
+        if len(engine.replay(removals, state).irregular) <= len(state.irregular)
+        else (engine.Undo(engine.Seq(gone[0])),)
+    )

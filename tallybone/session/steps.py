@@ -6,35 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from engine import (
-    Action,
-    Call,
-    Decline,
-    Draw,
-    Drawing,
-    Game,
-    Hand,
-    HandEnd,
-    Knock,
-    Lead,
-    NewHand,
-    Node,
-    NodeId,
-    Phase,
-    Play,
-    Port,
-    Problem,
-    ProblemKind,
-    Redeal,
-    RedealReason,
-    Reveal,
-    Rules,
-    Seat,
-    Seq,
-    Stack,
-    Tile,
-    Weight,
-)
+import engine
 from engine.game.judge import problems_with
 from engine.game.questions import copies_left
 from engine.game.steps import step
@@ -140,7 +112,7 @@ class KnownWays:
 class PieceWay:
     """A possible joint of a piece with the tile that it then is, and the log weight of pips and touch."""
 
-    tile: Tile
+    tile: engine.Tile
     joint: Joint
     log_weight: float
 
@@ -148,10 +120,10 @@ class PieceWay:
 class Steps:
     """Possible next actions of a course, and costs of unexplained observations."""
 
-    def __init__(self, looks: tuple[Observation, ...], pieces: Mapping[NodeId, Piece], known: KnownWays) -> None:
+    def __init__(self, looks: tuple[Observation, ...], pieces: Mapping[engine.NodeId, Piece], known: KnownWays) -> None:
         self.looks, self._pieces, self._known, self.is_exact = looks, pieces, known, False
         self._now, absent = looks[-1], looks[-1].absent
-        self._taken = absent if len(absent) <= _MAX_TAKEN else frozenset[NodeId]()
+        self._taken = absent if len(absent) <= _MAX_TAKEN else frozenset[engine.NodeId]()
 
     def _begun(self, course: MatchCourse, look: Observation) -> MatchCourse:
         """Return a course at the beginning of a look, with the observations to explain."""
@@ -198,18 +170,18 @@ class Steps:
         cost += _CONTRADICTED * any(game.totals[seat] != total for seat, total in look.confirmed)
         for totals in look.denied:
             cost += _CONTRADICTED * all(game.totals[seat] == total for seat, total in totals)
-        cost += _CONTRADICTED * (look.continues and game.phase not in (Phase.LEAD, Phase.PLAY))
+        cost += _CONTRADICTED * (look.continues and game.phase not in (engine.Phase.LEAD, engine.Phase.PLAY))
         if look.turn is not None and (game.hand is None or game.hand.turn != look.turn):
             cost += 2 * _CONTRADICTED
-        if game.phase in (Phase.LEAD, Phase.PLAY):
+        if game.phase in (engine.Phase.LEAD, engine.Phase.PLAY):
             cost += _UNEXPLAINED * sum(sound.confidence for sound in course.sounds)
         elif game.hand is not None and not course.is_swept:
             cost += self._shown_cost(game, game.hand, look)
-        if game.phase is Phase.PLAY and look.shown:
+        if game.phase is engine.Phase.PLAY and look.shown:
             showing = sum(bool(tiles) for tiles in look.shown)
             cost += _OUT_SHOWS * (showing >= len(game.players) - 1)
-        is_new = any(isinstance(each.action, NewHand) for each in course.actions)
-        is_first = course.missing_first is None or is_new or game.phase is Phase.LEAD
+        is_new = any(isinstance(each.action, engine.NewHand) for each in course.actions)
+        is_first = course.missing_first is None or is_new or game.phase is engine.Phase.LEAD
         first = missing if is_first else course.missing_first
         if not (is_first or look.taken or missing is None or course.missing is None or first is None):
             first = max(0, first - max(0, course.missing - missing))  # overlooked at the first count
@@ -230,10 +202,10 @@ class Steps:
 
     def _waiting_cost(self, course: MatchCourse, look: Observation) -> float:
         """Return the cost of pieces that are not explained yet, or were played and are gone."""
-        is_in_play = course.game.phase in (Phase.LEAD, Phase.PLAY)
+        is_in_play = course.game.phase in (engine.Phase.LEAD, engine.Phase.PLAY)
         fresh = (piece for piece in course.left if piece in look.pieces or piece in look.back)
         cost = sum(_TAKEN if piece.name in self._taken else _LEFT_OUT for piece in fresh)
-        if look.pieces and course.game.phase is Phase.PLAY:
+        if look.pieces and course.game.phase is engine.Phase.PLAY:
             cost += _STILL_LEFT * sum(piece not in look.pieces for piece in course.left)
             missing = look.absent.difference(look.gone)
             cost += _STILL_GONE * sum(each.node in missing for each in course.laid) if missing else 0.0
@@ -249,11 +221,11 @@ class Steps:
         hand = course.game.hand
         if hand is None or course.is_swept:
             return False
-        if course.game.phase is Phase.PLAY:
+        if course.game.phase is engine.Phase.PLAY:
             return any(look.shown)
         return hand.out is not None and hand.out < len(look.shown) and bool(look.shown[hand.out])
 
-    def _shown_cost(self, game: Game, hand: Hand, look: Observation) -> float:
+    def _shown_cost(self, game: engine.Game, hand: engine.Hand, look: Observation) -> float:
         """Return the cost of open tiles after a hand that are not counted, and of those that nobody should have."""
         cost = 0.0
         last = self.looks[-2].shown if len(self.looks) > 1 else ()
@@ -261,7 +233,7 @@ class Steps:
             held, is_new = hand.holdings[at], len(tiles) != (len(last[at]) if at < len(last) else 0)
             if tiles and at == hand.out:
                 cost += _OUT_SHOWS * is_new
-            elif game.phase is Phase.REVEAL and held is None and (len(tiles) >= hand.sizes[at] or not is_new):
+            elif game.phase is engine.Phase.REVEAL and held is None and (len(tiles) >= hand.sizes[at] or not is_new):
                 cost += _NOT_SHOWN * bool(tiles)
             elif held is not None and held.tiles is not None and is_new:
                 cost += _OUT_SHOWS * (len(tiles) > len(held.tiles))
@@ -270,11 +242,11 @@ class Steps:
     def _yard_cost(self, course: MatchCourse, look: Observation) -> tuple[float, int | None]:
         """Return the cost of the boneyard's count, and the number of its tiles that are not detected now."""
         game, hand = course.game, course.game.hand
-        if look.yard is None or hand is None or game.rules.draw is Drawing.NONE or course.is_swept:
+        if look.yard is None or hand is None or game.rules.draw is engine.Drawing.NONE or course.is_swept:
             return 0.0, course.missing
-        if (game.phase is Phase.LEAD and not hand.course.drawn) or course.missing is None:
+        if (game.phase is engine.Phase.LEAD and not hand.course.drawn) or course.missing is None:
             return 0.0, hand.boneyard - look.yard
-        if game.phase not in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
+        if game.phase not in (engine.Phase.LEAD, engine.Phase.PLAY, engine.Phase.REVEAL):
             return 0.0, None
         missing, owed = hand.boneyard - look.yard, sum(hand.course.owed)
         if look.t_ns - course.untaken[1] < _LATE_NS:
@@ -295,38 +267,38 @@ class Steps:
             return
         if course.presses:
             yield from self._with_press(course, look)
-        if course.is_swept or hand is None or game.phase is Phase.DEAL:
+        if course.is_swept or hand is None or game.phase is engine.Phase.DEAL:
             yield from self._dealt(course, look)
             return
-        if game.phase is Phase.MATCH_OVER:
+        if game.phase is engine.Phase.MATCH_OVER:
             return
-        if game.phase is Phase.REVEAL:
+        if game.phase is engine.Phase.REVEAL:
             yield from self._revealed(course, look)
             return
         assert hand is not None
         if hand.turn is None:
             if course.left:
                 for at in range(len(hand.sizes)):
-                    yield from self._with(course, Lead(Seat(at)), math.log(len(hand.sizes)))
+                    yield from self._with(course, engine.Lead(engine.Seat(at)), math.log(len(hand.sizes)))
             return
         for piece in course.left:
             yield from self._with_play(course, piece)
         chance = hand.chance
         if chance is not None and not chance.called:
             cost = _HEARD_CALL if look.is_deaf else _UNCALLED
-            yield from self._unpressed(course, Call(chance.seat), Button.CALL, cost, look)
-        if look.yard is None and game.rules.draw is not Drawing.NONE and (course.left or look.presses):
-            yield from self._unpressed(course, Draw(hand.turn), Button.DRAW, _DRAW, look)
-        if look.yard is not None and not (course.actions and isinstance(course.actions[-1].action, Draw)):
+            yield from self._unpressed(course, engine.Call(chance.seat), Button.CALL, cost, look)
+        if look.yard is None and game.rules.draw is not engine.Drawing.NONE and (course.left or look.presses):
+            yield from self._unpressed(course, engine.Draw(hand.turn), Button.DRAW, _DRAW, look)
+        if look.yard is not None and not (course.actions and isinstance(course.actions[-1].action, engine.Draw)):
             gone = hand.boneyard - look.yard - (course.missing or 0)
             for tiles in range(1, gone + 1):
-                yield from self._drawn(course, Draw(hand.turn, tiles), look)
+                yield from self._drawn(course, engine.Draw(hand.turn, tiles), look)
         yield from self._passed(course, look)
         is_seen_twice = self.looks[-1] is not look or all(_is_stable(self.looks, at) for at in range(len(look.shown)))
         if look.shown and sum(bool(tiles) for tiles in look.shown) >= len(hand.sizes) - 1 and is_seen_twice:
-            yield from self._with(course, HandEnd(), _SHOWN_END)
+            yield from self._with(course, engine.HandEnd(), _SHOWN_END)
 
-    def _drawn(self, course: MatchCourse, draw: Draw, look: Observation) -> Iterator[MatchCourse]:
+    def _drawn(self, course: MatchCourse, draw: engine.Draw, look: Observation) -> Iterator[MatchCourse]:
         """Yield the course after a draw, with the side of the hand that took it."""
         cost = _DRAW + (0.0 if look.is_by_hand else _NO_HAND)
         if look.came_from and not draw.forced:
@@ -344,12 +316,17 @@ class Steps:
                 rest = course.sounds[at + 1 :]
                 skipped = sum(other.confidence for other in course.sounds[:at])
                 cost = _HEARD_PASS + _UNEXPLAINED * skipped - math.log(max(0.01, sound.confidence))
-                yield from self._with(changed(course, sounds=rest), Knock(turn), cost)
+                yield from self._with(changed(course, sounds=rest), engine.Knock(turn), cost)
                 break
-        yield from self._unpressed(course, Knock(turn), Button.KNOCK, _PASS, look)
+        yield from self._unpressed(course, engine.Knock(turn), Button.KNOCK, _PASS, look)
 
     def _unpressed(
-        self, course: MatchCourse, action: Knock | Call | Draw | Decline, button: Button, cost: float, look: Observation
+        self,
+        course: MatchCourse,
+        action: engine.Knock | engine.Call | engine.Draw | engine.Decline,
+        button: Button,
+        cost: float,
+        look: Observation,
     ) -> Iterator[MatchCourse]:
         """Yield the course after an action whose press was not recorded, or comes later."""
         if look.is_deaf:
@@ -358,14 +335,14 @@ class Steps:
         awaited = (*course.awaited, (button, action.seat, look.t_ns, cost + _UNPRESSED - _LATE))
         yield from self._with(changed(course, awaited=awaited), action, cost + _UNPRESSED)
 
-    def _with(self, course: MatchCourse, action: Action, cost: float) -> Iterator[MatchCourse]:
+    def _with(self, course: MatchCourse, action: engine.Action, cost: float) -> Iterator[MatchCourse]:
         """Yield the course after an action, if it is possible."""
         problems = problems_with(course.game, action)
-        if problems and problems[0].weight in (Weight.IMPOSSIBLE, Weight.DOUBTFUL):
+        if problems and problems[0].weight in (engine.Weight.IMPOSSIBLE, engine.Weight.DOUBTFUL):
             return
         log_weight = course.log_weight - cost + _log_faults(problems)
-        game, _ = step(course.game, Seq(0), action)
-        if isinstance(action, NewHand | Redeal):  # All other tiles belong to the previous hand.
+        game, _ = step(course.game, engine.Seq(0), action)
+        if isinstance(action, engine.NewHand | engine.Redeal):  # All other tiles belong to the previous hand.
             left = tuple(piece for piece in course.left if piece in self._now.pieces)
             course = changed(course, laid=(), left=left, missing=None, missing_first=None, is_swept=False)
         yield changed(course, game=game, actions=(*course.actions, Named(action)), log_weight=log_weight)
@@ -375,7 +352,7 @@ class Steps:
         press, game = course.presses[0], course.game
         rest = changed(course, presses=course.presses[1:])
         if not isinstance(press, Press):
-            if isinstance(press, Lead) and press.seat == _leader(course):
+            if isinstance(press, engine.Lead) and press.seat == _leader(course):
                 yield rest
             yield from self._with_entered(rest, press)
             return
@@ -391,22 +368,22 @@ class Steps:
                     node = hand.layout.find(host)
                     if hand.turn is not None and node is not None:
                         cost = 0.0 if host in look.touched else _UNPRESSED
-                        yield from self._with(rest, Stack(hand.turn, node.tile, host), cost)
+                        yield from self._with(rest, engine.Stack(hand.turn, node.tile, host), cost)
             case Button.REDEAL:
-                yield from self._with(rest, Redeal(RedealReason.MISDEAL), 0.0)
+                yield from self._with(rest, engine.Redeal(engine.RedealReason.MISDEAL), 0.0)
             case Button.HAND_END:
-                yield from self._with(rest, HandEnd(), -_MEANT)
+                yield from self._with(rest, engine.HandEnd(), -_MEANT)
             case Button.CALL if chance is not None:
-                yield from self._with(rest, Call(chance.seat if press.seat is None else press.seat), lapsed)
+                yield from self._with(rest, engine.Call(chance.seat if press.seat is None else press.seat), lapsed)
             case Button.KNOCK | Button.DRAW | Button.DONE if who is not None:
                 yield from self._with_entered(rest, BY_SEAT[press.button](who))
             case _:
                 pass
 
-    def _with_entered(self, course: MatchCourse, action: Action) -> Iterator[MatchCourse]:
+    def _with_entered(self, course: MatchCourse, action: engine.Action) -> Iterator[MatchCourse]:
         """Yield the course after an entered action. The tiles of a draw may be taken before or after it."""
         for after in self._with(course, action, 0.0):
-            tiles = action.tiles if isinstance(action, Draw) else 0
+            tiles = action.tiles if isinstance(action, engine.Draw) else 0
             yield changed(after, untaken=(after.untaken[0] + tiles, self._now.t_ns)) if tiles else after
 
     def _with_awaited(self, course: MatchCourse) -> Iterator[MatchCourse]:
@@ -426,13 +403,13 @@ class Steps:
         assert hand.turn is not None
         seats = [hand.turn]
         if hand.course.extra:  # The next player's tile ends an extra turn.
-            seats.append(Seat((hand.turn + hand.course.direction) % len(hand.sizes)))
+            seats.append(engine.Seat((hand.turn + hand.course.direction) % len(hand.sizes)))
         if len(piece.came_from) == 1 and piece.came_from[0] not in seats:
             seats += piece.came_from
         found = []
         for way in self._ways(course, piece):
             for seat in seats:
-                play = Play(seat, way.tile, way.joint.spot, way.joint.number)
+                play = engine.Play(seat, way.tile, way.joint.spot, way.joint.number)
                 weight = self._play_weight(course.game, play, way)
                 if weight > NEVER:
                     found.append((weight, play, way))
@@ -441,14 +418,16 @@ class Steps:
             self._known.played[piece.name, play.tile, play.at] = way
             yield self._played(course, piece, play, way, weight)
 
-    def _play_weight(self, game: Game, play: Play, way: PieceWay) -> float:
+    def _play_weight(self, game: engine.Game, play: engine.Play, way: PieceWay) -> float:
         """Return the log weight of a play: pips, touch, rules, and the share of copies that are left."""
         problems = problems_with(game, play)
         if problems:
-            return NEVER if problems[0].weight is Weight.IMPOSSIBLE else way.log_weight + _log_faults(problems)
+            return NEVER if problems[0].weight is engine.Weight.IMPOSSIBLE else way.log_weight + _log_faults(problems)
         return way.log_weight + math.log(max(1, copies_left(game, way.tile)) / game.rules.copies)
 
-    def _played(self, course: MatchCourse, piece: Piece, play: Play, way: PieceWay, weight: float) -> MatchCourse:
+    def _played(
+        self, course: MatchCourse, piece: Piece, play: engine.Play, way: PieceWay, weight: float
+    ) -> MatchCourse:
         """Return the course after a play, with the side of its hand, its sound, and the time at which it appeared."""
         left = tuple([other for other in course.left if other is not piece])
         if piece.since_ns is not None:
@@ -468,7 +447,7 @@ class Steps:
             cost += _UNHEARD_CALL
         return changed(
             course,
-            game=step(course.game, Seq(piece.name), play)[0],
+            game=step(course.game, engine.Seq(piece.name), play)[0],
             laid=(*course.laid, Laid(piece.name, way.joint.place)),
             left=left,
             sounds=sounds,
@@ -482,7 +461,7 @@ class Steps:
         """Yield the course after a play that another course has, by the seat to move now."""
         play, hand = named.action, course.game.hand
         piece = next((piece for piece in course.left if piece.name == named.name), None)
-        if piece is None or hand is None or hand.turn is None or not isinstance(play, Play):
+        if piece is None or hand is None or hand.turn is None or not isinstance(play, engine.Play):
             return
         way = self._known.played.get((piece.name, play.tile, play.at))
         fitting = (each for each in self._ways(course, piece) if (each.tile, each.joint.spot) == (play.tile, play.at))
@@ -524,41 +503,41 @@ class Steps:
         assert hand is not None
         for at, tiles in enumerate(look.shown):
             if tiles and hand.holdings[at] is None and at != hand.out:
-                read = list(hand_tiles(course.game, Seat(at), tiles))
+                read = list(hand_tiles(course.game, engine.Seat(at), tiles))
                 if len(read) < hand.sizes[at] and self.looks[-1] is look and not _is_stable(self.looks, at):
                     continue
                 more = max(0, abs(len(read) - hand.sizes[at]) - 1)  # the first is in the weight of the problem
                 best = [each.tiles[0] for each in read]
-                yield from self._with(course, Reveal(Seat(at), tuple(best)), _MISCOUNTED * more)
+                yield from self._with(course, engine.Reveal(engine.Seat(at), tuple(best)), _MISCOUNTED * more)
                 for place, each in enumerate(read):  # another reading of one uncertain tile
                     for tile, share in list(zip(each.tiles, each.by_share, strict=True))[1:_READINGS]:
                         shown = (*best[:place], tile, *best[place + 1 :])
                         cost = _MISCOUNTED * more + math.log(each.by_share[0] / max(share, _MIN_SHARE))
-                        yield from self._with(course, Reveal(Seat(at), shown), cost)
+                        yield from self._with(course, engine.Reveal(engine.Seat(at), shown), cost)
                 return
 
     def _dealt(self, course: MatchCourse, look: Observation) -> Iterator[MatchCourse]:
         """Yield the course after a new deal, if the look shows one."""
         game, hand = course.game, course.game.hand
-        is_entered = bool(course.presses) and isinstance(course.presses[0], Lead | Draw)
+        is_entered = bool(course.presses) and isinstance(course.presses[0], engine.Lead | engine.Draw)
         if hand is not None and not course.is_swept and not is_entered:
             return
         whole = game.rules.tiles - game.rules.dealt(len(game.players)) * len(game.players)
         is_laid_out = look.yard is not None and whole > 0 and _DETECTED * whole <= look.yard <= whole
         is_bare = look.outside == 0 and not any(look.shown)
         is_shown = (course.left and (look.yard is None or look.strays <= _MAX_STRAYS)) or (is_laid_out and is_bare)
-        if game.phase is Phase.LEAD or not (is_shown or course.presses):
+        if game.phase is engine.Phase.LEAD or not (is_shown or course.presses):
             return
         cost = 0.0 if is_shown or is_entered else _UNSEEN_DEAL
-        if hand is not None and game.phase in (Phase.PLAY, Phase.REVEAL):
+        if hand is not None and game.phase in (engine.Phase.PLAY, engine.Phase.REVEAL):
             cost += _UNSEEN_END
-        events = (*unseen_end(game), NewHand())
+        events = (*unseen_end(game), engine.NewHand())
         after = game
         for event in events:
             problems = problems_with(after, event)
-            if problems and problems[0].weight is Weight.IMPOSSIBLE:
+            if problems and problems[0].weight is engine.Weight.IMPOSSIBLE:
                 return
-            after, _ = step(after, Seq(0), event)
+            after, _ = step(after, engine.Seq(0), event)
         yield changed(
             course,
             game=after,
@@ -571,14 +550,16 @@ class Steps:
         )
 
 
-def _ways_at(piece: Piece, node: Node, place: Footprint, covered: Sequence[Port], rules: Rules) -> Iterator[PieceWay]:
+def _ways_at(
+    piece: Piece, node: engine.Node, place: Footprint, covered: Sequence[engine.Port], rules: engine.Rules
+) -> Iterator[PieceWay]:
     """Yield the ways to join a piece to a tile, with any likely numbers."""
     for is_double in (False, True):
         joints = joints_at(node, place, covered, tuple(turns(piece.tile, is_double=is_double)), is_double=is_double)
         yield from _likely_ways(piece, joints, rules, is_double=is_double)
 
 
-def _likely_ways(piece: Piece, joints: Iterable[Joint], rules: Rules, *, is_double: bool) -> Iterator[PieceWay]:
+def _likely_ways(piece: Piece, joints: Iterable[Joint], rules: engine.Rules, *, is_double: bool) -> Iterator[PieceWay]:
     """Yield the likely numbers of a piece at each joint."""
     chances = [log_chances(half, rules.max_pips) for half in halves_of(piece.tile)]
     likely = [plausible(half) for half in chances]
@@ -595,20 +576,20 @@ def _likely_ways(piece: Piece, joints: Iterable[Joint], rules: Rules, *, is_doub
         for weight, first, second in dict.fromkeys((*weighed[:_READINGS], *fitting[:_READINGS])):
             if weight > _MIN_WAY:
                 at_port = replace(joint, number=(first, second)[joint.inner_half])
-                yield PieceWay(Tile.of(first, second), at_port, weight)
+                yield PieceWay(engine.Tile.of(first, second), at_port, weight)
 
 
-def _cost_of_press(press: Press | Action) -> float:
+def _cost_of_press(press: Press | engine.Action) -> float:
     """Return the cost of a press that nothing explains."""
     if not isinstance(press, Press):
         return _LEFT_OUT
     return _UNEXPLAINED_CALL if press.button is Button.CALL else _UNEXPLAINED
 
 
-def _leader(course: MatchCourse) -> Seat | None:
+def _leader(course: MatchCourse) -> engine.Seat | None:
     """Return the seat that made the first play of the hand, or None before it."""
     plays = (named.action for each in course.chain()[1:] for named in each.actions)
-    return next((action.seat for action in plays if isinstance(action, Play)), None)
+    return next((action.seat for action in plays if isinstance(action, engine.Play)), None)
 
 
 def _is_earlier(since_ns: int | None, other_ns: int | None) -> bool:
@@ -622,7 +603,7 @@ def _is_stable(looks: Sequence[Observation], seat: int) -> bool:
     return len(last) == 2 and last[0] == last[1]
 
 
-def _log_faults(problems: Sequence[Problem]) -> float:
+def _log_faults(problems: Sequence[engine.Problem]) -> float:
     """Return the log odds of problems. A wrong number of shown tiles is evidence of a missed draw."""
-    size = ProblemKind.WRONG_HAND_SIZE
+    size = engine.ProblemKind.WRONG_HAND_SIZE
     return sum(-_MISCOUNTED if each.kind is size else log_fault(each.kind, each.weight) for each in problems)

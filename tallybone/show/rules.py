@@ -12,19 +12,30 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.errors import EngineError, OptionsError
-from engine.rules.option_values import Choice, Group, Number, Option, ValueKind
 from engine.rules.options import (
     PRESETS,
+    PROFILES,
+    TEXTS,
     allowed_text,
     changed_options,
     matters,
     option_named,
+    profile,
     value_meaning,
     value_text,
     with_options,
 )
-from engine.rules.profiles import PROFILES, TEXTS, profile
-from engine.rules.rules import OPTIONS, Rules, deal_problems, seats_that_can_play
+from engine.rules.rules import (
+    OPTIONS,
+    Choice,
+    Group,
+    Number,
+    Option,
+    Rules,
+    ValueKind,
+    deal_problems,
+    seats_that_can_play,
+)
 from engine.tiles import set_name
 from tallybone.terminal import Output
 

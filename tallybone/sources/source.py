@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 import engine
-from engine.game.seating import name_key
+from engine.game.closing import name_key
 from hardware.camera.device import CameraTurn
 from tallybone.choices import TileSet
 from tallybone.clock import software

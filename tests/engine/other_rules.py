@@ -18,11 +18,9 @@ import pytest
 import engine
 from engine.errors import OptionsError
 from engine.record import text as record_text
-from engine.rules import options, profiles
-from engine.rules.option_values import Choice, Number, ValueKind
-from engine.rules.options import PRESETS, option_named, parse_options, with_options
-from engine.rules.profiles import profile
-from engine.rules.rules import OPTIONS, Rules
+from engine.rules import options
+from engine.rules.options import PRESETS, option_named, parse_options, profile, with_options
+from engine.rules.rules import OPTIONS, Choice, Number, Rules, ValueKind
 from tests.engine.rule_book import ROOT
 from tests.engine.rules_trace import Row, path_of, read_page, rows_of
 
@@ -113,12 +111,12 @@ def _other_game(game: str, key: str, value: str) -> Callable[[], None]:
     """Return a change that gives a game, and the game that is made from it, another value of an option."""
 
     def change() -> None:
-        for name, rules in vars(profiles).copy().items():
+        for name, rules in vars(options).copy().items():
             if isinstance(rules, Rules) and rules.name in {game, "cutthroat" if game == "twoset" else game}:
                 with contextlib.suppress(OptionsError):
                     _set_everywhere(name, with_options(rules, {key: value}))
-        known = {rules.name: rules for rules in vars(profiles).values() if isinstance(rules, Rules)}
-        _set_everywhere("PROFILES", tuple(known[rules.name] for rules in profiles.PROFILES))
+        known = {rules.name: rules for rules in vars(options).values() if isinstance(rules, Rules)}
+        _set_everywhere("PROFILES", tuple(known[rules.name] for rules in options.PROFILES))
 
     return change
 
@@ -134,7 +132,7 @@ def _ignored(key: str, value: str) -> Callable[[], None]:
 
 
 def _set_everywhere(name: str, value: object) -> None:
-    for module in (engine, options, profiles, record_text):
+    for module in (engine, options, options, record_text):
         if hasattr(module, name):
             setattr(module, name, value)
 

@@ -34,7 +34,7 @@ from engine import (
     replay,
     unseen,
 )
-from engine.game.turns import tiles_to_draw
+from engine.game.questions import tiles_to_draw
 from tests.engine.random_errors import REVISIONS
 from tests.engine.random_players import Players
 

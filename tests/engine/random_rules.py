@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 
 from engine import PROFILES, OptionsError, Rules, deal_problems
-from engine.rules.option_values import Choice, Number, Option, ValueKind
 from engine.rules.options import PRESETS, with_options
-from engine.rules.rules import OPTIONS
+from engine.rules.rules import OPTIONS, Choice, Number, Option, ValueKind
 
 MAX_SEATS = 6
 # Values of numeric options, in addition to "none" if the option allows it.

@@ -32,7 +32,7 @@ from engine import (
     ends,
 )
 from engine.rules.options import with_options
-from engine.state.counting import points_for
+from engine.state.layout import points_for
 from tests.engine.table import MIRROR, SAME, Table, kinds, out_of
 
 A, B = Seat(0), Seat(1)

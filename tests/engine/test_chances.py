@@ -40,8 +40,7 @@ from engine import (
     replay,
     unseen,
 )
-from engine.game.questions import ends_now
-from engine.game.turns import can_draw
+from engine.game.questions import can_draw, ends_now
 from engine.library.chances import NumberChance, Outlook, SeatChance, chances
 from tests.engine.table import OPEN_BONES, Table, tiles
 

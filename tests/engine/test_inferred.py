@@ -28,7 +28,7 @@ from engine import (
     record_of,
     replay,
 )
-from engine.rules.profiles import BONES
+from engine.rules.options import BONES
 from engine.rules.rules import LeadRule
 from tests.engine.table import Table
 

@@ -10,10 +10,22 @@ from engine import Seat
 from engine.errors import OptionsError
 from engine.record.play import PlayedRecord, play_record
 from engine.record.text import parse_record
-from engine.rules.option_values import Number
-from engine.rules.options import allowed_text, matters, option_named, with_options
-from engine.rules.profiles import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, PROFILES, SUPER, TWOSET, profile
-from engine.rules.rules import OPTIONS, Rules
+from engine.rules.options import (
+    ALLFIVES,
+    BLOCK,
+    BONES,
+    CUTTHROAT,
+    DRAW,
+    PROFILES,
+    SUPER,
+    TWOSET,
+    allowed_text,
+    matters,
+    option_named,
+    profile,
+    with_options,
+)
+from engine.rules.rules import OPTIONS, Number, Rules
 from tests.engine.rule_book import options, sections, tables
 
 GAMES = {

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.rules.options import PRESETS, with_options
-from engine.rules.profiles import profile
+from engine.rules.options import PRESETS, profile, with_options
 from engine.rules.rules import OPTIONS
 from tests.engine import rules_trace
 from tests.engine.rule_book import DECISION, ROOT, decisions

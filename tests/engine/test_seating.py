@@ -45,7 +45,7 @@ from engine import (
     problem_with,
     replay,
 )
-from engine.game.seating import name_key
+from engine.game.closing import name_key
 from engine.record.conversion import record_of
 from engine.record.play import play_record
 from engine.record.text import format_record, parse_record

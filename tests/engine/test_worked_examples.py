@@ -40,7 +40,7 @@ from engine import (
     settle,
 )
 from engine.rules.options import with_options
-from engine.state.settle import HandResult
+from engine.state.events import HandResult
 from tests.engine.rule_book import decisions, sections
 from tests.engine.table import MIRROR, OPEN_BONES, SAME, Table
 from tests.engine.worked_examples import Example, each, examples, is_accepted, leader_of, own_examples, setup_of

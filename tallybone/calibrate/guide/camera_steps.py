@@ -15,20 +15,7 @@ from calibration.table.picture import SeenMarker, find_corner_marks
 from calibration.table.table import Table, TileSize, table_from_markers, table_from_tiles
 from calibration.table.zones import TableZones, ZoneSource, show_zone, updated_zones, zones_of_size, zones_on
 from engine.phrases import Phrase, phrase
-from tallybone.calibrate.guide.steps import (
-    GO_ON,
-    Drawn,
-    EditableZone,
-    GuideChoice,
-    GuideStep,
-    Kind,
-    StepName,
-    StepResult,
-    editable,
-    points_of,
-    size_seen,
-    with_zones,
-)
+from tallybone.calibrate.guide import steps
 from tallybone.calibrate.known import ENOUGH_SEEN, HALF_TABLE_MM, zone_name, zone_names
 from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven, lens_for, write_drawn
 from tallybone.calibrate.look import AskedScene
@@ -59,11 +46,11 @@ _SOURCES = {
 _SEATS = "234"
 
 
-class LensStep(GuideStep):
+class LensStep(steps.GuideStep):
     """Collects views of the board while it is held still, and lists missing views."""
 
-    name, scene = StepName.LENS, AskedScene.BOARD
-    choices = (GuideChoice(GO_ON, phrase("measure with the views so far")),)
+    name, scene = steps.StepName.LENS, AskedScene.BOARD
+    choices = (steps.GuideChoice(steps.GO_ON, phrase("measure with the views so far")),)
 
     def __init__(self, before: Calibration) -> None:
         """Start without views."""
@@ -99,17 +86,17 @@ class LensStep(GuideStep):
         )
 
     @property
-    def drawn(self) -> tuple[Drawn, ...]:
+    def drawn(self) -> tuple[steps.Drawn, ...]:
         """The nine picture cells, marked as missing until a view covers them, and the board's corners."""
         if self._last is None:
             return ()
         empty = self._coverage.empty_cells
         wide, high = self._last.width_px / 3, self._last.height_px / 3
         cells = tuple(
-            Drawn(Kind.CELL, _box(column * wide, row * high, wide, high), name, is_good=name not in empty)
+            steps.Drawn(steps.Kind.CELL, _box(column * wide, row * high, wide, high), name, is_good=name not in empty)
             for (row, column), name in zip(((at // 3, at % 3) for at in range(len(CELLS))), CELLS, strict=True)
         )
-        corners = Drawn(Kind.CORNERS, points_of(self._last.points_px()), is_good=self._last.is_useful)
+        corners = steps.Drawn(steps.Kind.CORNERS, steps.points_of(self._last.points_px()), is_good=self._last.is_useful)
         return (*cells, corners)
 
     @property
@@ -137,19 +124,19 @@ class LensStep(GuideStep):
         """Show a message in place of the last one, which may be that a view was captured."""
         self._seen, self._reports_view = text, False
 
-    def result(self) -> StepResult:
+    def result(self) -> steps.StepResult:
         """Return the fitted lens, and remove the table from the calibration, because it is only valid with its lens."""
         lens = fit_lens(self._views)
         error_px = lens.error_px or 0.0
         warnings = (phrase("A good error is below 0.3 px. Check that the board is flat."),) if error_px > 0.3 else ()
         after = replace(self._before, lens=lens, table=None)
         text = phrase("mean corner error {error} px in {views} views", error=f"{error_px:.2f}", views=lens.views)
-        measured_at = tuple(Drawn(Kind.CORNERS, points_of(view.points_px())) for view in self._views)
-        return StepResult(after, text, warnings, measured_at)
+        measured_at = tuple(steps.Drawn(steps.Kind.CORNERS, steps.points_of(view.points_px())) for view in self._views)
+        return steps.StepResult(after, text, warnings, measured_at)
 
 
 def _box(left: float, top: float, wide: float, high: float) -> tuple[tuple[float, float], ...]:
-    return points_of([(left, top), (left + wide, top), (left + wide, top + high), (left, top + high)])
+    return steps.points_of([(left, top), (left + wide, top), (left + wide, top + high), (left, top + high)])
 
 
 def _motion(before: LensView, now: LensView) -> float:
@@ -167,11 +154,11 @@ def _motion(before: LensView, now: LensView) -> float:
     return float(np.median(np.linalg.norm(moves, axis=1))) / now.width_px
 
 
-class TableStep(GuideStep):
+class TableStep(steps.GuideStep):
     """Measures the table by the markers of corner blocks or the mat, or without any by tiles."""
 
-    name, scene = StepName.TABLE, AskedScene.TABLE
-    choices = (GuideChoice(GO_ON, phrase("measure")),)
+    name, scene = steps.StepName.TABLE, AskedScene.TABLE
+    choices = (steps.GuideChoice(steps.GO_ON, phrase("measure")),)
 
     def __init__(self, before: Calibration, given: TableGiven, read_tiles: ReadTiles) -> None:
         """Measure with the calibrated lens, or a guess if there is none. *given* may contain the size of the tiles."""
@@ -200,15 +187,15 @@ class TableStep(GuideStep):
         return (text,)
 
     @property
-    def drawn(self) -> tuple[Drawn, ...]:
+    def drawn(self) -> tuple[steps.Drawn, ...]:
         """The detected markers."""
-        return tuple(Drawn(Kind.MARKER, points_of(marker.corners_px)) for marker in self._markers)
+        return tuple(steps.Drawn(steps.Kind.MARKER, steps.points_of(marker.corners_px)) for marker in self._markers)
 
     def see(self, image: Image) -> None:
         """Detect the markers."""
         self._image, self._markers = image, find_corner_marks(image)
 
-    def result(self) -> StepResult:
+    def result(self) -> steps.StepResult:
         """Return the measured table, with the zones updated for it."""
         image, before, given = self._picture(), self._before, self._given
         lens = lens_for(before.lens, image)
@@ -237,9 +224,15 @@ class TableStep(GuideStep):
             warnings.append(
                 phrase("Markers are {px} px off. Check that the paper is flat.", px=f"{table.error_px:.1f}")
             )
-        shapes = (*self.drawn, *(Drawn(Kind.TILE, points_of(tile.corners_px)) for tile in tiles), *_grid(table, lens))
+        shapes = (
+            *self.drawn,
+            *(steps.Drawn(steps.Kind.TILE, steps.points_of(tile.corners_px)) for tile in tiles),
+            *_grid(table, lens),
+        )
         # The table is only valid with the lens used to measure it, so a guess is stored as well.
-        return StepResult(replace(before, lens=lens, table=table, zones=zones), _about(table), tuple(warnings), shapes)
+        return steps.StepResult(
+            replace(before, lens=lens, table=table, zones=zones), _about(table), tuple(warnings), shapes
+        )
 
 
 def _about(table: Table) -> str:
@@ -252,7 +245,7 @@ def _about(table: Table) -> str:
     )
 
 
-def _grid(table: Table, lens: Lens) -> tuple[Drawn, ...]:
+def _grid(table: Table, lens: Lens) -> tuple[steps.Drawn, ...]:
     """Return grid lines every 10 cm between the corner blocks or, if there are none, around the table's centre."""
     half_mm = HALF_TABLE_MM / 2
     xs = [mark.x_mm for mark in table.marks] or [-half_mm, half_mm]
@@ -262,7 +255,11 @@ def _grid(table: Table, lens: Lens) -> tuple[Drawn, ...]:
         lines.append([(at_mm, y_mm) for y_mm in _steps(min(ys), max(ys), _GRID_STEP_MM)])
     for at_mm in _steps(min(ys), max(ys), _GRID_MM):
         lines.append([(x_mm, at_mm) for x_mm in _steps(min(xs), max(xs), _GRID_STEP_MM)])
-    return tuple(Drawn(Kind.LINE, points_of(table.to_picture(np.array(line), lens))) for line in lines if len(line) > 1)
+    return tuple(
+        steps.Drawn(steps.Kind.LINE, steps.points_of(table.to_picture(np.array(line), lens)))
+        for line in lines
+        if len(line) > 1
+    )
 
 
 def _steps(least: float, most: float, step: float) -> list[float]:
@@ -287,13 +284,13 @@ class _Proposed:
     hidden: tuple[str, ...] = ()
 
 
-class ZonesStep(GuideStep):
+class ZonesStep(steps.GuideStep):
     """Proposes the previous zones, or new ones for a number of seats, and lets the user edit the zones."""
 
-    name, scene = StepName.ZONES, AskedScene.TABLE
+    name, scene = steps.StepName.ZONES, AskedScene.TABLE
     choices = (
-        GuideChoice(GO_ON, phrase("use these zones")),
-        *(GuideChoice(seats, phrase("{seats} seats", seats=int(seats))) for seats in _SEATS),
+        steps.GuideChoice(steps.GO_ON, phrase("use these zones")),
+        *(steps.GuideChoice(seats, phrase("{seats} seats", seats=int(seats))) for seats in _SEATS),
     )
 
     todo = (
@@ -323,19 +320,19 @@ class ZonesStep(GuideStep):
         return (text, *self._now.hidden)
 
     @property
-    def drawn(self) -> tuple[Drawn, ...]:
+    def drawn(self) -> tuple[steps.Drawn, ...]:
         """The visible zones."""
         return tuple(
-            Drawn(Kind.ZONE, corners, name, is_good=share >= ENOUGH_SEEN)
+            steps.Drawn(steps.Kind.ZONE, corners, name, is_good=share >= ENOUGH_SEEN)
             for name, corners, share in self._now.shapes
             if corners
         )
 
     @property
-    def editable(self) -> tuple[EditableZone, ...]:
+    def editable(self) -> tuple[steps.EditableZone, ...]:
         """The zones with their editable corners. Empty without zones or table."""
         zones, table, lens = self._now.zones, self._before.table, self._lens
-        return () if zones is None or table is None or lens is None else editable(zones, table, lens)
+        return () if zones is None or table is None or lens is None else steps.editable(zones, table, lens)
 
     def see(self, image: Image) -> None:
         """Store the picture, and adapt the lens to its size."""
@@ -350,7 +347,7 @@ class ZonesStep(GuideStep):
             self._seats = int(key)
             self._now = self._propose()
 
-    def edit(self, drawn: tuple[EditableZone, ...]) -> None:
+    def edit(self, drawn: tuple[steps.EditableZone, ...]) -> None:
         """Apply zones drawn by the user.
 
         Raises:
@@ -359,9 +356,9 @@ class ZonesStep(GuideStep):
         zones, table, lens = self._now.zones, self._before.table, self._lens
         if zones is None or table is None or lens is None:
             raise RefusedError(self._now.problem)
-        self._now = self._describe(with_zones(zones, drawn, table, lens))
+        self._now = self._describe(steps.with_zones(zones, drawn, table, lens))
 
-    def result(self) -> StepResult:
+    def result(self) -> steps.StepResult:
         """Return the zones.
 
         Raises:
@@ -375,7 +372,7 @@ class ZonesStep(GuideStep):
         if self._image is not None and after.table is not None:
             drawn = draw_zones(self._image, zones, after.table, lens_for(after.lens, self._image))
             note = f"drawn into {write_drawn(self._folder, 'zones.png', drawn)}"
-        return StepResult(after, text, self._now.hidden, self.drawn, note)
+        return steps.StepResult(after, text, self._now.hidden, self.drawn, note)
 
     def _propose(self) -> _Proposed:
         try:
@@ -388,7 +385,7 @@ class ZonesStep(GuideStep):
         if table is None or lens is None:
             raise RefusedError(phrase("measure the table before you draw zones"))
         if not table.marks:
-            return zones_of_size(*size_seen(table, lens), self._seats)
+            return zones_of_size(*steps.size_seen(table, lens), self._seats)
         return zones_on(table.marks, self._seats)
 
     def _describe(self, zones: TableZones) -> _Proposed:
@@ -408,4 +405,4 @@ class ZonesStep(GuideStep):
 
 def _shape(outline: tuple[PointPx, ...], table: Table, lens: Lens) -> tuple[tuple[PointPx, ...], float]:
     view = show_zone(outline, table, lens)
-    return points_of([(x * lens.width_px, y * lens.height_px) for x, y in view.shares]), view.visible
+    return steps.points_of([(x * lens.width_px, y * lens.height_px) for x, y in view.shares]), view.visible

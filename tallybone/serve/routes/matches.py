@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from calibration import CalibrationError
 from engine import EngineError
-from engine.game.seating import name_problems
+from engine.game.closing import name_problems
 from engine.phrases import either, fault_of, listed, phrase
 from tallybone.calibrate.known import calibrated_parts, known_words
 from tallybone.choices import TileSet

@@ -12,16 +12,7 @@ from engine.phrases import phrase
 from hardware.part import Clock
 from tallybone.calibrate.guide.steps import MAX_CORNERS, EditableZone, Stage, StepName
 from tallybone.web.access.access import Access, Author, insider_by
-from tallybone.web.calibration.desk import (
-    NOTHING,
-    Calibrating,
-    CalibrationShown,
-    CalibrationWish,
-    CorrectTile,
-    DrawZones,
-    GoTo,
-    PressedChoice,
-)
+from tallybone.web.calibration import desk
 from tallybone.web.live.app import Language, answer_to
 from tallybone.web.live.feed import LiveFeed, jpeg_of_width
 from tallybone.web.live.page import LivePage
@@ -86,12 +77,12 @@ class Taken(BaseModel):
     version: int
 
 
-def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
+def calibration_routes(calibrating: desk.Calibrating, access: Access) -> APIRouter:
     """Return the routes of a calibration."""
     router = APIRouter()
     insider = insider_by(access)
 
-    @router.get("/calibration", response_model=CalibrationShown)
+    @router.get("/calibration", response_model=desk.CalibrationShown)
     async def calibration(lang: Language = "en") -> Response:
         """The current state of the calibration."""
         return Response(as_json(_newest(calibrating), lang), media_type="application/json")
@@ -110,35 +101,35 @@ def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
     @router.post("/calibration/press")
     async def press(body: Annotated[PressSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Make one of the current choices."""
-        return await fulfil_calibration(PressedChoice(body.press, body.step, body.stage), calibrating)
+        return await fulfil_calibration(desk.PressedChoice(body.press, body.step, body.stage), calibrating)
 
     @router.post("/calibration/step")
     async def step(body: Annotated[StepSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Go to a step, regardless of the order."""
-        return await fulfil_calibration(GoTo(body.step), calibrating)
+        return await fulfil_calibration(desk.GoTo(body.step), calibrating)
 
     @router.put("/calibration/zones")
     async def zones(body: Annotated[ZonesSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Set zones drawn over the image. They are stored with the result of the step."""
         drawn = tuple(EditableZone(zone.name, tuple(zone.corners)) for zone in body.zones)
-        return await fulfil_calibration(DrawZones(drawn), calibrating)
+        return await fulfil_calibration(desk.DrawZones(drawn), calibrating)
 
     @router.put("/calibration/tile")
     async def tile(body: Annotated[TileSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Correct a tile, and learn the set again."""
-        return await fulfil_calibration(CorrectTile(body.number, body.pips), calibrating)
+        return await fulfil_calibration(desk.CorrectTile(body.number, body.pips), calibrating)
 
     return router
 
 
-def _newest(calibrating: Calibrating) -> CalibrationShown:
+def _newest(calibrating: desk.Calibrating) -> desk.CalibrationShown:
     shown = calibrating.look()
     if shown is None:
-        raise HTTPException(404, NOTHING)
+        raise HTTPException(404, desk.NOTHING)
     return shown
 
 
-async def fulfil_calibration(request: CalibrationWish, calibrating: Calibrating) -> Taken:
+async def fulfil_calibration(request: desk.CalibrationWish, calibrating: desk.Calibrating) -> Taken:
     """Submit a request and wait for it. Raises the errors of `answer_to`, and 404 if no calibration is running."""
     _newest(calibrating)
     await answer_to(request, calibrating.desk, ANSWERS_WITHIN_S, phrase("the table does not respond"))
@@ -154,7 +145,7 @@ class CalibratingPage:
         Raises:
             OSError: If the page cannot be served at *where*.
         """
-        self._calibrating = Calibrating(clock)
+        self._calibrating = desk.Calibrating(clock)
         self._calibrating.begin(course, camera)
         feed = LiveFeed(clock)
         feed.show_lobby(Lobby(f"{camera}: it is being calibrated"))

@@ -8,10 +8,19 @@ from functools import cache
 
 from engine.errors import EngineError, OptionsError
 from engine.phrases import Phrase, listed
-from engine.rules.option_values import Choice, Number, Option
-from engine.rules.options import PRESETS, allowed_text, changed_options, matters, option_named, value_text, with_options
-from engine.rules.profiles import PROFILES, TEXTS, profile
-from engine.rules.rules import OPTIONS, Rules, deal_problems, seats_that_can_play
+from engine.rules.options import (
+    PRESETS,
+    PROFILES,
+    TEXTS,
+    allowed_text,
+    changed_options,
+    matters,
+    option_named,
+    profile,
+    value_text,
+    with_options,
+)
+from engine.rules.rules import OPTIONS, Choice, Number, Option, Rules, deal_problems, seats_that_can_play
 
 PLAYERS = "players"
 """Name of the field for problems with the number of players."""

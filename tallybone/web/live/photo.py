@@ -25,14 +25,7 @@ import numpy as np
 from engine.phrases import Phrase, phrase
 from tallybone.json_values import from_json, to_json
 from vision.arrays import Image
-from vision.image.picture import (
-    FINEST_PX,
-    MAX_PIXELS,
-    MissingHeicError,
-    OversizedPictureError,
-    PictureError,
-    decode_picture,
-)
+from vision.image import picture
 from vision.reader.custom_set import RecordedSet
 from vision.reading import SeenTile
 
@@ -56,7 +49,8 @@ _REFUSALS = {
         package="pillow-heif",
     ),
     "size": phrase(
-        "this photo is too large: take one with at most {megapixels} megapixels", megapixels=MAX_PIXELS // 1_000_000
+        "this photo is too large: take one with at most {megapixels} megapixels",
+        megapixels=picture.MAX_PIXELS // 1_000_000,
     ),
     "damage": phrase("this file is not a picture, or it is damaged: take another photo, or choose a JPEG or PNG file"),
 }
@@ -102,7 +96,7 @@ def read_photo(photo: bytes, max_pips: int, own_set: RecordedSet | None, *, max_
     found = json.loads(header) if done.returncode == 0 else _TOO_MUCH
     if isinstance(found, str):
         raise PhotoError(found)
-    return from_json(found, tuple[SeenTile, ...]), decode_picture(jpeg, "photo")
+    return from_json(found, tuple[SeenTile, ...]), picture.decode_picture(jpeg, "photo")
 
 
 def read_standard_input() -> None:
@@ -121,8 +115,8 @@ def read_standard_input() -> None:
 def _found(photo: bytes, max_pips: int, own_set: RecordedSet | None) -> tuple[object, bytes]:
     """Return the tiles as JSON and the picture as JPEG, or a refusal."""
     try:
-        image = decode_picture(photo, "photo", min_px=FINEST_PX)
-        scale = FINEST_PX / max(image.shape[:2])
+        image = picture.decode_picture(photo, "photo", min_px=picture.FINEST_PX)
+        scale = picture.FINEST_PX / max(image.shape[:2])
         if scale < 1:  # The reader uses no more pixels.
             image = np.asarray(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
         # The reader is loaded only now, when the memory for decoding is free again.
@@ -135,11 +129,11 @@ def _found(photo: bytes, max_pips: int, own_set: RecordedSet | None) -> tuple[ob
         tiles = to_json(reader.read(image).tiles, tuple[SeenTile, ...])
         jpeg: np.ndarray = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])[1]
         return tiles, jpeg.tobytes()
-    except MissingHeicError:
+    except picture.MissingHeicError:
         return "heic", b""
-    except OversizedPictureError:
+    except picture.OversizedPictureError:
         return "size", b""
-    except PictureError as error:
+    except picture.PictureError as error:
         log.warning("%s", error)
         cause = error.__cause__
         is_full = isinstance(cause, cv2.error) and cause.code == cv2.Error.StsNoMem

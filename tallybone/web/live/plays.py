@@ -7,39 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import engine
-from engine import (
-    ActionResult,
-    Adjust,
-    Amend,
-    Ending,
-    Entry,
-    Game,
-    HandOver,
-    Insert,
-    ItStands,
-    Layout,
-    Node,
-    NodeId,
-    OpenEnd,
-    Phase,
-    Play,
-    Port,
-    Reason,
-    Remove,
-    Rules,
-    Scored,
-    Seat,
-    Seq,
-    ShowHands,
-    Stack,
-    State,
-    Tile,
-    Undo,
-    apply,
-    entries,
-    history,
-    last_seats,
-)
 from engine.state.layout import LINE
 from tallybone.json_values import tag_of
 from tallybone.plain_text import names_of, plain
@@ -48,25 +15,15 @@ from tallybone.session.places import Footprint, Known, Places, edges_at
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Step, kind_of
 from tallybone.show.scoreboard import summarize
+from tallybone.web.live import shapes
 from tallybone.web.live.games import rule_of_play
-from tallybone.web.live.shapes import (
-    EndShown,
-    IrregularShown,
-    LayoutShown,
-    PlayShown,
-    TileShown,
-    ToldShown,
-    UnsureShown,
-    WaitingShown,
-    ZoneShown,
-)
 from vision.reading import SURE, Face, PointPx, SeenTile
 from vision.tracking.table_view import TableView
 
-_REVISIONS = (Undo, Amend, Insert, Remove, ItStands)
+_REVISIONS = (engine.Undo, engine.Amend, engine.Insert, engine.Remove, engine.ItStands)
 
 
-def _marked(one: ActionResult, *, is_inferred: bool) -> ActionResult:
+def _marked(one: engine.ActionResult, *, is_inferred: bool) -> engine.ActionResult:
     return one if one.entry.inferred == is_inferred else replace(one, entry=replace(one.entry, inferred=is_inferred))
 
 
@@ -79,10 +36,10 @@ class Story:
         results: Results of `engine.history`.
     """
 
-    state: State = field(default_factory=State)
-    results: tuple[ActionResult, ...] = ()
+    state: engine.State = field(default_factory=engine.State)
+    results: tuple[engine.ActionResult, ...] = ()
 
-    def after(self, state: State) -> Story:
+    def after(self, state: engine.State) -> Story:
         """Return the story of *state*. Only new events are applied, unless one of them corrects an earlier action."""
         if state is self.state:
             return self
@@ -90,26 +47,26 @@ class Story:
         fresh = log[len(known) :]
         continues = len(log) >= len(known) and all(one is other for one, other in zip(known, log, strict=False))
         if not continues or any(isinstance(event, _REVISIONS) for event in fresh):
-            return Story(state, history(state))
+            return Story(state, engine.history(state))
         at, results = self.state, list(self.results)
         for event in fresh:
             assert not isinstance(event, _REVISIONS)  # checked above
             seq = at.next_seq
-            at, outcomes = apply(at, event)
+            at, outcomes = engine.apply(at, event)
             if not isinstance(event, engine.Inferred | engine.Confirmed):
-                results.append(ActionResult(engine.Entry(Seq(seq), event), outcomes))
+                results.append(engine.ActionResult(engine.Entry(engine.Seq(seq), event), outcomes))
         if self.state.inferred != state.inferred:
             results = [_marked(one, is_inferred=one.entry.seq in state.inferred) for one in results]
         return Story(state, tuple(results))
 
-    def seats_now(self) -> dict[Seq, tuple[Seat, ...]]:
+    def seats_now(self) -> dict[engine.Seq, tuple[engine.Seat, ...]]:
         """Return for each action, by its number, the current seats of the players by their seats then."""
         players = 0 if self.state.game is None else len(self.state.game.players)
-        return dict(zip((one.entry.seq for one in self.results), last_seats(self.results, players), strict=True))
+        return dict(zip((one.entry.seq for one in self.results), engine.last_seats(self.results, players), strict=True))
 
-    def hands(self) -> tuple[tuple[ActionResult, ...], ...]:
+    def hands(self) -> tuple[tuple[engine.ActionResult, ...], ...]:
         """Return the actions of each hand, starting with its deal. Actions before the first hand are dropped."""
-        hands: list[list[ActionResult]] = []
+        hands: list[list[engine.ActionResult]] = []
         for one in self.results:
             if any(isinstance(outcome, engine.HandStarted | engine.Redealt) for outcome in one.outcomes):
                 hands.append([])
@@ -123,11 +80,11 @@ NOTE = "note"
 _SCENES = ("match", "domino", "block", "steal", "spell")
 """Events that a television celebrates, rarest first."""
 _MAX_SCORING = 3
-_COUNT_PAID = (Reason.PLAY, Reason.STEAL)
-_PAID = (Reason.PLAY, Reason.BONUS, Reason.STEAL)
+_COUNT_PAID = (engine.Reason.PLAY, engine.Reason.STEAL)
+_PAID = (engine.Reason.PLAY, engine.Reason.BONUS, engine.Reason.STEAL)
 
 
-def told_of(source: Step | str, players: tuple[str, ...], number: int) -> tuple[ToldShown, ...]:
+def told_of(source: Step | str, players: tuple[str, ...], number: int) -> tuple[shapes.ToldShown, ...]:
     """Convert a step or note to at most one message. Empty if the step has no words.
 
     Args:
@@ -136,12 +93,12 @@ def told_of(source: Step | str, players: tuple[str, ...], number: int) -> tuple[
         number: Identifier of the message.
     """
     if isinstance(source, str):
-        return (ToldShown(number, 0, plain(source), NOTE, None),)
+        return (shapes.ToldShown(number, 0, plain(source), NOTE, None),)
     text = summarize(source.announcements, names_of(players))
     if not text:
         return ()
     first, scene = source.announcements[0], _scene_of(source.announcements)
-    return (ToldShown(number, source.t_ns, plain(text), kind_of(first), _seat_of(first), scene),)
+    return (shapes.ToldShown(number, source.t_ns, plain(text), kind_of(first), _seat_of(first), scene),)
 
 
 def _scene_of(announcements: Sequence[Announcement]) -> str | None:
@@ -149,8 +106,10 @@ def _scene_of(announcements: Sequence[Announcement]) -> str | None:
 
     Each exposed hand reports the end of the hand again, so only the step that ended it counts.
     """
-    is_report = isinstance(announcements[0], ShowHands | HandOver)
-    scenes = {_scene(one) for one in announcements if not (is_report and isinstance(one, ShowHands | HandOver))}
+    is_report = isinstance(announcements[0], engine.ShowHands | engine.HandOver)
+    scenes = {
+        _scene(one) for one in announcements if not (is_report and isinstance(one, engine.ShowHands | engine.HandOver))
+    }
     return next((scene for scene in _SCENES if scene in scenes), None)
 
 
@@ -158,11 +117,11 @@ def _scene(announcement: Announcement) -> str | None:
     match announcement:
         case engine.MatchOver():
             return "match"
-        case ShowHands(ending=Ending.DOMINO) | HandOver(ending=Ending.DOMINO):
+        case engine.ShowHands(ending=engine.Ending.DOMINO) | engine.HandOver(ending=engine.Ending.DOMINO):
             return "domino"
-        case ShowHands(ending=ending) | HandOver(ending=ending) if ending is not Ending.CALLED:
+        case engine.ShowHands(ending=ending) | engine.HandOver(ending=ending) if ending is not engine.Ending.CALLED:
             return "block"
-        case Scored(reason=Reason.STEAL):
+        case engine.Scored(reason=engine.Reason.STEAL):
             return "steal"
         case engine.Spelled(is_on=True):
             return "spell"
@@ -176,7 +135,9 @@ def _seat_of(what: engine.Action | Announcement) -> int | None:
     return seat
 
 
-def plays_of(results: Iterable[ActionResult], story: Story, players: Sequence[str]) -> tuple[PlayShown, ...]:
+def plays_of(
+    results: Iterable[engine.ActionResult], story: Story, players: Sequence[str]
+) -> tuple[shapes.PlayShown, ...]:
     """Convert the actions of a hand, oldest first, with the current seats of their players.
 
     Args:
@@ -187,7 +148,7 @@ def plays_of(results: Iterable[ActionResult], story: Story, players: Sequence[st
     by_hand, seats = corrections(story), story.seats_now()
     game = story.state.game
     rules = None if game is None else game.rules
-    shown: list[PlayShown] = []
+    shown: list[shapes.PlayShown] = []
     for one in results:
         now = seats[one.entry.seq]
         play = play_shown(one, game, rules, by_hand, tuple(players[seat] for seat in now))
@@ -196,57 +157,61 @@ def plays_of(results: Iterable[ActionResult], story: Story, players: Sequence[st
 
 
 def unseen_hands_of(
-    hands: Iterable[Iterable[ActionResult]], story: Story, players: Sequence[str]
-) -> tuple[PlayShown, ...]:
+    hands: Iterable[Iterable[engine.ActionResult]], story: Story, players: Sequence[str]
+) -> tuple[shapes.PlayShown, ...]:
     """Convert the estimates of pips left in *hands* that nobody saw, which players may still enter."""
     results = [one for hand in hands for one in hand if one.entry.inferred]
     results = [one for one in results if isinstance(one.entry.action, engine.RevealPips)]
     return plays_of(results, story, players) if results else ()
 
 
-def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, ...]:
+def irregular_of(story: Story, players: Sequence[str]) -> tuple[shapes.IrregularShown, ...]:
     """Return the irregular actions of the current hand that the table has not accepted.
 
     Empty once the match is over, because nothing can be accepted any more.
     """
-    if story.state.game is None or story.state.game.phase is Phase.MATCH_OVER:
+    if story.state.game is None or story.state.game.phase is engine.Phase.MATCH_OVER:
         return ()
     wrong = frozenset(story.state.irregular)
-    shown: list[IrregularShown] = []
+    shown: list[shapes.IrregularShown] = []
     for one in reversed(story.results):
-        if any(isinstance(outcome, HandOver | engine.Abandoned) for outcome in one.outcomes):
+        if any(isinstance(outcome, engine.HandOver | engine.Abandoned) for outcome in one.outcomes):
             break
         problem = next((outcome.problem for outcome in one.outcomes if isinstance(outcome, engine.Irregular)), None)
         if problem is not None and one.entry.seq in wrong:
             can_stand = problem.weight is not engine.Weight.IMPOSSIBLE
-            shown.append(IrregularShown(one.entry.seq, _wrong(one, players) or "", can_stand))
+            shown.append(shapes.IrregularShown(one.entry.seq, _wrong(one, players) or "", can_stand))
         if any(isinstance(outcome, engine.HandStarted | engine.Redealt) for outcome in one.outcomes):
             break
     return tuple(reversed(shown))
 
 
-def why_of(entry: Entry) -> str:
+def why_of(entry: engine.Entry) -> str:
     """Return the text of `Adjust.why` that links an adjustment to this play."""
     action = entry.action
-    tile = f"{action.tile}, " if isinstance(action, engine.Play | Stack) else ""
+    tile = f"{action.tile}, " if isinstance(action, engine.Play | engine.Stack) else ""
     return f"{tile}play {entry.seq}"
 
 
-def corrections(story: Story) -> dict[str, Entry]:
+def corrections(story: Story) -> dict[str, engine.Entry]:
     """Return the players' adjustments by their `why`. Of several with the same `why`, the last."""
-    return {one.entry.action.why: one.entry for one in story.results if isinstance(one.entry.action, Adjust)}
+    return {one.entry.action.why: one.entry for one in story.results if isinstance(one.entry.action, engine.Adjust)}
 
 
-def paid(result: ActionResult) -> int:
+def paid(result: engine.ActionResult) -> int:
     """Return the points that a play has scored for its own player, without adjustments."""
     seat = _seat_of(result.entry.action)
-    scored = (one for one in result.outcomes if isinstance(one, Scored) and one.reason in _PAID)
+    scored = (one for one in result.outcomes if isinstance(one, engine.Scored) and one.reason in _PAID)
     return sum(one.points for one in scored if one.seat == seat)
 
 
 def play_shown(
-    result: ActionResult, game: Game | None, rules: Rules | None, by_hand: Mapping[str, Entry], players: Sequence[str]
-) -> PlayShown:
+    result: engine.ActionResult,
+    game: engine.Game | None,
+    rules: engine.Rules | None,
+    by_hand: Mapping[str, engine.Entry],
+    players: Sequence[str],
+) -> shapes.PlayShown:
     """Convert an action.
 
     Args:
@@ -257,10 +222,12 @@ def play_shown(
         players: Display names by seat.
     """
     action, given = result.entry.action, by_hand.get(why_of(result.entry))
-    points = paid(result) + (given.action.points if given is not None and isinstance(given.action, Adjust) else 0)
-    if isinstance(action, Adjust):
+    points = paid(result) + (
+        given.action.points if given is not None and isinstance(given.action, engine.Adjust) else 0
+    )
+    if isinstance(action, engine.Adjust):
         points = action.points
-    return PlayShown(
+    return shapes.PlayShown(
         result.entry.seq,
         tag_of(type(action)),
         _seat_of(action),
@@ -289,7 +256,7 @@ def most_scoring(state: engine.State) -> list[ScoringShown] | None:
     Whoever holds them is ignored, so this reveals nothing about hands.
     """
     game = state.game
-    if game is None or game.rules.unit is None or game.phase not in (Phase.LEAD, Phase.PLAY):
+    if game is None or game.rules.unit is None or game.phase not in (engine.Phase.LEAD, engine.Phase.PLAY):
         return None
     most: dict[engine.Tile, int] = {}
     for suggestion in engine.best_plays(state, engine.unseen(game)):
@@ -299,27 +266,29 @@ def most_scoring(state: engine.State) -> list[ScoringShown] | None:
     return [ScoringShown((tile.high, tile.low), points) for tile, points in best]
 
 
-def _rule(result: ActionResult, rules: Rules) -> str | None:
+def _rule(result: engine.ActionResult, rules: engine.Rules) -> str | None:
     """Return the rule under which the count of a play scores. None if it does not score."""
     is_paid = any(
-        isinstance(one, engine.Claimable) or (isinstance(one, Scored) and one.reason in _COUNT_PAID)
+        isinstance(one, engine.Claimable) or (isinstance(one, engine.Scored) and one.reason in _COUNT_PAID)
         for one in result.outcomes
     )
-    return rule_of_play(rules, is_stack=isinstance(result.entry.action, Stack)) if is_paid else None
+    return rule_of_play(rules, is_stack=isinstance(result.entry.action, engine.Stack)) if is_paid else None
 
 
 def _is_summed(outcome: engine.Outcome) -> bool:
     """Check whether the `sum` or `points` field already shows an outcome."""
-    return isinstance(outcome, engine.Counted) or (isinstance(outcome, Scored) and outcome.reason is Reason.PLAY)
+    return isinstance(outcome, engine.Counted) or (
+        isinstance(outcome, engine.Scored) and outcome.reason is engine.Reason.PLAY
+    )
 
 
-def _pips(result: ActionResult, game: Game | None) -> tuple[int, int] | None:
+def _pips(result: engine.ActionResult, game: engine.Game | None) -> tuple[int, int] | None:
     """Return the pips of a played or stacked tile, or of the only tile drawn, if known. Else None.
 
     They are ordered (inner, outer) for a tile of the layout, else the larger first.
     """
     match result.entry.action:
-        case engine.Play(tile=tile) | Stack(tile=tile):
+        case engine.Play(tile=tile) | engine.Stack(tile=tile):
             node = None if game is None else game.layout.find(engine.NodeId(result.entry.seq))
             return (tile.high, tile.low) if node is None else (node.inner, node.outer)
         case engine.Draw(faces=(tile,)):
@@ -328,16 +297,16 @@ def _pips(result: ActionResult, game: Game | None) -> tuple[int, int] | None:
             return None
 
 
-def _wrong(result: ActionResult, players: Sequence[str]) -> str | None:
+def _wrong(result: engine.ActionResult, players: Sequence[str]) -> str | None:
     """Return a description of the rules that an action breaks, or None."""
     wrong = [one for one in result.outcomes if isinstance(one, engine.Irregular)]
     return plain(summarize(wrong, players)) if wrong else None
 
 
-_SIDES = (Port.W, Port.E, Port.N, Port.S)
+_SIDES = (engine.Port.W, engine.Port.E, engine.Port.N, engine.Port.S)
 
 
-def layout_shown(game: Game, places: Places, zones: Zones, picture_px: tuple[int, int]) -> LayoutShown:
+def layout_shown(game: engine.Game, places: Places, zones: Zones, picture_px: tuple[int, int]) -> shapes.LayoutShown:
     """Return the layout for the page.
 
     Args:
@@ -349,7 +318,7 @@ def layout_shown(game: Game, places: Places, zones: Zones, picture_px: tuple[int
     layout = game.layout
     known = {tile.node: tile for tile in places.known}
     last = layout.nodes[-1].id if layout.nodes else None
-    return LayoutShown(
+    return shapes.LayoutShown(
         picture_px,
         tuple(_tile(layout, node, known[node.id], last) for node in layout.nodes if node.id in known),
         _ends(game, known),
@@ -359,13 +328,13 @@ def layout_shown(game: Game, places: Places, zones: Zones, picture_px: tuple[int
     )
 
 
-def _tile(layout: Layout, node: Node, known: Known, last: NodeId | None) -> TileShown:
+def _tile(layout: engine.Layout, node: engine.Node, known: Known, last: engine.NodeId | None) -> shapes.TileShown:
     place = known.place
-    ports = (Port.N, Port.S) if node.tile.is_double and not place.lies_along else LINE
+    ports = (engine.Port.N, engine.Port.S) if node.tile.is_double and not place.lies_along else LINE
     first, second = (place.half_center(port) for port in ports)
     read = sorted(known.tile.halves, key=lambda half: math.dist(half.center_px, first))
     confidence = (round(read[0].confidence, 3), round(read[1].confidence, 3)) if read else (0.0, 0.0)
-    return TileShown(
+    return shapes.TileShown(
         node.id,
         (node.inner, node.outer),
         tuple(_px(point) for point in place.outline()),
@@ -379,7 +348,7 @@ def _tile(layout: Layout, node: Node, known: Known, last: NodeId | None) -> Tile
     )
 
 
-def _ends(game: Game, known: dict[NodeId, Known]) -> tuple[EndShown, ...]:
+def _ends(game: engine.Game, known: dict[engine.NodeId, Known]) -> tuple[shapes.EndShown, ...]:
     counts = _counts(game)
     return tuple(
         end_shown(end, place.place, counts.get((end.spot.host, end.spot.port), 0))
@@ -388,21 +357,21 @@ def _ends(game: Game, known: dict[NodeId, Known]) -> tuple[EndShown, ...]:
     )
 
 
-def end_shown(end: OpenEnd, place: Footprint, counts: int) -> EndShown:
+def end_shown(end: engine.OpenEnd, place: Footprint, counts: int) -> shapes.EndShown:
     """Convert an open end of the tile at *place*. *counts* is its share of the count."""
     port = end.spot.port
     # A free arm of a starter has no position of its own, so the centre of the starter is shown.
     middle = edges_at(place, port, is_double=True)[0].middle if port in _SIDES else (0.0, 0.0)
     x, y = _px(place.at(*middle))
-    return EndShown(x, y, end.spot.host, port.value, end.number, counts, end.playable)
+    return shapes.EndShown(x, y, end.spot.host, port.value, end.number, counts, end.playable)
 
 
-def _counts(game: Game) -> dict[tuple[NodeId, Port], int]:
+def _counts(game: engine.Game) -> dict[tuple[engine.NodeId, engine.Port], int]:
     """Return the pips that each open end adds to the count. Empty in games without a count.
 
     The halves of a double are distributed over its ends.
     """
-    counts: dict[tuple[NodeId, Port], int] = {}
+    counts: dict[tuple[engine.NodeId, engine.Port], int] = {}
     if game.rules.unit is None:
         return counts
     ends = [end for end in game.layout.ends if end.playable]
@@ -414,21 +383,21 @@ def _counts(game: Game) -> dict[tuple[NodeId, Port], int]:
     return counts
 
 
-def _waiting(tile: SeenTile) -> WaitingShown:
+def _waiting(tile: SeenTile) -> shapes.WaitingShown:
     numbers = numbers_of(tile) if tile.face is Face.UP else ()
     pips = (numbers[1], numbers[0]) if len(numbers) == 2 else None
-    return WaitingShown(pips, tuple(_px(point) for point in tile.corners_px))
+    return shapes.WaitingShown(pips, tuple(_px(point) for point in tile.corners_px))
 
 
-def unsure_shown(view: TableView | None) -> tuple[UnsureShown, ...]:
+def unsure_shown(view: TableView | None) -> tuple[shapes.UnsureShown, ...]:
     """Return the outlines of objects that look like tiles but cannot be read. Empty without a view."""
     tiles = () if view is None else view.unsure
-    return tuple(UnsureShown(tuple(_px(point) for point in tile.corners_px)) for tile in tiles)
+    return tuple(shapes.UnsureShown(tuple(_px(point) for point in tile.corners_px)) for tile in tiles)
 
 
-def _zones(zones: Zones) -> tuple[ZoneShown, ...]:
-    seats = tuple(ZoneShown(seat, zone.outline) for seat, zone in enumerate(zones.seats))
-    return seats if zones.boneyard is None else (*seats, ZoneShown(None, zones.boneyard))
+def _zones(zones: Zones) -> tuple[shapes.ZoneShown, ...]:
+    seats = tuple(shapes.ZoneShown(seat, zone.outline) for seat, zone in enumerate(zones.seats))
+    return seats if zones.boneyard is None else (*seats, shapes.ZoneShown(None, zones.boneyard))
 
 
 def _px(point: PointPx) -> PointPx:
@@ -451,17 +420,17 @@ class EndOffered:
     taken: bool
 
 
-def ends_before(session: Session, before: int, tile: Tile) -> tuple[EndOffered, ...] | None:
+def ends_before(session: Session, before: int, tile: engine.Tile) -> tuple[EndOffered, ...] | None:
     """Return the open ends before the action number *before*, and if *tile* fits. None if there is no such action.
 
     Ends that the rules close, and ends of tiles with unknown positions, are left out.
     """
-    entry = next((entry for entry in entries(session.state) if entry.seq == before), None)
+    entry = next((entry for entry in engine.entries(session.state) if entry.seq == before), None)
     if entry is None:
         return None
-    then = apply(session.state, Undo(Seq(before)))[0].game
+    then = engine.apply(session.state, engine.Undo(engine.Seq(before)))[0].game
     known = {tile.node: tile.place for tile in session.places.known}
-    own = entry.action.at if isinstance(entry.action, Play) else None
+    own = entry.action.at if isinstance(entry.action, engine.Play) else None
     found = []
     for end in () if then is None else then.layout.ends:
         place = known.get(end.spot.host)

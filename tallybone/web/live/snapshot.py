@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 
 from engine import Game, HouseTally, Phase, ProblemKind, RowsTally, Seat, State, Weight, problem_with, turn
 from engine.phrases import Phrase, phrase
-from engine.state.problems import not_now
+from engine.state.outcomes import not_now
 from tallybone.plain_text import names_of, plain
 from tallybone.play.game import LiveState
 from tallybone.session.inputs import Button, Press, event_of
@@ -18,22 +18,8 @@ from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Session
 from tallybone.show.scoreboard import describe_pending
 from tallybone.texts import in_language
+from tallybone.web.live import shapes
 from tallybone.web.live.plays import Story, irregular_of, layout_shown, plays_of, unseen_hands_of, unsure_shown
-from tallybone.web.live.shapes import (
-    CanShown,
-    HouseShown,
-    IrregularShown,
-    LayoutShown,
-    MarksShown,
-    MatchShown,
-    PlayerShown,
-    QuestionShown,
-    ReaderShown,
-    Snapshot,
-    StrokeShown,
-    ToldShown,
-    WhyShown,
-)
 
 MAX_TOLD = 12
 """Maximum number of messages in a snapshot."""
@@ -48,7 +34,9 @@ _NOTHING_PX = (1280, 720)
 _USUAL_PIPS = 6
 
 
-def snapshot_of(now: LiveState, messages: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot | None:
+def snapshot_of(
+    now: LiveState, messages: Sequence[shapes.ToldShown], story: Story, *, version: int
+) -> shapes.Snapshot | None:
     """Return the snapshot of a game, or None before a match has begun.
 
     Args:
@@ -65,7 +53,7 @@ def snapshot_of(now: LiveState, messages: Sequence[ToldShown], story: Story, *, 
     plays = plays_of(hands[-1] if hands else (), story, names)
     irregular = irregular_of(story, names)
     can, why = buttons_shown(session.state, irregular)
-    return Snapshot(
+    return shapes.Snapshot(
         version,
         match_shown(game, is_provisional=session.is_provisional),
         tuple(player_shown(game, Seat(seat), name, session.zones) for seat, name in enumerate(names)),
@@ -78,7 +66,7 @@ def snapshot_of(now: LiveState, messages: Sequence[ToldShown], story: Story, *, 
         irregular,
         can,
         why,
-        ReaderShown(plain(now.reader), _lost(now)),
+        shapes.ReaderShown(plain(now.reader), _lost(now)),
         plain(now.recording),
         _problems(now),
         unseen_hands_of(hands[-2:], story, names),
@@ -106,7 +94,7 @@ def _said(shown: object, language: str) -> object:
             return shown
 
 
-def buttons_shown(state: State, irregular: Iterable[IrregularShown]) -> tuple[CanShown, WhyShown]:
+def buttons_shown(state: State, irregular: Iterable[shapes.IrregularShown]) -> tuple[shapes.CanShown, shapes.WhyShown]:
     """Return the buttons that currently have an effect, and the reasons against each button.
 
     A button that breaks a rule is offered with the reason, because the players may know better.
@@ -118,8 +106,8 @@ def buttons_shown(state: State, irregular: Iterable[IrregularShown]) -> tuple[Ca
     reasons = {button: _reason_against(button, state) for button in Button}
     can_stand = any(one.can_stand for one in irregular)
     reasons[Button.STANDS] = (can_stand, "" if can_stand else phrase("there is nothing to accept"))
-    can = CanShown(**{button.value: is_on for button, (is_on, _) in reasons.items()})
-    return can, WhyShown(**{button.value: plain(text) for button, (_, text) in reasons.items()})
+    can = shapes.CanShown(**{button.value: is_on for button, (is_on, _) in reasons.items()})
+    return can, shapes.WhyShown(**{button.value: plain(text) for button, (_, text) in reasons.items()})
 
 
 def _reason_against(button: Button, state: State) -> tuple[bool, str]:
@@ -142,10 +130,10 @@ def _reason_against(button: Button, state: State) -> tuple[bool, str]:
     return problem.weight is not Weight.IMPOSSIBLE and problem.kind is not ProblemKind.NO_DRAWING, problem.text
 
 
-def match_shown(game: Game, *, is_provisional: bool) -> MatchShown:
+def match_shown(game: Game, *, is_provisional: bool) -> shapes.MatchShown:
     """Convert the state of a match."""
     hand = game.hand
-    return MatchShown(
+    return shapes.MatchShown(
         game.rules.name,
         game.rules.target,
         game.phase.value,
@@ -160,11 +148,11 @@ def match_shown(game: Game, *, is_provisional: bool) -> MatchShown:
     )
 
 
-def player_shown(game: Game, seat: Seat, name: str, zones: Zones) -> PlayerShown:
+def player_shown(game: Game, seat: Seat, name: str, zones: Zones) -> shapes.PlayerShown:
     """Convert the state of a player. *zones* gives the player's side of the image, if it has zones of seats."""
     whose, seats = turn(game), zones.seats
     team = next((at for at, side in enumerate(game.sides) if seat in side), None) if game.rules.partners else None
-    return PlayerShown(
+    return shapes.PlayerShown(
         seat,
         name,
         game.totals[seat],
@@ -176,22 +164,26 @@ def player_shown(game: Game, seat: Seat, name: str, zones: Zones) -> PlayerShown
     )
 
 
-def _marks(tally: HouseTally | RowsTally | None) -> MarksShown:
+def _marks(tally: HouseTally | RowsTally | None) -> shapes.MarksShown:
     match tally:
         case HouseTally():
-            houses = tuple(HouseShown(one.cross, tuple(mark.value for mark in one.quadrants)) for one in tally.houses)
-            return MarksShown("houses", houses=houses, rest=tally.rest)
+            houses = tuple(
+                shapes.HouseShown(one.cross, tuple(mark.value for mark in one.quadrants)) for one in tally.houses
+            )
+            return shapes.MarksShown("houses", houses=houses, rest=tally.rest)
         case RowsTally():
-            rows = tuple(tuple(StrokeShown(mark.stroke.value, mark.struck_out) for mark in row) for row in tally.rows)
-            return MarksShown("rows", rows=rows, rest=tally.rest)
+            rows = tuple(
+                tuple(shapes.StrokeShown(mark.stroke.value, mark.struck_out) for mark in row) for row in tally.rows
+            )
+            return shapes.MarksShown("rows", rows=rows, rest=tally.rest)
         case None:
-            return MarksShown("none")
+            return shapes.MarksShown("none")
 
 
-def _question(asked: Ambiguity, places: Places, chosen: int | None) -> QuestionShown:
+def _question(asked: Ambiguity, places: Places, chosen: int | None) -> shapes.QuestionShown:
     tile = asked.tile
     seqs = () if tile is None else tuple(int(one.node) for one in places.known if is_at(one.place, tile))
-    return QuestionShown(
+    return shapes.QuestionShown(
         topic_of(asked),
         plain(asked.text),
         tuple(plain(text) for text in asked.choices),
@@ -236,7 +228,9 @@ class Lobby:
         return None if self.last is None else self.last.session
 
 
-def lobby_snapshot(lobby: Lobby, messages: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot:
+def lobby_snapshot(
+    lobby: Lobby, messages: Sequence[shapes.ToldShown], story: Story, *, version: int
+) -> shapes.Snapshot:
     """Return the snapshot of a lobby. See `snapshot_of` for the other arguments."""
     last = None if lobby.last is None else snapshot_of(lobby.last, messages, story, version=version)
     shown = last or _empty(messages, version)
@@ -248,29 +242,31 @@ def lobby_snapshot(lobby: Lobby, messages: Sequence[ToldShown], story: Story, *,
         question=None,
         layout=replace(shown.layout, unsure=()),
         irregular=(),
-        can=CanShown(),
-        why=WhyShown(),
-        reader=ReaderShown(plain(lobby.camera), None),
+        can=shapes.CanShown(),
+        why=shapes.WhyShown(),
+        reader=shapes.ReaderShown(plain(lobby.camera), None),
         problems=tuple(plain(text) for text in lobby.problems),
         unseen_hands=(),
     )
 
 
-def _empty(messages: Sequence[ToldShown], version: int) -> Snapshot:
+def _empty(messages: Sequence[shapes.ToldShown], version: int) -> shapes.Snapshot:
     """Return the snapshot before the first match."""
-    return Snapshot(
+    return shapes.Snapshot(
         version,
-        MatchShown("", None, LOBBY, None, None, None, _USUAL_PIPS, 1, over=False, winner=None, provisional=False),
+        shapes.MatchShown(
+            "", None, LOBBY, None, None, None, _USUAL_PIPS, 1, over=False, winner=None, provisional=False
+        ),
         (),
         NO_MATCH,
         None,
         None,
         tuple(messages[:MAX_TOLD]),
-        LayoutShown(_NOTHING_PX, (), (), (), (), ()),
+        shapes.LayoutShown(_NOTHING_PX, (), (), (), (), ()),
         (),
         (),
-        CanShown(),
-        WhyShown(),
-        ReaderShown("", None),
+        shapes.CanShown(),
+        shapes.WhyShown(),
+        shapes.ReaderShown("", None),
         "",
     )

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from engine import ActionResult, Entry, Seat, Seq, State
-from engine.rules.profiles import PROFILES
+from engine.rules.options import PROFILES
 from tallybone.plain_text import MAX_NAME, names_of, plain
 from tallybone.recording.survey import Survey
 from tallybone.replay.recorded_game import MAX_NUMBER, RecordedGame

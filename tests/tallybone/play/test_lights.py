@@ -24,7 +24,7 @@ from engine import (
     replay,
 )
 from engine import NodeId as Id
-from engine.rules.profiles import SUPER
+from engine.rules.options import SUPER
 from engine.state.match import Course, Spell
 from hardware.display.page import DisplayPage, ScoreLine, screens_of
 from hardware.leds.lamps import Gain, Mood, TableState

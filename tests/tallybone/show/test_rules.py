@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.rules.options import PRESETS
-from engine.rules.profiles import PROFILES
+from engine.rules.options import PRESETS, PROFILES
 from engine.rules.rules import OPTIONS
 from tallybone.show.rules import show_rules
 

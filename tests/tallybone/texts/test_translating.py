@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from engine.phrases import Phrase, both, either, listed, phrase, plural
-from engine.state.problems import the_tile, tiles_text
+from engine.state.outcomes import the_tile, tiles_text
 from tallybone.plain_text import plain
 from tallybone.texts import catalogue, in_language
 

@@ -13,7 +13,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from engine.rules.profiles import TEXTS
+from engine.rules.options import TEXTS
 from tallybone import texts
 from tallybone.texts import TextEntry, catalogue
 from tallybone.web.access import files as page_files
