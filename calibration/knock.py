@@ -16,8 +16,11 @@ from hardware.knock.sensor import ClassifiedSound, SoundBlock
 
 # Weight of the penalty on the squared weights of standardised numbers, so that few examples change little, and total
 # weight of the modelled sounds, relative to one example. Chosen on 40 modelled tables and devices.
-_PENALTY, _MODELLED_WEIGHT = 2.0, 40.0
-_STEPS, _MAX_HALVINGS, _MAX_ODDS = 12, 6, 12.0
+_PENALTY = 2.0
+_MODELLED_WEIGHT = 40.0
+_STEPS = 12
+_MAX_HALVINGS = 6
+_MAX_ODDS = 12.0
 # Minimum number of knocks. Leaving one out of fewer proves nothing.
 _MIN_TO_LEARN = 3
 # Maximum increase of the share of modelled sounds that pass for knocks.
@@ -157,10 +160,12 @@ def _count_knocks(classifier: Classifier, embeddings: NDArray[np.float32]) -> in
 KNOCKS_PER_SEAT = 5
 # Maximum number of sounds in ten seconds of silence. A chair may creak, but with more the room is too noisy.
 _MAX_IN_QUIET = 3
-_MIN_TILES, _MIN_KNOCKS = 8, 3
+_MIN_TILES = 8
+_MIN_KNOCKS = 3
 # Minimum share of knocks that are recognised, and maximum share of tile sounds mistaken for knocks. A few mistakes are
 # acceptable, because the camera sees the tiles.
-_MIN_FOUND, _MAX_PASSED = 0.8, 0.1
+_MIN_FOUND = 0.8
+_MAX_PASSED = 0.1
 
 
 _NONE = TableExamples("")

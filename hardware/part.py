@@ -86,7 +86,8 @@ class ConfigError(ValueError):
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys and indices that lead to a value."""
 
-_AT_KEY, _MESSAGES = "at_key", "messages"
+_AT_KEY = "at_key"
+_MESSAGES = "messages"
 _MAX_SHOWN = 60
 
 

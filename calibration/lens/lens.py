@@ -252,7 +252,8 @@ def board_pose(view: LensView, lens: Lens | None = None) -> BoardPose:
 MIN_VIEWS = 5
 # Minimum tilt of two views, and minimum range of tilts. With less, focal length and distance are ambiguous. Distortion
 # makes a shifted board appear to tilt, hence the range.
-_MIN_TILT_RAD, _MIN_SPREAD_RAD = math.radians(8), math.radians(15)
+_MIN_TILT_RAD = math.radians(8)
+_MIN_SPREAD_RAD = math.radians(15)
 _MAX_ERROR_PX = 1.0
 # Maximum relative standard deviation of the focal length. Good views reach 0.1 % or less.
 _MAX_DOUBT = 0.005
@@ -338,7 +339,8 @@ def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, e
 
 _ENOUGH_VIEWS = 8
 # Grid of picture cells, and the number of board corners that each of them needs.
-_ACROSS, _DOWN = 3, 3
+_ACROSS = 3
+_DOWN = 3
 _MIN_IN_CELL = 3
 _TILT_RAD = math.radians(15)
 # Minimum ratio of the farthest to the nearest view. At a single distance, focal length and distance are ambiguous.

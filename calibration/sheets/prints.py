@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from vision.arrays import GreyImage, Points
 
-BLACK, WHITE, GREY = 0.0, 1.0, 0.55
+BLACK = 0.0
+WHITE = 1.0
+GREY = 0.55
 
 
 class Paper(StrEnum):
@@ -238,7 +240,8 @@ MARKER_MM = 36.0
 QUIET_MM = MARKER_MM / 6
 BLOCK_MM = 2 * MARKER_MM + 3 * QUIET_MM
 # The board fits both A4 and Letter, including printer margins.
-BOARD_COLUMNS, BOARD_ROWS = 9, 6
+BOARD_COLUMNS = 9
+BOARD_ROWS = 6
 SQUARE_MM = 28.0
 BOARD_MARKER_MM = 21.0
 BOARD_CORNERS = (BOARD_COLUMNS - 1) * (BOARD_ROWS - 1)
@@ -323,15 +326,19 @@ def _bit_boxes(bits: cv2.typing.MatLike, left_mm: float, top_mm: float, side_mm:
 
 
 # Three by three sheets of A4 or Letter in landscape format, without their margins.
-SHEETS_ACROSS, SHEETS_DOWN = 3, 3
-MAT_WIDTH_MM, MAT_HEIGHT_MM = 759.0, 558.0
+SHEETS_ACROSS = 3
+SHEETS_DOWN = 3
+MAT_WIDTH_MM = 759.0
+MAT_HEIGHT_MM = 558.0
 # Depth of a seat's zone. It fits an upright tile of 5 cm.
 STRIP_MM = 62.0
 _GAP_MM = 8.0
 _BONEYARD_WIDTH_MM = 130.0
-_LABEL_MM, _EDGE_MM = 9.0, 4.0
+_LABEL_MM = 9.0
+_EDGE_MM = 4.0
 # Minimum size that fits a boneyard and four tiles in a row between the corner blocks.
-MIN_WIDTH_MM, MIN_HEIGHT_MM = 520.0, 320.0
+MIN_WIDTH_MM = 520.0
+MIN_HEIGHT_MM = 320.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,8 @@ _ALL_BRIGHT = 0.5
 # Grey level from which a pixel counts as saturated.
 _SATURATED = 250
 # Percentiles for pips and face. More extreme levels are dirt, edges or glints.
-_DARK_PERCENT, _BRIGHT_PERCENT = 3.0, 80.0
+_DARK_PERCENT = 3.0
+_BRIGHT_PERCENT = 80.0
 # Minimum diameter of a reported patch of glare, as a share of the picture's width. A patch of this size hides a pip or
 # two.
 _PATCH_SHARE = 0.012

@@ -124,7 +124,9 @@ class Table:
 
 # Initial tilts of the search, tried in every combination for x and y.
 _STARTS = (-0.4, 0.0, 0.4)
-_FIRST_SPREAD_PX, _ROUNDS, _STARTING_ROUNDS = 8.0, 25, 8
+_FIRST_SPREAD_PX = 8.0
+_ROUNDS = 25
+_STARTING_ROUNDS = 8
 _STEP = 1e-5
 # Weak prior that keeps tilts and growth near 0, for parameters that the targets do not determine.
 _PRIOR = np.diag([1.0, 1.0, 1e-9, 1.0])
@@ -355,9 +357,11 @@ def _complex(points: Points) -> NDArray[np.complex128]:
     return np.asarray(points[:, 0] + 1j * points[:, 1])
 
 
-_MIN_BLOCKS, _MIN_TILES = 2, 4
+_MIN_BLOCKS = 2
+_MIN_TILES = 4
 # Typical errors of clicked corners, and of the reader's tile corners.
-_CLICKED_PX, _TILE_PX = 3.0, 1.5
+_CLICKED_PX = 3.0
+_TILE_PX = 1.5
 # Typical errors of marker corners. They are dominated by the distortion of a lens that is not measured.
 _MARKER_PX = {LensSource.MEASURED: 0.2, LensSource.KNOWN_CAMERA: 0.7, LensSource.GUESS: 1.0}
 _MAX_ERROR_PX = {TableSource.MARKERS: 1.5, TableSource.TILES: 5.0, TableSource.CORNERS: 12.0}

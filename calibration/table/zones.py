@@ -21,7 +21,8 @@ OutlineMm = tuple[PointMm, ...]
 """Polygon in millimetres from the centre of the table, x right and y away from the first seat, closed implicitly."""
 
 # Tolerance for recognising blocks printed on a mat. Joining its sheets causes errors of a millimetre or two.
-_MAT_OFF_MM, _MAT_TURN_RAD = 5.0, math.radians(3)
+_MAT_OFF_MM = 5.0
+_MAT_TURN_RAD = math.radians(3)
 # Accepted scale of a mat, for prints whose scale was entered incorrectly.
 _MAT_SCALE = (0.92, 1.08)
 _FARTHEST_MM = 5000.0

@@ -216,10 +216,12 @@ _FIRST = Restraint(0.01, 0.6)
 _FIRST_OF_SIGNS = Restraint(0.001, 0.0)
 # A label is doubtful if the held-out probability of either half is below _SURE and the margin of the joint labels
 # (`margins`) is below _AHEAD.
-_SURE, _AHEAD = 0.8, 3.0
+_SURE = 0.8
+_AHEAD = 3.0
 # Share of misread hand labels above which a set is unknown to the shipped reader, and the number of labelled doubles
 # that suffices for this decision.
-_UNKNOWN, _DOUBLES_TELL = 0.5, 3
+_UNKNOWN = 0.5
+_DOUBLES_TELL = 3
 
 
 def are_signs(views: Views, hand_labels: HandLabels) -> bool:
@@ -391,13 +393,18 @@ def _combined(chances: NDArray[np.float64]) -> NDArray[np.float64]:
 # Minimum number of tiles, for every number to be seen at least twice.
 MIN_TILES = 10
 # Highest numbers of commercial sets, and maximum ratio of detected to existing tiles, to allow for false detections.
-_SETS, _SPARE = (6, 9, 12, 15, 18), 1.1
+_SETS = (6, 9, 12, 15, 18)
+_SPARE = 1.1
 # Maximum share of doubtful tiles. With more, other labels are wrong too and learning does harm. In one case 10 of 18
 # tiles were doubtful, 9 were mislabelled, and a game had 28 reading errors instead of 8. In 27 other sets at most one
 # of 28 tiles was doubtful.
 _MAX_DOUBTED = 0.2
 # Progress after detecting tiles, rendering views, labelling, choosing the restraint, and cross-validation.
-_FOUND, _LOOKED, _LABELLED, _CHOSEN, _JUDGED = 0.02, 0.3, 0.5, 0.65, 0.9
+_FOUND = 0.02
+_LOOKED = 0.3
+_LABELLED = 0.5
+_CHOSEN = 0.65
+_JUDGED = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -648,8 +655,12 @@ def _detect_in(picture: Image, reader: Reader) -> FaceUpTiles:
     return FaceUpTiles(poses[up], int((~up).sum()), cut_out(picture, poses[up]), np.log(chances[up]))
 
 
-_LARGER, _PER_ROW, _CAPTION_PX = 2, 6, 26
-_PAPER, _INK, _DOUBT = (245, 245, 245), (30, 30, 30), (0, 90, 215)
+_LARGER = 2
+_PER_ROW = 6
+_CAPTION_PX = 26
+_PAPER = (245, 245, 245)
+_INK = (30, 30, 30)
+_DOUBT = (0, 90, 215)
 
 
 def draw_tiles(learned: LearningResult) -> NDArray[np.uint8]:

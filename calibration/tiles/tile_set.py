@@ -31,7 +31,8 @@ RgbTriple = tuple[int, int, int]
 """Red, green and blue in sRGB, each from 0 to 255."""
 
 # Minimum CIE76 difference from the face. A bar may be fainter than a pip, because it is averaged over all tiles.
-_PIP_DIFFERS, _BAR_DIFFERS = 8.0, 5.0
+_PIP_DIFFERS = 8.0
+_BAR_DIFFERS = 5.0
 # Share of a half's pixels, those that differ most from the face, used for pip colours. A single pip covers twice that.
 _PIP_SHARE = 0.03
 _COLORFUL = 25.0
@@ -302,14 +303,19 @@ def _as_text(weights: NDArray[np.float64]) -> str:
 
 
 # Maximum numbers of corrected tiles and of other tiles that a table keeps. The oldest are dropped.
-_MAX_CORRECTED, _MAX_OTHERS = 30, 60
+_MAX_CORRECTED = 30
+_MAX_OTHERS = 60
 _VIEWS = 20
 _HIGHEST = 18
 # Minimum shares of the views of a half that an exemplar takes over for both to count as the same half, and for both to
 # be too similar. Median distances, in reaches, below which halves look the same and similar, and minimum number of
 # similar halves with other numbers for a number to be doubted.
-_SAME_HALF, _TOO_SIMILAR, _HALF_EFFECT = 0.5, 0.15, 0.5
-_SAME_LOOK, _SIMILAR_LOOK, _MAX_SIMILAR = 0.65, 0.7, 2
+_SAME_HALF = 0.5
+_TOO_SIMILAR = 0.15
+_HALF_EFFECT = 0.5
+_SAME_LOOK = 0.65
+_SIMILAR_LOOK = 0.7
+_MAX_SIMILAR = 2
 _FLOOR = 1e-9
 
 TilePair = tuple[int, int]

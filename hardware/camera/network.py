@@ -15,7 +15,8 @@ ADDRESSES = ("http://", "https://", "rtsp://", "rtsps://")
 """Beginnings of the addresses of network cameras."""
 _USER = re.compile(r"(?<=://)[^/]*@")
 # Time to open a camera, and to wait for its next picture, in seconds. A phone needs about two seconds to open.
-_OPENS_S, _SILENT_S = 8.0, 2.5
+_OPENS_S = 8.0
+_SILENT_S = 2.5
 
 
 def without_user(text: str) -> str:

@@ -12,15 +12,7 @@ from typing import Any, TypeAlias
 import cv2
 import numpy as np
 
-from hardware.camera.device import (
-    SMALL_PX,
-    CameraError,
-    CameraMode,
-    CameraRequest,
-    Clocks,
-    Picture,
-    reduced_to_grey,
-)
+from hardware.camera import device
 
 PicameraLoader: TypeAlias = Callable[[], Any]
 """Returns the module picamera2. Raises CameraError if it cannot be used."""
@@ -41,7 +33,7 @@ def picamera2() -> Any:
         # Untyped, because it is only available on a Raspberry Pi.
         import picamera2 as module
     except (ImportError, ValueError, OSError) as error:
-        raise CameraError(f"a camera of a Raspberry Pi needs {import_advice(error)}") from None
+        raise device.CameraError(f"a camera of a Raspberry Pi needs {import_advice(error)}") from None
     return module
 
 
@@ -74,12 +66,12 @@ def open_picamera(library: Any, number: int) -> Any:
     name = f"pi:{number}"
     count = len(ribbon_cameras(library))
     if count == 0:  # some pipelines of libcamera do not list a camera that another program has started
-        raise CameraError(
+        raise device.CameraError(
             f"{name}: there is no camera on this Pi's ribbon cables, or another program is using it: close rpicam-hello"
             " and any other tallybone, or power off and check both ends of the cable"
         )
     if number >= count:
-        raise CameraError(
+        raise device.CameraError(
             f"{name}: there are {count} cameras, counted from 0, on this Pi's ribbon cables: power off and check both"
             " ends of the cable"
         )
@@ -89,8 +81,10 @@ def open_picamera(library: Any, number: int) -> Any:
     except (RuntimeError, IndexError, OSError, AttributeError) as error:  # AttributeError: no raw pictures
         reasons = _chain(error)
         if any(word in reasons.lower() for word in _BUSY):
-            raise CameraError(f"{name}: it is in use by another program (rpicam-hello, another tallybone?)") from error
-        raise CameraError(f"{name}: it cannot be opened ({reasons})") from error
+            raise device.CameraError(
+                f"{name}: it is in use by another program (rpicam-hello, another tallybone?)"
+            ) from error
+        raise device.CameraError(f"{name}: it cannot be opened ({reasons})") from error
 
 
 def _require_memory(library: Any, name: str) -> None:
@@ -107,7 +101,7 @@ def _require_memory(library: Any, name: str) -> None:
     try:
         allocator()
     except (RuntimeError, OSError) as error:
-        raise CameraError(
+        raise device.CameraError(
             f"{name}: no memory for its pictures ({error}): is the user in the group of the devices in"
             " /dev/dma_heap? `ls -l /dev/dma_heap` says which, and has to list linux,cma or vidbuf_cached"
         ) from error
@@ -124,7 +118,7 @@ def ribbon_cameras(library: Any) -> tuple[dict[str, Any], ...]:
     try:
         listed = library.Picamera2.global_camera_info()
     except (RuntimeError, OSError) as error:
-        raise CameraError(f"libcamera does not start ({error})") from error
+        raise device.CameraError(f"libcamera does not start ({error})") from error
     return tuple(info for info in listed if "/usb" not in str(info.get("Id", "")))
 
 
@@ -141,7 +135,8 @@ def _chain(error: BaseException) -> str:
 # Values of libcamera's enumerations, whose Python location depends on the version.
 _AE_CONVERGED = 2
 _AF_SCANNING = 1
-_AF_MANUAL, _AF_CONTINUOUS = 0, 2
+_AF_MANUAL = 0
+_AF_CONTINUOUS = 2
 _AE_HIGHLIGHT = 1
 _ADAPTING: Mapping[str, Any] = {
     # Otherwise a motorised lens stays in its last position.
@@ -252,7 +247,8 @@ def _is_settled(metadata: Mapping[str, Any]) -> bool | None:
 _BUFFERS = 4
 # Time without a picture after which the camera counts as hung (picamera2 #794). Exposures here take up to 0.1 s.
 _HANGS_S = 2.0
-_NS_PER_US, _US_PER_S = 1_000, 1_000_000
+_NS_PER_US = 1_000
+_US_PER_S = 1_000_000
 # Conversions by libcamera's format. Its RGB888 needs none: it is blue, green, red in memory.
 _TO_BGR = {"YUV420": cv2.COLOR_YUV2BGR_I420, "NV12": cv2.COLOR_YUV2BGR_NV12}
 
@@ -271,7 +267,7 @@ class PicameraFeed:
     """
 
     def __init__(
-        self, number: int, request: CameraRequest, clocks: Clocks, library: PicameraLoader = picamera2
+        self, number: int, request: device.CameraRequest, clocks: device.Clocks, library: PicameraLoader = picamera2
     ) -> None:
         self._name, self._clocks = f"pi:{number}", clocks
         self._metered: Exposure | None = None
@@ -300,7 +296,7 @@ class PicameraFeed:
         self._grabbed = t_ns, self._metered.is_settled_after(before)
         return t_ns
 
-    def read(self) -> Picture:
+    def read(self) -> device.Picture:
         """Copy the grabbed picture and release its buffer."""
         if self._held is None:
             self.grab()
@@ -316,7 +312,7 @@ class PicameraFeed:
         if self._format != "RGB888":
             converted = cv2.cvtColor(image, _TO_BGR[self._format])
             image = np.ascontiguousarray(converted[: self.mode.height_px, : self.mode.width_px], np.uint8)
-        return Picture(t_ns, image, reduced_to_grey(image) if small is None else small, is_light_settled)
+        return device.Picture(t_ns, image, device.reduced_to_grey(image) if small is None else small, is_light_settled)
 
     def hold_light(self) -> None:
         """Lock exposure, white balance and focus at the values of the last picture. Does nothing before the first."""
@@ -338,7 +334,7 @@ class PicameraFeed:
         with contextlib.suppress(RuntimeError, OSError):
             self._camera.close()
 
-    def _begin(self, request: CameraRequest) -> None:
+    def _begin(self, request: device.CameraRequest) -> None:
         camera = self._camera
         self._known = frozenset(camera.camera_controls)
         controls = first_controls(self._known, request.mains)
@@ -354,19 +350,21 @@ class PicameraFeed:
             **self._whole_sensor(request),
         }
         try:
-            camera.configure(camera.create_video_configuration(**options, lores={"size": SMALL_PX, "format": "YUV420"}))
+            camera.configure(
+                camera.create_video_configuration(**options, lores={"size": device.SMALL_PX, "format": "YUV420"})
+            )
         except AttributeError:
             # libcamera does not support two streams for this camera, and picamera2 fails on the missing configuration.
             camera.configure(camera.create_video_configuration(**options))
         main, small = camera.camera_configuration()["main"], camera.camera_configuration()["lores"]
         (width_px, height_px), self._format = main["size"], str(main["format"])
         if self._format != "RGB888" and self._format not in _TO_BGR:
-            raise CameraError(f"{self._name}: expected pictures as RGB888, NV12 or YUV420, got {self._format}")
+            raise device.CameraError(f"{self._name}: expected pictures as RGB888, NV12 or YUV420, got {self._format}")
         self._small_px = None if small is None else small["size"]
-        self.mode = CameraMode(width_px, height_px, request.per_s, self._format)
+        self.mode = device.CameraMode(width_px, height_px, request.per_s, self._format)
         camera.start()
 
-    def _whole_sensor(self, request: CameraRequest) -> dict[str, Any]:
+    def _whole_sensor(self, request: device.CameraRequest) -> dict[str, Any]:
         """Return the sensor mode with the largest field of view, since picamera2's default may crop the table.
 
         Empty if no mode supports the request, or the camera has no sensor modes.
@@ -398,14 +396,14 @@ class PicameraFeed:
         try:
             return self._camera.wait(job, timeout=_HANGS_S)
         except TimeoutError:
-            raise CameraError(f"{self._name} sends no pictures: check its cable") from None
+            raise device.CameraError(f"{self._name} sends no pictures: check its cable") from None
 
     @contextlib.contextmanager
     def _camera_errors(self) -> Iterator[None]:
         """Convert errors of picamera2 and libcamera to CameraError."""
         try:
             yield
-        except CameraError:
+        except device.CameraError:
             raise
         except (RuntimeError, ValueError, OSError, AttributeError) as error:
-            raise CameraError(f"{self._name}: {error}") from error
+            raise device.CameraError(f"{self._name}: {error}") from error

@@ -16,29 +16,33 @@ from typing import Any, TypeAlias
 import cv2
 import numpy as np
 
-from hardware.camera.device import (
-    NS_PER_S,
-    CameraError,
-    CameraMode,
-    CameraRequest,
-    Clocks,
-    Picture,
-    Pixels,
-    reduced_to_grey,
-)
+from hardware.camera import device
 
 Ioctl: TypeAlias = Callable[[int, int, bytearray], object]
 """Sends a request to an open device, and writes the reply to the buffer. Raises OSError."""
 
 # linux/videodev2.h. device_caps describes the node, and capabilities the whole device.
-_QUERYCAP, _ENUM_FMT, _ENUM_SIZES, _ENUM_INTERVALS = 0x80685600, 0xC0405602, 0xC02C564A, 0xC034564B
-_REQUEST_BUFFERS, _BUFFERS = 0xC0145608, struct.Struct("<IIIII")
-_CAPABILITY, _FORMAT = struct.Struct("<16s32s32sIII12x"), struct.Struct("<III32sI16x")
-_SIZE, _INTERVAL = struct.Struct("<IIIIIIIIIII"), struct.Struct("<IIIIIIIIIIIII")
-_CAPTURE, _STREAMING, _OUTPUT, _M2M = 0x1, 0x04000000, 0x2 | 0x2000, 0x8000 | 0x4000
-_SET_CONTROL, _CONTROL, _POWER_LINE_FREQUENCY = 0xC008561C, struct.Struct("<Ii"), 0x00980918
+_QUERYCAP = 0x80685600
+_ENUM_FMT = 0xC0405602
+_ENUM_SIZES = 0xC02C564A
+_ENUM_INTERVALS = 0xC034564B
+_REQUEST_BUFFERS = 0xC0145608
+_BUFFERS = struct.Struct("<IIIII")
+_CAPABILITY = struct.Struct("<16s32s32sIII12x")
+_FORMAT = struct.Struct("<III32sI16x")
+_SIZE = struct.Struct("<IIIIIIIIIII")
+_INTERVAL = struct.Struct("<IIIIIIIIIIIII")
+_CAPTURE = 0x1
+_STREAMING = 0x04000000
+_OUTPUT = 0x2 | 0x2000
+_M2M = 0x8000 | 0x4000
+_SET_CONTROL = 0xC008561C
+_CONTROL = struct.Struct("<Ii")
+_POWER_LINE_FREQUENCY = 0x00980918
 _MAINS = {"off": 0, "50": 1, "60": 2}
-_CAPTURE_BUFFERS, _MAPPED, _DISCRETE = 1, 1, 1
+_CAPTURE_BUFFERS = 1
+_MAPPED = 1
+_DISCRETE = 1
 _BIG_ENDIAN = 1 << 31
 # Internal devices of a Raspberry Pi: raw capture, scalers and codecs. Its ribbon cameras are opened as pi:N instead.
 _OF_A_PI = re.compile(r"unicam|bcm2835-(isp|codec)|rp1-cfe|pispbe|rpivid|rpi-hevc")
@@ -152,19 +156,21 @@ def require_usable(path: Path, name: str, ioctl: Ioctl = fcntl.ioctl) -> None:
     try:
         fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
     except FileNotFoundError:
-        raise CameraError(
+        raise device.CameraError(
             f"{name}: no such camera: check that it is plugged in; `tallybone cameras` lists all"
         ) from None
     except PermissionError:
-        raise CameraError(f"{name}: permission denied: run sudo usermod -aG video $USER, then log in again") from None
+        raise device.CameraError(
+            f"{name}: permission denied: run sudo usermod -aG video $USER, then log in again"
+        ) from None
     except OSError as error:
-        raise CameraError(f"{name}: it cannot be opened ({error.strerror})") from None
+        raise device.CameraError(f"{name}: it cannot be opened ({error.strerror})") from None
     try:
         # Requests zero buffers, which fails with EBUSY if another program has allocated some.
         ioctl(fd, _REQUEST_BUFFERS, bytearray(_BUFFERS.pack(0, _CAPTURE_BUFFERS, _MAPPED, 0, 0)))
     except OSError as error:
         if error.errno == errno.EBUSY:
-            raise CameraError(f"{name}: it is in use by another program") from None
+            raise device.CameraError(f"{name}: it is in use by another program") from None
     finally:
         os.close(fd)
 
@@ -243,7 +249,8 @@ _NS_PER_MS = 1_000_000
 _MAX_STALE = 5
 # Maximum number of consecutive damaged JPEG images. Single ones are common over USB.
 _MAX_DAMAGED = 10
-_EXPOSURE_BY_HAND, _EXPOSURE_BY_CAMERA = 1.0, 3.0
+_EXPOSURE_BY_HAND = 1.0
+_EXPOSURE_BY_CAMERA = 3.0
 
 log = logging.getLogger(__name__)
 
@@ -275,8 +282,8 @@ class V4l2Feed:
         self,
         path: Path,
         name: str,
-        request: CameraRequest,
-        clocks: Clocks,
+        request: device.CameraRequest,
+        clocks: device.Clocks,
         opens: OpenCapture = open_capture,
         ioctl: Ioctl = fcntl.ioctl,
     ) -> None:
@@ -285,9 +292,9 @@ class V4l2Feed:
         self._video = opens(path)
         if not self._video.isOpened():
             self._video.release()
-            raise CameraError(f"{name}: cannot open it: check that it is a camera")
+            raise device.CameraError(f"{name}: cannot open it: check that it is a camera")
         self.mode = self._negotiate(request)
-        self._period_ns = round(NS_PER_S / self.mode.per_s)
+        self._period_ns = round(device.NS_PER_S / self.mode.per_s)
         self._grabbed_ns: int | None = None
         # Settings of the previous program persist in the camera.
         self.free_light()
@@ -299,7 +306,7 @@ class V4l2Feed:
         self._grabbed_ns = self._grab_newest()
         return self._grabbed_ns
 
-    def read(self) -> Picture:
+    def read(self) -> device.Picture:
         """Decode the grabbed picture. If it is damaged, grab the next one, up to ten in total.
 
         Raises:
@@ -310,9 +317,9 @@ class V4l2Feed:
             self._grabbed_ns = None
             is_decoded, image = self._video.retrieve()
             if is_decoded and image is not None and image.ndim == 3:
-                picture: Pixels = np.asarray(image, np.uint8)
-                return Picture(t_ns, picture, reduced_to_grey(picture))
-        raise CameraError(f"{self._name} sends only damaged pictures: try another cable or USB port")
+                picture: device.Pixels = np.asarray(image, np.uint8)
+                return device.Picture(t_ns, picture, device.reduced_to_grey(picture))
+        raise device.CameraError(f"{self._name} sends only damaged pictures: try another cable or USB port")
 
     def hold_light(self) -> None:
         """Lock exposure, white balance and focus at their current values."""
@@ -336,7 +343,7 @@ class V4l2Feed:
         self.free_light()
         self._video.release()
 
-    def _negotiate(self, request: CameraRequest) -> CameraMode:
+    def _negotiate(self, request: device.CameraRequest) -> device.CameraMode:
         """Request a mode, and return the negotiated one."""
         video = self._video
         # MJPG first, because the available sizes depend on it. Raw pictures would exceed the bandwidth of USB 2.
@@ -349,7 +356,7 @@ class V4l2Feed:
         size_px = (round(video.get(cv2.CAP_PROP_FRAME_WIDTH)), round(video.get(cv2.CAP_PROP_FRAME_HEIGHT)))
         per_s = video.get(cv2.CAP_PROP_FPS)
         coding = int(video.get(cv2.CAP_PROP_FOURCC)).to_bytes(4, "little", signed=False)
-        return CameraMode(
+        return device.CameraMode(
             *size_px, per_s if per_s > 0 else request.per_s, coding.decode("ascii", "replace").strip("\0 ")
         )
 
@@ -359,7 +366,7 @@ class V4l2Feed:
         for _ in range(_MAX_STALE):
             before_ns = self._clocks.game()
             if not self._video.grab():
-                raise CameraError(f"{self._name} stopped sending pictures: check that it is plugged in")
+                raise device.CameraError(f"{self._name} stopped sending pictures: check that it is plugged in")
             now_ns = self._clocks.game()
             # The driver may not report the age of the picture.
             stamp_ms = self._video.get(cv2.CAP_PROP_POS_MSEC)

@@ -225,7 +225,8 @@ def serial_port(url: str, baud: int) -> OpenPort:
     return open_port
 
 
-COLUMNS, ROWS = 20, 4
+COLUMNS = 20
+ROWS = 4
 """Size of the virtual display, the same as the larger SerLCD."""
 
 

@@ -182,7 +182,8 @@ def paced(bursts: tuple[Burst, ...], wire: WireTiming) -> Iterator[tuple[bytes, 
 _SCREEN_NS = 2_500_000_000
 _MIN_CELL_COLUMNS = 8
 _TURN = ">"
-_MARK, _MARK_WITHOUT_TILDE = "~", "*"
+_MARK = "~"
+_MARK_WITHOUT_TILDE = "*"
 _TOO_LARGE = "#"
 
 

@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from hardware.knock.sensor import RATE_HZ, KnockModelError, Sound
 
 # Number of samples at 16 kHz that are used before (0.256 s) and after (0.12 s) the onset.
-_IMPACT_BEFORE, _IMPACT_AFTER = 4_096, 1_920
+_IMPACT_BEFORE = 4_096
+_IMPACT_AFTER = 1_920
 _EVENT_BEFORE = 32
 _LONG = 1_024
 _EDGES_HZ = (30, 90, 150, 210, 280, 360, 450, 560, 700, 880, 1100, 1400, 1750, 2200, 2750, 3400, 4200, 5200, 6400, 7900)
 _EARLY = 192
 _EARLY_EDGES_HZ = (200, 400, 600, 850, 1150, 1500, 1900, 2400, 3000, 3700, 4500, 5500, 6600, 7900)
-_FRAME, _HOP = 128, 64
+_FRAME = 128
+_HOP = 64
 _BROAD_HZ = (60, 450, 1000, 2000, 3400, 5200, 7900)
 # Ranges of frames (4 ms apart) that are averaged: short at first, then longer.
 _SPANS = ((0, 1), (1, 2), (2, 3), (3, 5), (5, 8), (8, 13), (13, 20), (20, 29))
@@ -133,7 +135,8 @@ def _bins(edges_hz: tuple[int, ...], length: int) -> NDArray[np.int64]:
 NUMBERS = len(describe_impacts(np.zeros(_IMPACT_BEFORE + _IMPACT_AFTER, np.float32)))
 # Number of samples at 16 kHz before (0.576 s) and after (0.448 s) the onset. They cover its neighbours in a series of
 # knocks.
-BEFORE, AFTER = 9_216, 7_168
+BEFORE = 9_216
+AFTER = 7_168
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +174,9 @@ CONTEXT = Patch(0, 512, 256, 63, 40, 50.0, loudest_from=34)
 PATCHES = (DETAIL, CONTEXT)
 _HIGHEST_HZ = 7_800.0
 # Values are log10 of the power, 3 at the reference level, and at least 70 dB below it.
-LOUDEST, LOWEST, HIGHEST = 3.0, -4.0, 5.0
+LOUDEST = 3.0
+LOWEST = -4.0
+HIGHEST = 5.0
 
 
 def measure(samples: NDArray[np.float32]) -> NDArray[np.float32]:

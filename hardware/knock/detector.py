@@ -21,7 +21,8 @@ PORTION = 512
 
 # Minimum power of an onset relative to the noise floor (6 dB) and to the reverberation (4 dB). Of knocks 10 and 6 dB
 # above noise, 99 and 86 % are found, at the cost of ten onsets a minute in the noise alone.
-_ABOVE_FLOOR, _ABOVE_RINGING = 4.0, 2.5
+_ABOVE_FLOOR = 4.0
+_ABOVE_RINGING = 2.5
 # Minimum power relative to the reverberation (7 dB) for an onset that replaces a recent one.
 _FAR_LOUDER = 5.0
 # Minimum noise floor: -66 dB of full scale, the quantisation noise of cheap converters.
@@ -31,9 +32,11 @@ _RINGS_ON = 10 ** (-2.0 * STEP / (0.100 * RATE_HZ))
 # Time after which a sound is independent: 70 ms. By then the contacts of a tile have ended, and nobody knocks faster.
 _REFRACTORY_STEPS = round(0.070 * RATE_HZ / STEP)
 # The noise floor takes at least 0.25 s to double and 20 ms to halve, to follow the level between sounds.
-_RISES, _FALLS = 2 ** (STEP / (0.25 * RATE_HZ)), 0.5 ** (STEP / (0.020 * RATE_HZ))
+_RISES = 2 ** (STEP / (0.25 * RATE_HZ))
+_FALLS = 0.5 ** (STEP / (0.020 * RATE_HZ))
 # Share of a portion in the running autocorrelation, whose time constant is 0.6 s, and white noise added to it.
-_NEW, _WHITE = 0.05, 0.003
+_NEW = 0.05
+_WHITE = 0.003
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +226,8 @@ class _Kernel:
 # Maximum time between knocks that belong together: players often knock twice for one pass.
 DOUBLE_NS = 600_000_000
 # Samples searched before and after the detected step for the first sample of a sound.
-_LOOK_BACK, _LOOK_ON = 3 * STEP, 2 * STEP
+_LOOK_BACK = 3 * STEP
+_LOOK_ON = 2 * STEP
 # Samples needed before the detected step, because the first sample may precede it.
 _KEPT_BEFORE = BEFORE + _LOOK_BACK
 _PEAK_WITHIN = RATE_HZ // 50

@@ -21,7 +21,8 @@ _Values: TypeAlias = NDArray[np.floating[Any]]
 
 # Levels are measured in steps of 2 ms, the resolution of the onset detector, and in frames of 20 ms, one period of
 # mains hum.
-_STEPS, _FRAME_S = 10, 0.02
+_STEPS = 10
+_FRAME_S = 0.02
 # Frames measured at once, to reduce the time for each.
 _BATCH = 10
 SILENT_DB = -85.0
@@ -34,18 +35,24 @@ _SOUND_DB = 20.0
 # Frames between two sounds.
 _APART = 5
 # Samples from this share of full scale on are clipped. Two may be an exact peak, three are not.
-_FULL, _MIN_FULL = 0.99, 3
+_FULL = 0.99
+_MIN_FULL = 3
 # Some sound cards clip below full scale: equal samples in a row at an extreme of at least this height. A sine of
 # 100 Hz has at most three equal 16-bit samples at its peak.
-_FLAT_RUN, _FLAT_FROM = 4, 0.2
+_FLAT_RUN = 4
+_FLAT_FROM = 0.2
 _CLIPPED_SHARE = 0.001
 # A noise gate delivers equal samples for at least 100 ms. Noise of a working microphone changes the lowest bit.
 _GATE_FRAMES = 5
 # Other gates attenuate: a steady level, within 8 dB over 80 ms, falls by 25 dB and stays there for 100 ms. It falls
 # within 40 ms, or 320 ms for a gate with a time constant of up to 0.1 s. Reverberation is not steady before it falls.
-_STEADY, _STEADY_DB, _FALLS_DB, _FALLS_FRAMES = 4, 8.0, 25.0, (2, 16)
+_STEADY = 4
+_STEADY_DB = 8.0
+_FALLS_DB = 25.0
+_FALLS_FRAMES = (2, 16)
 # A sound at least this much louder opened the gate up to 0.6 s before. Vowels are the loudest part of speech.
-_HOLD, _OPENS_DB = 30, 12.0
+_HOLD = 30
+_OPENS_DB = 12.0
 # The first frame of a fall is lower by this.
 _BEGINS_DB = 1.0
 # Gates open to the same room noise each time, so steady levels before the falls differ by at most this.
@@ -53,18 +60,23 @@ _SAME_DB = 4.0
 _MIN_FALLS = 2
 # Zeros between sound of at least this swing from lowest to highest sample are dropped samples if they last 2 to 98 ms.
 # With a swing of 32 steps of a 16-bit converter, 32 zeros in a row do not happen by chance.
-_DROP_SWING, _DROP_STEPS = 0.001, 49
+_DROP_SWING = 0.001
+_DROP_STEPS = 49
 _MIN_DROPS = 2
 # Multiples of 1/256 for 8 bits, also after mixing two channels.
-_COARSE, _COARSE_ERROR = 256, 1e-3
+_COARSE = 256
+_COARSE_ERROR = 1e-3
 # Bands below and above the limit of telephone sound, 3.4 to 4 kHz. The fall between them was at most 19 dB in 300 real
 # and 111 modelled recordings, and at least 36 dB after a filter at 3.5 kHz. Linear resampling from 8 kHz adds images
 # above 4 kHz, so it is not found.
-_BELOW_HZ, _ABOVE_HZ, _BAND_FALL_DB = (2_500, 3_300), (4_300, 7_500), 30.0
+_BELOW_HZ = (2_500, 3_300)
+_ABOVE_HZ = (4_300, 7_500)
+_BAND_FALL_DB = 30.0
 # Least level in the lower band. The rounding noise of 16 bits is at -111 dB there, so a fall can be measured.
 _BAND_FROM_DB = -75.0
 # Frames needed for the bandwidth. The brightest tenth counts, because vowels have little treble.
-_BAND_FRAMES, _BAND_QUANTILE = 10, 0.1
+_BAND_FRAMES = 10
+_BAND_QUANTILE = 0.1
 
 
 class SignalFault(StrEnum):

@@ -21,13 +21,23 @@ from typing import Any, Protocol
 from hardware.part import PartState, Rgb
 
 OFF = Rgb(0, 0, 0)
-_WHITE, _GREEN, _BLUE, _RED = Rgb(255, 255, 255), Rgb(0, 90, 0), Rgb(0, 60, 255), Rgb(255, 0, 0)
-_GOLD, _VIOLET, _CYAN = Rgb(255, 150, 0), Rgb(160, 0, 255), Rgb(0, 160, 160)
+_WHITE = Rgb(255, 255, 255)
+_GREEN = Rgb(0, 90, 0)
+_BLUE = Rgb(0, 60, 255)
+_RED = Rgb(255, 0, 0)
+_GOLD = Rgb(255, 150, 0)
+_VIOLET = Rgb(160, 0, 255)
+_CYAN = Rgb(0, 160, 160)
 _MS = 1_000_000
-_ASKS_NS, _PROBLEM_NS, _BREATH_NS, _FLASH_NS = 1000 * _MS, 500 * _MS, 4000 * _MS, 500 * _MS
+_ASKS_NS = 1000 * _MS
+_PROBLEM_NS = 500 * _MS
+_BREATH_NS = 4000 * _MS
+_FLASH_NS = 500 * _MS
 # A flash for every five points, at most six.
-_POINTS_PER_FLASH, _MAX_FLASHES = 5, 6
-_MIN_BREATH, _FULL = 0.1, 1.0
+_POINTS_PER_FLASH = 5
+_MAX_FLASHES = 6
+_MIN_BREATH = 0.1
+_FULL = 1.0
 
 
 class Mood(StrEnum):

@@ -33,7 +33,8 @@ MAX_ENLARGED_PIXELS = 16_000_000
 # Number of dashes and gaps per edge. It starts and ends with a dash.
 _DASHES = 7
 # Distance of a number from its half, in sides, and the largest part of it that may cover a tile or another number.
-_GAP, _MAX_COVERED = 0.2, 0.15
+_GAP = 0.2
+_MAX_COVERED = 0.15
 _SHIFT_BITS = 4  # OpenCV draws with coordinates in 1/16 pixel.
 
 

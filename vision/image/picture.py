@@ -22,7 +22,12 @@ from numpy.typing import NDArray
 from vision import HeaderError, VisionError
 from vision.arrays import Image
 
-_WIDTH, _HEIGHT, _DEPTH_BITS, _CHANNELS, _TILE_WIDTH, _TILE_HEIGHT = 256, 257, 258, 277, 322, 323
+_WIDTH = 256
+_HEIGHT = 257
+_DEPTH_BITS = 258
+_CHANNELS = 277
+_TILE_WIDTH = 322
+_TILE_HEIGHT = 323
 _DNG_VERSION = 50706
 _PARTS = ((273, 279), (324, 325))  # Offsets and byte counts, of strips and of tiles.
 _SIZES = (_WIDTH, _HEIGHT, _DEPTH_BITS, _CHANNELS, _TILE_WIDTH, _TILE_HEIGHT)
@@ -525,13 +530,15 @@ def _decode(data: bytes, header: Header, name: str, min_px: int | None) -> Image
     return np.ascontiguousarray(image, dtype=np.uint8)
 
 
-FINEST_PX, _MAX_LEVELS = 1280, 5
+FINEST_PX = 1280
+_MAX_LEVELS = 5
 # The detector starts at this size, so every larger image has such a level. With only halved levels it would start at
 # 350 px for an image of 700 px, and miss small tiles.
 SEARCHED_PX = 640
 _SMALLEST_SIDE_PX = 40
 # A dim image is brightened until its 99th percentile reaches this, within a gain that limits the noise.
-_WHITE, _MAX_GAIN = 230, 3.0
+_WHITE = 230
+_MAX_GAIN = 3.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

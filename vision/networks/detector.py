@@ -23,9 +23,12 @@ from vision.reading import PointPx
 STRIDE_PX = 4
 # Face up, face down, centre x and y, length and direction of both half-axes.
 CHANNELS = 10
-UP_CHANNEL, DOWN_CHANNEL, FIRST_SHAPE = 0, 1, 2
+UP_CHANNEL = 0
+DOWN_CHANNEL = 1
+FIRST_SHAPE = 2
 # Half-axes of a typical tile, used to normalise lengths.
-_USUAL_U_PX, _USUAL_V_PX = 24.0, 12.0
+_USUAL_U_PX = 24.0
+_USUAL_V_PX = 12.0
 
 
 def cells_of(points_px: Points) -> NDArray[np.intp]:
@@ -70,18 +73,26 @@ _MAX_PROPOSALS = 300
 # because small tiles often have neighbours that were missed. The first one covers everything if nothing is above
 # _LIKELY. On 150 tables like other people's photos, 70.3 % of the tiles are proposed without finer looks, 91.5 % with
 # one, and 93.7 % with two.
-_SMALL_SIDE_PX, _CLEAR, _AROUND_SMALL, _LIKELY = 17.0, 0.5, 6.0, 0.3
-_FINER_LOOKS, _MAX_LOOK_PX, _MIN_FACTOR = 2, 1280 * 960, 1.2
+_SMALL_SIDE_PX = 17.0
+_CLEAR = 0.5
+_AROUND_SMALL = 6.0
+_LIKELY = 0.3
+_FINER_LOOKS = 2
+_MAX_LOOK_PX = 1280 * 960
+_MIN_FACTOR = 1.2
 # A focus that covers at most _MAX_IN_FOCUS of the image is searched at a level on which tiles have a side of at least
 # _EASY_SIDE_PX, with a margin of _AROUND_FOCUS sides. Without a focus, a tile with a side of 11 px was missed for 22 s.
-_EASY_SIDE_PX, _AROUND_FOCUS, _MAX_IN_FOCUS = 14.0, 3.0, 0.3
+_EASY_SIDE_PX = 14.0
+_AROUND_FOCUS = 3.0
+_MAX_IN_FOCUS = 0.3
 # Number of coarser levels that are searched too. In a close-up, only they show a whole tile. The number of likely tiles
 # at 640 px cannot distinguish a close-up from a full table, because large pips look like a dozen small tiles.
 _COARSER_LEVELS = 2
 # If a tile is found at several levels, prefer the level on which its side is 20 to 30 px, where poses are most
 # accurate: each octave outside this range costs _LOST_PER_OCTAVE of confidence. Without this, 2 of 656 photographed
 # tiles were misread or lost.
-_BEST_SIDE_PX, _LOST_PER_OCTAVE = (20.0, 30.0), 0.3
+_BEST_SIDE_PX = (20.0, 30.0)
+_LOST_PER_OCTAVE = 0.3
 
 
 @dataclass(frozen=True, slots=True, eq=False)

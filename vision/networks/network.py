@@ -34,7 +34,8 @@ _LAB_SCALES = (100 / 255, 1.0, 1.0)
 _MAX_ROWS = 30000  # cv2.remap is limited to 32767 rows.
 # If more than _BURNT_OUT of a patch is saturated in a brightened image, its gain is reduced until only that share of
 # its samples is brighter than _BRIGHT_ENOUGH.
-_BURNT_OUT, _BRIGHT_ENOUGH = 0.01, 250
+_BURNT_OUT = 0.01
+_BRIGHT_ENOUGH = 250
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,7 +292,9 @@ def load_pip_features(path: Path | None = None) -> PipFeatures:
 
 
 # Classes: no tile, face up, face down.
-NOTHING, UP, DOWN = 0, 1, 2
+NOTHING = 0
+UP = 1
+DOWN = 2
 CLASSES = 3
 # Outputs: a score per class, then the deltas for `vision.poses.move`, in tenths of half-axes.
 OUTPUTS = CLASSES + 6
@@ -334,7 +337,8 @@ def load_refiner(path: Path | None = None) -> Refiner:
 
 
 # Samples per row, and sides of the half that they span: 40 samples per side, against 27 for the pip classifier.
-SIZE, SPAN = 48, 1.2
+SIZE = 48
+SPAN = 1.2
 _NUMBERS = 19
 
 

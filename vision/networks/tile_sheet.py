@@ -22,14 +22,29 @@ _CELL_PX = (2 * SIDE_PX + 2 * _MARGIN_PX, SIDE_PX + 2 * _MARGIN_PX)
 # Distribution of simulated views, following the renderer (lab.render.looks). Halves are 15 to 36 px wide, a
 # quarter of the images are noisy, and 40 % have glare over some tiles. Half have harsh light: another lamp, an
 # overexposed face, or a camera that sharpens.
-_SMALLEST, _HARSH = 0.42, 0.5
-_WARM, _GREEN, _HARSH_CAST = 0.15, 0.04, 0.03
-_DARK, _BURNT, _SHARPENED, _SHARPER = (-0.9, -0.2), (0.15, 0.6), 0.4, (0.2, 1.2)
-_GAMMA, _LIGHT, _SHADES, _CAST = 0.18, 0.2, 0.15, 0.07
-_VEILED, _VEIL = 0.4, (10.0, 70.0)
-_BLUR, _MUCH_BLUR, _MUCH_BLURRED = (0.0, 0.035), (0.03, 0.07), 0.3
-_NOISE, _MUCH_NOISE, _MUCH_NOISY = (0.3, 2.5), (2.5, 9.0), 0.25
-_JPEG, _AS_JPEG = (30, 95), 0.6
+_SMALLEST = 0.42
+_HARSH = 0.5
+_WARM = 0.15
+_GREEN = 0.04
+_HARSH_CAST = 0.03
+_DARK = (-0.9, -0.2)
+_BURNT = (0.15, 0.6)
+_SHARPENED = 0.4
+_SHARPER = (0.2, 1.2)
+_GAMMA = 0.18
+_LIGHT = 0.2
+_SHADES = 0.15
+_CAST = 0.07
+_VEILED = 0.4
+_VEIL = (10.0, 70.0)
+_BLUR = (0.0, 0.035)
+_MUCH_BLUR = (0.03, 0.07)
+_MUCH_BLURRED = 0.3
+_NOISE = (0.3, 2.5)
+_MUCH_NOISE = (2.5, 9.0)
+_MUCH_NOISY = 0.25
+_JPEG = (30, 95)
+_AS_JPEG = 0.6
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -131,7 +131,8 @@ def _inside(axes: NDArray[np.float64], offsets: Points) -> tuple[NDArray[np.floa
 
 
 # Pseudo-counts of plays and other touches, as a prior. Tiles at an angle are mostly accidental unless at a starter.
-_SQUARE_BEFORE, _LEANING_BEFORE = (0.5, 0.5), (0.3, 1.0)
+_SQUARE_BEFORE = (0.5, 0.5)
+_LEANING_BEFORE = (0.3, 1.0)
 # The prior of a play is clipped to this and its complement.
 _SUREST = 0.98
 _ROUNDS = 12
@@ -288,13 +289,15 @@ def _in_order(found: Sequence[_Kind]) -> tuple[_Kind, ...]:
 
 
 # Weight of a second tile with the same numbers, relative to any other tile, if the set is given or only estimated.
-_REPEAT_GIVEN, _REPEAT_ESTIMATED = 0.02, 0.3
+_REPEAT_GIVEN = 0.02
+_REPEAT_ESTIMATED = 0.3
 # Each confident pair of equal tiles multiplies this weight, because there may be two sets on the table.
 _REPEATS_BREED = 15.0
 # Exponent and floor that soften the probabilities of single halves, which are overconfident in poor images. On 130
 # rendered tables, most of them blurred, noisy, dim or small, 93.5 % of the halves then reach 0.99, of which 0.27 % are
 # wrong. Without softening it is 97 % and 0.4 %, and the log loss is 0.108 instead of 0.103.
-_SOFTENING, _MISREAD = 0.75, 0.001
+_SOFTENING = 0.75
+_MISREAD = 0.001
 # Maximum number of iterations, and change below which they end.
 _MAX_ROUNDS = 10
 _CONVERGED = 1e-3

@@ -22,7 +22,8 @@ from vision.poses import Poses, move, select_more_tiles, select_tiles, sides_px,
 # Only poses of at least this confidence determine the plane, or the most confident ones if none reaches it.
 _SURE = 0.8
 # Spread of the residuals of a real tile (log lengths, cosine of the angle) in the first and last iteration.
-_FIRST_SPREAD, _LAST_SPREAD = 0.3, 0.07
+_FIRST_SPREAD = 0.3
+_LAST_SPREAD = 0.07
 _PLANE_ROUNDS = 6
 _MAX_TILES = 100
 _MIN_TRUST = 1e-3
@@ -34,7 +35,8 @@ _FARTHEST = np.array([2.0, 1.5, 1.5, 1.2, 1.2])
 _STEP = 1e-5
 _PROBES = np.vstack([np.zeros(5), _STEP * np.eye(5)])
 # Residuals up to _FREE are not penalised. Beyond it, each tenth costs _DOUBT_PER_TENTH in log odds.
-_FREE, _DOUBT_PER_TENTH = 0.12, 2.0
+_FREE = 0.12
+_DOUBT_PER_TENTH = 2.0
 _EDGE_MIDDLES_UV = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
 
 
@@ -200,7 +202,9 @@ _HOPELESS = -7.0
 # Weights of the log odds of detector and refiner, and their offset. Logistic regression on 6233 held-out candidates of
 # rendered tables gives 1.2, 1.05 and -0.9, with 2.5 % errors. Real tables have more objects that look like a tile from
 # close up, such as the squares of a ruled board, so the detector, which sees more context, has a higher weight.
-_DETECTOR_WEIGHT, _REFINER_WEIGHT, _OFFSET = 2.2, 0.9, -0.9
+_DETECTOR_WEIGHT = 2.2
+_REFINER_WEIGHT = 0.9
+_OFFSET = -0.9
 # Maximum log odds that a candidate loses for its size or shape, because the plane can be wrong far from the tiles that
 # determine it. Without a limit, a clear near tile was lost in a photo of a block of distant ones. On 250 rendered
 # tables, the limit adds one false tile.
@@ -209,11 +213,13 @@ _MAX_PLANE_DOUBT = 5.0
 _SHIFTS = ((0.03, 0, 0, 0, 0, 0), (-0.03, 0, 0, 0, 0, 0), (0, 0.06, 0, 0, 0, 0), (0, -0.06, 0, 0, 0, 0))
 # Candidates within this distance of log odds 0 are doubtful. Shifted views lose some log odds on average, which are
 # added back. Averaging reduces the log loss of 1778 such candidates from 0.275 to 0.267.
-_IN_DOUBT, _SHIFT_LOSS = 3.0, 0.25
+_IN_DOUBT = 3.0
+_SHIFT_LOSS = 0.25
 
 # Distances between the centres of tiles, in sides. Tiles closer than _NEIGHBOURS may be parallel neighbours. A
 # candidate at most _WITHIN along a tile and _WITHIN / 2 across it is the same tile.
-_NEIGHBOURS, _WITHIN = 2.2, 0.8
+_NEIGHBOURS = 2.2
+_WITHIN = 0.8
 
 Looks = tuple[Poses, NDArray[np.float64]]
 """Poses, shape (N, 6), and their probabilities of no tile, face up and face down, shape (N, 3)."""

@@ -105,7 +105,8 @@ _FOLDS = 4
 _STEPS = 80
 # Factor of the regularisation in the regression with images, which has four times as many weights, and the minimum
 # spread by which a pixel is standardised, in the scale of `vision.networks.network.contrasts`.
-_PICTURES_RESTRAINED, _MIN_SPREAD = 3.0, 0.02
+_PICTURES_RESTRAINED = 3.0
+_MIN_SPREAD = 0.02
 # Random pose error of the views, in sides, as in `lab.training`.
 _SPREAD = 0.05
 
@@ -325,7 +326,8 @@ _BONUS = 6.0
 _MIN_SPREADS = np.repeat((0.02, 0.4), (PICTURE_FEATURES, FEATURES))
 # Share of the views of a half that are in reach of its exemplar, and share of those that differ from others too little
 # for full effect.
-_WITHIN, _UNLIKE = 0.9, 0.2
+_WITHIN = 0.9
+_UNLIKE = 0.2
 # Regularisation of the direction that separates a half from others, relative to the spread of views.
 _RESTRAINT = 0.1
 _FLOOR = 1e-6

@@ -11,19 +11,8 @@ from numpy.typing import NDArray
 
 from vision.arrays import Image, Points, log_odds, probability, softmax
 from vision.image.picture import Level, build_pyramid
+from vision.networks import network
 from vision.networks.detector import Detector, Focus, load_detector
-from vision.networks.network import (
-    DOWN,
-    UP,
-    HardCaseClassifier,
-    PipClassifier,
-    PipFeatures,
-    Refiner,
-    load_hard_case_classifier,
-    load_pip_classifier,
-    load_pip_features,
-    load_refiner,
-)
 from vision.poses import Poses, corners, empty_poses, half_centers, sides_px
 from vision.reader.agreement import agree, find_joins, find_touches
 from vision.reader.candidates import Candidates, Filter, Looks, Plane, find_plane, shifted_poses, tile_odds
@@ -109,14 +98,16 @@ _CLEAR = 3.0
 # Log odds by which a double blank must exceed those of other tiles, because plain parts of a table look like one. A set
 # has only one, so each less likely one needs more, up to _MAX_BLANKS times as much. Logistic regression on 2765
 # held-out candidates of rendered tables gives 1.0 to 1.2.
-_BLANK_DOUBT, _MAX_BLANKS = 1.0, 3
+_BLANK_DOUBT = 1.0
+_MAX_BLANKS = 3
 # Minimum log odds of a candidate where no other is clear, because cards, keys and labels look like a lone tile. In 250
 # held-out pictures, 8 of 30 such candidates above 0 are tiles, and 2603 of 2715 of the others.
 _LONE_DOUBT = 2.5
 # A candidate that is not clear is unsure if its reading is right with a probability below this.
 _READABLE = 0.4
 # Minimum log odds for reporting a candidate as unsure, face up and face down. From 0 on it is reported as a tile.
-_REPORT_UP, _REPORT_DOWN = -1.2, -1.2
+_REPORT_UP = -1.2
+_REPORT_DOWN = -1.2
 FARTHEST_BELOW = -min(_REPORT_UP, _REPORT_DOWN)
 """Largest distance below 0 of the log odds of a reported candidate."""
 
@@ -128,7 +119,7 @@ def looks_like_a_tile(odds: NDArray[np.float64], faces: NDArray[np.int64]) -> ND
         odds: Log odds of each being a tile, shape (N,). -inf for a candidate that was accepted as a tile.
         faces: Visible side of each, `network.UP` or `DOWN`, shape (N,).
     """
-    return np.asarray(odds > np.where(faces == DOWN, _REPORT_DOWN, _REPORT_UP))
+    return np.asarray(odds > np.where(faces == network.DOWN, _REPORT_DOWN, _REPORT_UP))
 
 
 def min_odds(odds: NDArray[np.float64], is_blank: NDArray[np.bool_], *, others_known: bool) -> NDArray[np.float64]:
@@ -160,11 +151,13 @@ def is_readable(odds: NDArray[np.float64], chances: NDArray[np.float64], is_up: 
 # Weight and cap of the log odds of the less certain half in a candidate's score. Clear pips are strong evidence of a
 # tile. The weight is three quarters of that fitted to 3435 candidates of rendered tables, because with the full weight
 # half a tile beside cloth becomes a tile.
-_PIPS_WEIGHT, _MAX_PIPS_BONUS = 0.15, 0.9
+_PIPS_WEIGHT = 0.15
+_MAX_PIPS_BONUS = 0.9
 # In an image of tiles only, the minimum log odds are _RELAXED_BELOW_MEDIAN below the median of the positive ones, but
 # at most 0 and at least _RELAXED_BELOW_ZERO below 0. This finds 803 of 840 tiles with symbols (761 without) and 1720 of
 # 1740 with pips (1722).
-_RELAXED_BELOW_ZERO, _RELAXED_BELOW_MEDIAN = 2.0, 5.0
+_RELAXED_BELOW_ZERO = 2.0
+_RELAXED_BELOW_MEDIAN = 5.0
 # Tiles with a half below this confidence are classified again at shifted poses. This reduces the misreads among 3342
 # halves of rendered tables from 1.8 to 1.5 %.
 _RECHECK_SHIFTED_BELOW = 0.99
@@ -180,8 +173,10 @@ _SURE_TILE = 1.5
 # reliable, and the hard-case classifier. The errors of the first pair are correlated, so the weights sum to 1. These
 # misread 2.8 % of 2636 held-out halves, 0.5 and 0.5 misread 3.0 %, and 0.1 and 0.9 misread 2.6 %. On tables like other
 # people's photos, the last misread 0.68 % of halves confidently, against 0.46 %.
-_CLASSIFIER_WEIGHT, _HARD_CASE_WEIGHT = 0.25, 0.75
-_CUSTOM_SET_WEIGHT, _HARD_CASE_WEIGHT_BESIDE_SET = 0.8, 0.25
+_CLASSIFIER_WEIGHT = 0.25
+_HARD_CASE_WEIGHT = 0.75
+_CUSTOM_SET_WEIGHT = 0.8
+_HARD_CASE_WEIGHT_BESIDE_SET = 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,10 +205,10 @@ class Reader:
     """
 
     detector: Detector
-    refiner: Refiner
-    halves: PipFeatures
-    pips: PipClassifier
-    hard_cases: HardCaseClassifier
+    refiner: network.Refiner
+    halves: network.PipFeatures
+    pips: network.PipClassifier
+    hard_cases: network.HardCaseClassifier
     max_pips: int | None = None
     own_set: CustomSet | None = None
     exemplars: Exemplars | None = None
@@ -248,19 +243,19 @@ class Reader:
         levels = build_pyramid(image)
         chances = self._recheck_hard_cases(levels, poses, self._read_pips(levels, poses))
         chances = self._correct_by_exemplars(levels, poses, chances)
-        chances = self._limit_to_set(chances, np.full(len(poses), np.inf), np.full(len(poses), UP))
-        return self._reading_of(levels, poses, np.full(len(poses), UP), chances).tiles
+        chances = self._limit_to_set(chances, np.full(len(poses), np.inf), np.full(len(poses), network.UP))
+        return self._reading_of(levels, poses, np.full(len(poses), network.UP), chances).tiles
 
     def _reading_of(
         self, levels: tuple[Level, ...], poses: Poses, faces: NDArray[np.int64], chances: NDArray[np.float64]
     ) -> Reading:
         """Return the reading for tiles with poses, (N, 6), faces, (N,), and probabilities of pips, (N, 2, K)."""
-        touches = find_touches(poses, faces == UP)
-        agreed = agree(chances, faces == UP, touches, set_is_given=self.max_pips is not None)
+        touches = find_touches(poses, faces == network.UP)
+        agreed = agree(chances, faces == network.UP, touches, set_is_given=self.max_pips is not None)
         outlines, centers = corners(poses), half_centers(poses)
         tiles = []
         for i, outline in enumerate(outlines):
-            if faces[i] == DOWN:
+            if faces[i] == network.DOWN:
                 tiles.append(SeenTile(Face.DOWN, _corners(outline), ()))
                 continue
             first, second = (
@@ -301,14 +296,14 @@ class Reader:
         spare = _MAX_PIPS_BONUS + (_RELAXED_BELOW_ZERO if only_tiles else 0.0)
         farthest = 0.0 if only_tiles else FARTHEST_BELOW
         every, looks, every_odds = candidates.judge(levels, plausible, focus, spare=spare, spare_apart=farthest)
-        hoped, every_face = every_odds > -spare, UP + looks[:, UP:].argmax(axis=1)
+        hoped, every_face = every_odds > -spare, network.UP + looks[:, network.UP :].argmax(axis=1)
         poses, probabilities, odds = every[hoped], looks[hoped], every_odds[hoped]
         faces, chances = every_face[hoped], self._read_pips(levels, poses)
         in_set = self._limit_to_set(chances, odds, faces)
         least_sure = log_odds(in_set.max(axis=2).min(axis=1))
-        is_blank = (faces == UP) & (in_set.argmax(axis=2) == 0).all(axis=1)
+        is_blank = (faces == network.UP) & (in_set.argmax(axis=2) == 0).all(axis=1)
         most = np.where(is_blank, 0.0, _MAX_PIPS_BONUS)
-        odds = odds + np.where(faces == UP, np.minimum(_PIPS_WEIGHT * least_sure, most), 0.0)
+        odds = odds + np.where(faces == network.UP, np.minimum(_PIPS_WEIGHT * least_sure, most), 0.0)
         known = focus is not None and focus.is_all
         needed = _relaxed_threshold(odds) if only_tiles else min_odds(odds, is_blank, others_known=known)
         is_tile = odds > needed
@@ -317,7 +312,7 @@ class Reader:
         tiles = np.nonzero(is_tile)[0]
         order = tiles[np.lexsort((poses[tiles, 0], poses[tiles, 1]))]
         poses, faces, chances, odds = poses[order], faces[order], chances[order], odds[order]
-        unsure = np.nonzero((faces == UP) & _is_uncertain(chances))[0]
+        unsure = np.nonzero((faces == network.UP) & _is_uncertain(chances))[0]
         if len(unsure):
             plane = find_plane(poses, probability(odds), levels[0].full_size_px)
             seen = poses[unsure], probabilities[order[unsure]]
@@ -325,7 +320,7 @@ class Reader:
             moved = unsure[(placed != poses[unsure]).any(axis=1)]
             poses[unsure] = placed
             chances[moved] = self._read_pips(levels, poses[moved])
-        up = faces == UP
+        up = faces == network.UP
         chances[up] = self._recheck_hard_cases(levels, poses[up], chances[up])
         chances[up] = self._correct_by_exemplars(levels, poses[up], chances[up])
         chances = self._limit_to_set(chances, odds, faces)
@@ -350,7 +345,7 @@ class Reader:
         Returns:
             Shape (N, 2, K).
         """
-        up = faces == UP
+        up = faces == network.UP
         sure = up & (odds > min(_SURE_TILE, odds.max(initial=0.0, where=up) / 2))
         seen = chances[sure].reshape(-1, chances.shape[2])
         numbers = numbers_in_play(seen) if self.max_pips is None else np.ones(self.max_pips + 1)
@@ -422,7 +417,13 @@ def load_reader(max_pips: int | None = None, own_set: CustomSet | None = None) -
         own_set = None
     if own_set is not None and max_pips is None:
         max_pips = own_set.max_pips
-    parts = (load_detector(), load_refiner(), load_pip_features(), load_pip_classifier(), load_hard_case_classifier())
+    parts = (
+        load_detector(),
+        network.load_refiner(),
+        network.load_pip_features(),
+        network.load_pip_classifier(),
+        network.load_hard_case_classifier(),
+    )
     return Reader(*parts, max_pips, own_set)
 
 

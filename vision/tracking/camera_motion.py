@@ -104,9 +104,11 @@ STRAIGHT_ON = Alignment()
 # Maximum distance in sides between a half and its predicted position.
 _AGREES = 0.35
 # Maximum change of scale and rotation.
-_MAX_GROWTH, _MAX_TURN_RAD = 1.25, 0.5
+_MAX_GROWTH = 1.25
+_MAX_TURN_RAD = 0.5
 # Minimum number of tiles, and share of the known tiles, that must agree.
-_MIN_TILES, _MIN_STILL_SHARE = 3, 0.5
+_MIN_TILES = 3
+_MIN_STILL_SHARE = 0.5
 
 
 def find_motion(before: Sequence[SeenTile], after: Sequence[SeenTile]) -> Motion | None:
@@ -177,25 +179,33 @@ def _fitted(start: Points, end: Points) -> Motion:
 Detail = NDArray[np.float32]
 
 # Long sides of the images for the global search, for the usual comparison, and for the final estimate.
-_COARSE_PX, _USUAL_PX, _FINE_PX = 320, 640, 1280
+_COARSE_PX = 320
+_USUAL_PX = 640
+_FINE_PX = 1280
 # Detail coarser than this is treated as light and shadow. Contrast is clipped, so that the edges of a few tiles do not
 # outweigh the texture of the cloth.
-_GRAIN_PX, _MAX_CONTRAST = 4.0, 0.15
+_GRAIN_PX = 4.0
+_MAX_CONTRAST = 0.15
 _DARK = 8.0
 # Size and spacing of patches, at the usual and at the fine resolution.
-_PART_PX, _STEP_PX = {_USUAL_PX: 96, _FINE_PX: 128}, {_USUAL_PX: 64, _FINE_PX: 96}
+_PART_PX = {_USUAL_PX: 96, _FINE_PX: 128}
+_STEP_PX = {_USUAL_PX: 64, _FINE_PX: 96}
 # Minimum response of a patch. Correct matches on felt, walnut and linen reach 0.3 to 0.6, wrong ones 0.05.
 _MIN_RESPONSE = 0.1
 # Tolerance for agreement, and minimum number and share of the usable patches that must agree.
-_AGREES_PX, _MIN_PARTS, _MIN_SHARE = 1.5, 6, 0.35
+_AGREES_PX = 1.5
+_MIN_PARTS = 6
+_MIN_SHARE = 0.35
 # Rotations tried in the global search, and number of the best ones that are refined.
-_TURNS_DEG, _REFINED_GUESSES = np.arange(-15.0, 15.25, 0.5), 4
+_TURNS_DEG = np.arange(-15.0, 15.25, 0.5)
+_REFINED_GUESSES = 4
 _ROUNDS = 3
 # Minimum correlation of the detail in agreeing patches: 0.3 to 0.6 for correct motions, below 0.1 for wrong ones.
 _MIN_LIKENESS = 0.15
 # The camera has not moved if no corner of the image moved by more than this, in full-resolution pixels: in the usual
 # comparison, and in the final estimate.
-_SUSPECT_PX, _MIN_MOVE_PX = 1.0, 1.25
+_SUSPECT_PX = 1.0
+_MIN_MOVE_PX = 1.25
 
 
 class Agreement(Enum):

@@ -89,16 +89,19 @@ def _is_known(tile: SeenTile, known: tuple[SeenTile, ...]) -> bool:
 
 # A changed region is a hand if it has at least the area of _MIN_TILES tiles, and tiles explain less than
 # _MAX_EXPLAINED of it.
-_MIN_TILES, _MAX_EXPLAINED = 2.5, 0.5
+_MIN_TILES = 2.5
+_MAX_EXPLAINED = 0.5
 # Size of a tile with its shadow, relative to its face.
 _WITH_SHADOW = 1.35
 # Minimum size of an unexplained change that may be a missed tile: in tile areas, or in pixels if no tile is known.
-_MIN_OVERLOOKED, _MIN_OVERLOOKED_PX = 0.4, 60
+_MIN_OVERLOOKED = 0.4
+_MIN_OVERLOOKED_PX = 60
 # Changes narrower than this are ignored. They come from light, or from tiles that were nudged.
 _RIM_PX = 3
 # Sides of the squares, in pixels of the small image, with which gaps in the outline of a hand are closed, and with
 # which it is then dilated.
-_JOINED_PX, _MARGIN_PX = 9, 7
+_JOINED_PX = 9
+_MARGIN_PX = 7
 
 
 def covered(change: PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
@@ -163,7 +166,8 @@ def _side(change: PictureDifference, tiles: Sequence[SeenTile]) -> float:
 # A detected tile is part of the table if at most this share of its less changed half differs from the empty table.
 _NEW_TO_TABLE = 0.4
 # If this share of the image, or of the tiles, has changed, the camera may have moved.
-_MAY_BE_AIMED_ANEW, _MAX_TOUCHED = 0.3, 0.6
+_MAY_BE_AIMED_ANEW = 0.3
+_MAX_TOUCHED = 0.6
 # If this share of the image has changed after alignment, the table is lost.
 _NOT_THE_TABLE = 0.5
 # The table is lost if more than this share of either half of a known tile is outside the image.

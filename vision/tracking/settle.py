@@ -15,9 +15,13 @@ from vision.arrays import FloatImage, GreyImage, Image, Motion
 Cells = NDArray[np.bool_]
 
 # Size of the input, and of the working image: averages over 4 x 4 pixels, which are almost free of noise.
-WIDTH_PX, HEIGHT_PX = 640, 360
-_WIDTH, _HEIGHT, _CELL = 160, 90, 5
-_COLUMNS, _ROWS = _WIDTH // _CELL, _HEIGHT // _CELL
+WIDTH_PX = 640
+HEIGHT_PX = 360
+_WIDTH = 160
+_HEIGHT = 90
+_CELL = 5
+_COLUMNS = _WIDTH // _CELL
+_ROWS = _HEIGHT // _CELL
 # The table is settled after this time without motion. A hand that releases a tile pauses for about half as long. The
 # time is slightly less than two frames at 10 per second, or three at 20, because frame times jitter.
 _SETTLED_NS = 145_000_000
@@ -28,12 +32,15 @@ _BELONGS_NS = 5_000_000_000
 # Time constant with which the reference image follows changes of light.
 _FOLLOWS_NS = 1_000_000_000
 # Minimum difference in grey levels and in standard deviations of the noise, for motion and for a covered table.
-_MIN_MOTION, _MOTION_SIGMAS = 5.0, 5.0
-_MIN_COVER, _COVER_SIGMAS = 14.0, 6.0
+_MIN_MOTION = 5.0
+_MOTION_SIGMAS = 5.0
+_MIN_COVER = 14.0
+_COVER_SIGMAS = 6.0
 # Share of a change of exposure that remains after compensation, because tone curves are not linear.
 _EXPOSURE_LEFT = 0.25
 # Number of the 25 points of a cell that must differ for it to count as moved or covered.
-_MOVED_POINTS, _COVERED_POINTS = 3, 8
+_MOVED_POINTS = 3
+_COVERED_POINTS = 8
 # Minimum share of the image that a hand covers.
 _MIN_HAND = 0.025
 # Maximum relative deviation of the gain of a row from that of the image, due to flickering light.

@@ -23,9 +23,11 @@ _LONG_SIDE_PX = 640
 _MIN_DIFFERENCE = 22
 # Points of a tile's face at which changes are measured, in half-axes.
 _FACE_UV = np.stack(np.meshgrid(np.linspace(-0.85, 0.85, 10), np.linspace(-0.8, 0.8, 5)), axis=-1).reshape(-1, 2)
-_MAX_CORNERS, _MIN_CORNERS = 300, 12
+_MAX_CORNERS = 300
+_MIN_CORNERS = 12
 # Share of corners that must agree on a motion, and their tolerance.
-_MIN_AGREEMENT, _TRACKING_ERROR_PX = 0.5, 1.0
+_MIN_AGREEMENT = 0.5
+_TRACKING_ERROR_PX = 1.0
 _MAX_SHIFT = 0.1
 _STILL = np.eye(2, 3)
 
@@ -183,10 +185,12 @@ _MAX_LOOKS = 9
 # Minimum probability of a number in a single reading.
 _FLOOR = 1e-6
 # A tile is not reread if both halves reach this confidence, or after this many readings.
-_SURE, _ENOUGH_LOOKS = 0.95, 5
+_SURE = 0.95
+_ENOUGH_LOOKS = 5
 # Two readings with a lower probability of being equal are of different tiles. A tile was turned if the probability for
 # swapped halves is higher by this factor.
-_NOT_THE_SAME, _RATHER_TURNED = 0.02, 10.0
+_NOT_THE_SAME = 0.02
+_RATHER_TURNED = 10.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,14 @@ from vision.tracking.tracks import in_place_of, moved_tile
 _MAX_FRAMES = 200
 # Two images show the same at a place if they differ by less than _ALIKE of the change that the tile caused. Tiles with
 # a change below _MIN_CHANGE grey levels, or with fewer than _MIN_POINTS points, are not dated.
-_SAME, _MIN_CHANGE, _MIN_POINTS = 0.3, 12.0, 6
+_SAME = 0.3
+_MIN_CHANGE = 12.0
+_MIN_POINTS = 6
 # Part of a tile that is compared, as a fraction of its sides, because pixels at its edges are mixed with the table.
 _INNER = 0.8
 # The light is estimated from every 97th point.
-_EVERY, _DARK = 97, np.float32(8.0)
+_EVERY = 97
+_DARK = np.float32(8.0)
 
 
 class Observations:

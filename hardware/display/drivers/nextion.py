@@ -20,7 +20,9 @@ from hardware.display.page import (
 
 # Components of the page of docs/reference/nextion.md, and their lengths in characters.
 PLAYERS = 4
-NAME_CHARACTERS, POINTS_CHARACTERS, MESSAGE_CHARACTERS = 12, 5, 60
+NAME_CHARACTERS = 12
+POINTS_CHARACTERS = 5
+MESSAGE_CHARACTERS = 60
 FIELDS = (*(f"{kind}{seat}" for seat in range(PLAYERS) for kind in "npt"), "msg")
 """Names of the text components: name, points and turn mark of each seat, then the message."""
 _END = b"\xff\xff\xff"
@@ -35,10 +37,13 @@ _SCREEN_NS = 2_500_000_000
 _RESYNC = _END + b"bkcmd=2" + _END
 # Sent by the Nextion editor to end the pass-through mode of a display.
 _LISTEN = b"DRAKJHSUYDGBNCJHGJKSHBDN" + _END
-_CONNECT, _CONNECT_REPLY = b"connect" + _END, b"comok"
+_CONNECT = b"connect" + _END
+_CONNECT_REPLY = b"comok"
 BAUDS = (9600, 115_200, 19_200, 38_400, 57_600, 4800, 2400, 230_400)
 _MS_PER_S = 1000
-_STARTED, _READY, _OVERFLOW = b"\x00\x00\x00" + _END, b"\x88" + _END, b"\x24" + _END
+_STARTED = b"\x00\x00\x00" + _END
+_READY = b"\x88" + _END
+_OVERFLOW = b"\x24" + _END
 
 
 class NextionDriver(SerialDisplay):

@@ -16,7 +16,9 @@ from hardware.display.page import Burst, DisplayLook, DisplayPage, ScoreLine, Wi
 from hardware.part import Percent, SeatIndex
 
 DIGITS = 4
-_DECIMALS, _CURSOR, _BRIGHTNESS = 0x77, 0x79, 0x7A
+_DECIMALS = 0x77
+_CURSOR = 0x79
+_BRIGHTNESS = 0x7A
 # The firmware buffers 63 bytes. A page has up to 9.
 _BUFFER_BYTES = 32
 # The firmware multiplexes four digits for some milliseconds between reads. Each read takes all buffered bytes.
@@ -24,7 +26,8 @@ _BYTE_NS = 500_000
 _REFRESH_NS = 600_000_000
 _STORES_NS = 10_000_000
 _SCREEN_NS = 2_000_000_000
-_TURN_DOT, PROVISIONAL_DOT = 3, 5
+_TURN_DOT = 3
+PROVISIONAL_DOT = 5
 _TOO_LARGE = "----"
 
 

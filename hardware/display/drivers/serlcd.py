@@ -14,7 +14,10 @@ from hardware.display.drivers import SerialDisplay
 from hardware.display.page import LCD_CHARACTERS, Burst, DisplayLook, DisplayPage, WireTiming, screen_at
 from hardware.part import Lax
 
-_COMMAND, _SETTING, _SET_CURSOR, _SET_RGB = 0xFE, 0x7C, 0x80, 0x2B
+_COMMAND = 0xFE
+_SETTING = 0x7C
+_SET_CURSOR = 0x80
+_SET_RGB = 0x2B
 _ROW_ADDRESS = (0x00, 0x40, 0x14, 0x54)
 # The firmware empties the UART's 64-byte ring buffer only when it is idle.
 _BUFFER_BYTES = 48

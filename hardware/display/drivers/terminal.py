@@ -13,7 +13,8 @@ from hardware.display.display import LinkedDisplay, ScoreDisplay
 from hardware.display.drivers import DisplayDriver
 from hardware.part import Clock, NonEmpty
 
-_NAME_COLUMNS, _POINTS_COLUMNS = 20, 6
+_NAME_COLUMNS = 20
+_POINTS_COLUMNS = 6
 # A terminal needs no pacing.
 _WIRE = pages.WireTiming(baud=10_000_000, buffer_bytes=4096, byte_ns=0, refresh_ns=None)
 

@@ -63,7 +63,9 @@ _SILENT_NS = 2 * NS_PER_S
 # Share of lost audio that triggers a warning. A single lost block of 64 ms in ten seconds is tolerable.
 _LOSES_FROM = 0.05
 # The signal is judged over 30 s, once per second. Three events are needed, because single slams may clip.
-_JUDGED_S, _JUDGED_NS, _MIN_EVENTS = 30.0, NS_PER_S, 3
+_JUDGED_S = 30.0
+_JUDGED_NS = NS_PER_S
+_MIN_EVENTS = 3
 # Faults worth a warning during a game. A microphone counts as muted after ten seconds, to allow for a slow start.
 _WARNED = (SignalFault.MUTED, SignalFault.GATED, SignalFault.CLIPPED)
 _MIN_JUDGED_S = 10.0

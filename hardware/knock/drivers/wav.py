@@ -25,7 +25,9 @@ from hardware.part import Clock, NonEmpty, PartState
 # Silence appended to the end, for the detector to complete the last sound.
 _AFTER_S = 0.7
 
-_PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
+_PCM = 1
+_FLOAT = 3
+_EXTENSIBLE = 0xFFFE
 # Lengths written by programs that stream audio without knowing its length.
 _UNKNOWN_LENGTHS = (0, 0xFFFFFFFF, 0x7FFFFFFF)
 _MAX_CHANNELS = 64
@@ -33,7 +35,8 @@ _MAX_CHANNELS = 64
 _MAX_HEADER_BYTES = 1_000_000
 _BLOCK_S = 0.25
 # Maximum length of a session. A sparse file could otherwise contain days of silence in a few disk blocks.
-_MAX_S, _MAX_SOUND_BYTES = 4 * 3600, 1 << 30
+_MAX_S = 4 * 3600
+_MAX_SOUND_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
