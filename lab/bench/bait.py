@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from lab.bench.material.judged_tables import WorstCase, WorstSheet, confidence_of, parser_for, worst_spare
-from lab.render.foreign import draw_bare_scene
+from lab.render.layouts import draw_bare_scene
 from lab.render.paint import render
-from lab.training.processes import draw_in_processes
+from lab.training.tables import draw_in_processes
 from vision.arrays import Image
 from vision.image.picture import load_picture
 from vision.reader.reader import Reader, load_reader

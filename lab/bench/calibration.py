@@ -8,7 +8,6 @@ at several tilts. Reports the worst of 63 points over 80 x 44 cm, on the plane o
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ import numpy as np
 from calibration.lens.lens import find_view, fit_lens
 from calibration.table.picture import find_corner_marks
 from calibration.table.table import Table, TileSize, table_from_markers, table_from_tiles
+from lab.bench.material.harness import options_of
 from lab.render.looks import CLASSIC, FELT, LAMP
 from lab.render.paint import render
 from lab.render.scene import PlacedTile, Scene
@@ -34,23 +34,8 @@ _TILTS = (0, 10, 25)
 
 def main() -> None:
     """Print the worst and the median error of each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=5)
-    repeats = parser.parse_args().repeats
+    repeats = options_of(__doc__, repeats=5).repeats
     cv2.setNumThreads(1)
-    _lens(repeats)
-    for name, hidden_mm in (("blocks", None), ("blocks half covered", 40.0)):
-        for tilt in _TILTS:
-            _report(f"{name}, tilt {tilt:2d}", _by_blocks(tilt, hidden_mm, repeats))
-    reader = load_reader(6)
-    for tilt in _TILTS:
-        _report(
-            f"16 tiles as read, tilt {tilt:2d}",
-            _by_tiles(lambda image: reader.read(image).without_unsure().tiles, tilt, repeats),
-        )
-
-
-def _lens(repeats: int) -> None:
     for repeat in range(repeats):
         pictures = [held.picture_of(place, 100 * repeat + at) for at, place in enumerate(held.GOOD)]
         start = time.thread_time()
@@ -62,6 +47,15 @@ def _lens(repeats: int) -> None:
         print(
             f"lens: reprojection {lens.error_px:.3f} px, focal length {100 * off:+.3f} %,"
             f" find {1e3 * (found_s - start) / len(views):.0f} ms a picture, fit {1e3 * (fitted - found_s):.0f} ms"
+        )
+    for name, hidden_mm in (("blocks", None), ("blocks half covered", 40.0)):
+        for tilt in _TILTS:
+            _report(f"{name}, tilt {tilt:2d}", _by_blocks(tilt, hidden_mm, repeats))
+    reader = load_reader(6)
+    for tilt in _TILTS:
+        _report(
+            f"16 tiles as read, tilt {tilt:2d}",
+            _by_tiles(lambda image: reader.read(image).without_unsure().tiles, tilt, repeats),
         )
 
 

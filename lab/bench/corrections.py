@@ -2,7 +2,7 @@
 
     python -m lab.bench.corrections [--sets 10] [--taught 6] [--readings 50] [--seed 2611]
 
-The sets are from `handmade_looks` and `lab.render.foreign`, chosen because the reader misreads some of
+The sets are from `handmade_looks` and `lab.render.layouts`, chosen because the reader misreads some of
 their tiles repeatedly. Each is a double-six set, scattered in good light as in `handmade.py`. On the first tables,
 every misread tile is corrected once. Then other tables of the set are read with and without what was learned. Columns:
 
@@ -16,7 +16,6 @@ every misread tile is corrected once. Then other tables of the set are read with
 
 from __future__ import annotations
 
-import argparse
 import time
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -25,14 +24,12 @@ import cv2
 import numpy as np
 
 from calibration.tiles.tile_set import LessonResult, Lessons, TileCorrection, TilePair, learn_correction
-from lab.bench.handmade import calm_camera, calm_light, draw_cloth
-from lab.bench.material.handmade_looks import HIGHEST, KINDS, draw_handmade_looks
+from lab.bench.handmade import HIGHEST, KINDS, calm_camera, calm_light, draw_cloth, draw_handmade_looks
+from lab.bench.material.harness import options_of
 from lab.bench.material.judged_tables import JudgedTile, judge
-from lab.render.foreign import draw_foreign_tile_look
-from lab.render.layouts import visible_area
-from lab.render.look_types import TileLook
+from lab.render.layouts import draw_foreign_tile_look, visible_area
 from lab.render.placements import all_pip_pairs, scatter
-from lab.render.scene import Scene
+from lab.render.scene import Scene, TileLook
 from lab.training.tables import LearningTable, table_of
 from vision.reader.reader import Reader, load_reader
 from vision.reading import SURE, Half, Reading
@@ -65,12 +62,7 @@ class Row:
 
 def main() -> None:
     """Print a row for each set, then the total."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=int, default=len(_HANDMADE) + len(_FOREIGN))
-    parser.add_argument("--seed", type=int, default=2611)
-    parser.add_argument("--taught", type=int, default=6)
-    parser.add_argument("--readings", type=int, default=50)
-    options = parser.parse_args()
+    options = options_of(__doc__, sets=len(_HANDMADE) + len(_FOREIGN), seed=2611, taught=6, readings=50)
     cv2.setNumThreads(1)
     print(f"{'set':28} corrected learned seen  same before  same after  right spoilt gained     s")
     total = Row(name="all")

@@ -9,7 +9,6 @@ not say where a tile lies. A tap is one correction, removal or addition. The gam
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections import Counter
@@ -21,6 +20,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from engine import BLOCK, Domino, Phase, Seat
+from lab.bench.material.harness import options_of
 from tests.tallybone.web.browsers import Viewer, chromium, served, viewing
 from tests.tallybone.web.hand_photos import game_of
 from tests.waiting import until
@@ -30,11 +30,7 @@ _TILES = "#sheet .hand-tile strong"
 
 def main() -> None:
     """Print a line for each photo that needs a tap, then the totals."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("labels", type=Path)
-    parser.add_argument("root", type=Path)
-    parser.add_argument("--kinds", default="scatter,rows,single", help="kinds of photos, comma-separated")
-    given = parser.parse_args()
+    given = options_of(__doc__, "labels", "root", kinds="scatter,rows,single")
     kinds = given.kinds.split(",")
     photos = [one for one in json.loads(given.labels.read_text()) if one["kind"] in kinds and not one.get("ignore")]
     taps, marked, seconds = Counter[int](), 0, list[float]()

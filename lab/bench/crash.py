@@ -14,7 +14,6 @@ in order within 5 s after a failure. The exit code is 1 if a score is lost, or a
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
@@ -22,6 +21,7 @@ from collections.abc import Sequence
 from itertools import count as numbers
 from pathlib import Path
 
+from lab.bench.material.harness import options_of
 from tests.tallybone.crash.faults import FaultTally, end_after_fault, follow_with_faults
 from tests.tallybone.crash.game import GAMES, match_of
 from tests.tallybone.crash.points import Tally, Way, follow
@@ -32,13 +32,7 @@ _LITTLE_BYTES, _MUCH_BYTES = 400_000, 10**12
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Kill processes and print the results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--points", type=int, default=500)
-    parser.add_argument("--games", default=",".join(GAMES))
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", type=Path, help="folder for temporary recordings")
-    parser.add_argument("--faults", type=int, default=0, help="number of short matches with a failing disk")
-    args = parser.parse_args(argv)
+    args = options_of(__doc__, arguments=argv, points=500, games=",".join(GAMES), seed=1, folder=Path, faults=0)
     if args.faults:
         return _with_faults(args.faults, args.seed, args.folder)
     games, tally = args.games.split(","), Tally()

@@ -29,6 +29,8 @@ from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
+from lab.bench.material.harness import options_of
+
 _EMPTY_FRAME = b"\x81\x80\0\0\0\0"
 _BURST = _EMPTY_FRAME * 40_000
 _UPGRADE = (
@@ -67,21 +69,28 @@ class Served:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--silent", type=int, default=500, help="connections that send nothing")
-    parser.add_argument("--half", type=int, default=200, help="connections that send half a request")
-    parser.add_argument("--flood", type=int, default=0, help="WebSockets that send 240 kB of empty frames a second")
-    parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--addresses", type=int, default=20, help="number of source addresses")
-    parser.add_argument("--reopen", type=float, default=5.0, help="seconds until a closed connection is reopened")
-    parser.add_argument("--descriptors", type=int, default=4096, help="limit of file descriptors of the server")
-    parser.add_argument("--crowd", help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = options_of(
+        __doc__,
+        silent=500,
+        half=200,
+        flood=0,
+        seconds=20.0,
+        addresses=20,
+        reopen=5.0,
+        descriptors=4096,
+        crowd=(str, None),
+    )
     if args.crowd is not None:
         asyncio.run(_be_crowd(args.crowd, args))
         return
     with _served(args.descriptors) as table:
-        _begin_match(table)
+        # Start a match, and wait until the game reads pictures.
+        with httpx.Client(base_url=f"{table.url}/api/v1", timeout=120) as client:
+            client.post("/login", json={"pin": table.pin}).raise_for_status()
+            client.post("/match", json={"game": "bones", "players": ["Ann", "Ben"]}).raise_for_status()
+        until_s = time.monotonic() + _FIRST_LOOKS_S
+        while table.number("tallybone_frames_seen_total") < 20 and time.monotonic() < until_s:
+            _PAUSE.wait(0.2)
         print(
             f"{args.silent} silent, {args.half} half sent, {args.flood} flooding, {args.addresses} addresses",
             flush=True,
@@ -117,16 +126,6 @@ def _served(descriptors: int) -> Iterator[Served]:
                 yield Served(text[1], text[-1], log)
             finally:
                 process.terminate()
-
-
-def _begin_match(table: Served) -> None:
-    """Start a match, and wait until the game reads pictures."""
-    with httpx.Client(base_url=f"{table.url}/api/v1", timeout=120) as client:
-        client.post("/login", json={"pin": table.pin}).raise_for_status()
-        client.post("/match", json={"game": "bones", "players": ["Ann", "Ben"]}).raise_for_status()
-    until_s = time.monotonic() + _FIRST_LOOKS_S
-    while table.number("tallybone_frames_seen_total") < 20 and time.monotonic() < until_s:
-        _PAUSE.wait(0.2)
 
 
 def _measured(name: str, table: Served, seconds: float) -> str:

@@ -10,7 +10,6 @@ not caught. Each such case is printed with its seed.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lab.bench.material.harness import options_of
 from tests.tallybone.recorded_game import record_game
 from tests.tallybone.recording.damages import READERS, Kind, Layout, Read, Verdict, verdict
 
@@ -27,12 +27,7 @@ _BAD = {Verdict.SILENT, Verdict.UNCAUGHT}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Damage a recording repeatedly, and print the results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--times", type=int, default=200, help="number of seeds for each kind")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--hands", type=int, default=1, help="number of hands in the game")
-    parser.add_argument("--kinds", default=",".join(Kind))
-    args = parser.parse_args(argv)
+    args = options_of(__doc__, arguments=argv, times=200, seed=1, hands=1, kinds=",".join(Kind))
     began_s = time.monotonic()
     total: Counter[Verdict] = Counter()
     with tempfile.TemporaryDirectory() as folder:

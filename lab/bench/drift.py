@@ -10,7 +10,6 @@ The exit code is 1 if a push was not noticed, or if a wrong score was not report
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,6 +23,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from lab.bench.material.harness import options_of
 from lab.commands import simulate
 from lab.evaluate.session_report import Figures
 from lab.evaluate.sessions import CameraReport, SessionJudged, judge_session
@@ -105,11 +105,7 @@ class Judged:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play and evaluate the games, print the results, and return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=50)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--keep", type=Path, metavar="DIR")
-    options = parser.parse_args(arguments)
+    options = options_of(__doc__, arguments=arguments, games=50, first=0, keep=Path)
     cv2.setNumThreads(1)
     console = Console(highlight=False, width=120)
     judged: list[Judged] = []

@@ -12,7 +12,6 @@ table.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import random
@@ -37,8 +36,9 @@ from websockets.sync.client import connect
 
 from hardware.camera.device import CameraMode, NoCamera, Picture
 from hardware.part import Clock
-from lab.emulate.pty_port import PtyPort
-from lab.emulate.serlcd import EmulatedSerLcd
+from lab.bench.material.harness import options_of
+from lab.emulate.command import PtyPort
+from lab.emulate.displays import EmulatedSerLcd
 from tallybone.cli.serve import serve
 from tallybone.serve.options import Environment, ServeOptions
 from tallybone.terminal import StopRequest, stop_requested
@@ -88,17 +88,14 @@ class Day:
         """True at the end of the day. The table checks it in each iteration, which advances the clock."""
         self.turns += 1
         if self.people is None and "page http" in self.page.getvalue():
-            self._let_people_in()
+            url = self.page.getvalue().partition("page ")[2].split()[0]
+            self.people = subprocess.Popen(
+                [sys.executable, "-m", "lab.bench.endurance", "--people", url], stdout=subprocess.PIPE, text=True
+            )
         if self.clock() >= len(self.noted) * _NOTED_EVERY_NS:
             self.noted.append(_note(self.clock()))
             print(f"  {self.noted[-1]}", flush=True)
         return self.stop.is_requested or self.clock() >= self.hours * 3600 * _NS_PER_S
-
-    def _let_people_in(self) -> None:
-        url = self.page.getvalue().partition("page ")[2].split()[0]
-        self.people = subprocess.Popen(
-            [sys.executable, "-m", "lab.bench.endurance", "--people", url], stdout=subprocess.PIPE, text=True
-        )
 
     def was_fed(self) -> None:
         """Record a sign of life to systemd."""
@@ -129,11 +126,7 @@ class TurningCamera(NoCamera):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Simulate a day, and print the resources."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hours", type=float, default=24.0)
-    parser.add_argument("--json", type=Path, help="file for the recorded resources")
-    parser.add_argument("--people", help=argparse.SUPPRESS)
-    args = parser.parse_args(argv)
+    args = options_of(__doc__, arguments=argv, hours=24.0, json=Path, people=(str, None))
     if args.people is not None:
         _be_people(args.people)
         return 0

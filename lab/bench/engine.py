@@ -12,58 +12,27 @@ Last, a match of thousands of events: the time of a step and of an undo at its e
 
 from __future__ import annotations
 
-import argparse
 import random
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from engine import (
-    BLOCK,
-    BONES,
-    PROFILES,
-    Call,
-    Claimable,
-    Decline,
-    Draw,
-    HandBoard,
-    HandEnd,
-    Knock,
-    Lead,
-    MatchEnd,
-    MatchStart,
-    Must,
-    NewHand,
-    Redeal,
-    RedealReason,
-    Rules,
-    Seat,
-    State,
-    Table,
-    Tile,
-    Turn,
-    Undo,
-    apply,
-    full_set,
-    legal_plays,
-)
+import engine
+from lab.bench.material.harness import options_of
 
 SEATS = 4
 GAMES = [
-    *(replace(rules, match_end=MatchEnd.END_OF_HAND) for rules in PROFILES if rules.refereed),
-    replace(BLOCK, name="block, 7 tiles", hand_for=()),
+    *(replace(rules, match_end=engine.MatchEnd.END_OF_HAND) for rules in engine.PROFILES if rules.refereed),
+    replace(engine.BLOCK, name="block, 7 tiles", hand_for=()),
 ]
 ROUNDS = 8
-DRAWS = (Must.PLAY_OR_DRAW, Must.BREAK_OR_DRAW, Must.START_ARM_OR_DRAW)
+DRAWS = (engine.Must.PLAY_OR_DRAW, engine.Must.BREAK_OR_DRAW, engine.Must.START_ARM_OR_DRAW)
 
 
 def main() -> None:
     """Print the plays per second of each game, and the ratio to `dominoes`."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=2.0, help="time for each game")
-    parser.add_argument("--events", type=int, default=12_000, help="length of the long match")
-    options = parser.parse_args()
+    options = options_of(__doc__, seconds=2.0, events=12000)
     rng = random.Random(1)
     games: dict[str, Callable[[], int]] = {rules.name: partial(play_hand, rules, rng) for rules in GAMES}
     theirs = dominoes_game(rng)
@@ -94,17 +63,17 @@ def plays_per_second(games: dict[str, Callable[[], int]], seconds: float) -> dic
 
 def long_match(events: int, rng: random.Random) -> tuple[float, float, float]:
     """Return the microseconds of a step at the start and at the end of a long match, and of an undo at its end."""
-    table = Table.start(replace(BONES, target=10**9), tuple("AB"))
+    table = engine.Table.start(replace(engine.BONES, target=10**9), tuple("AB"))
     while len(table.state.log) < events:
         table = table.deal(rng) if table.awaits_deal else table.after(rng.choice(table.moves))
     actions = [step.entry.action for step in table.state.steps]
     best = [float("inf")] * 3
     for _ in range(5):
-        state, times = State(), [time.perf_counter()]
+        state, times = engine.State(), [time.perf_counter()]
         for action in actions:
-            state, _ = apply(state, action)
+            state, _ = engine.apply(state, action)
             times.append(time.perf_counter())
-        apply(state, Undo(state.steps[-1].entry.seq))
+        engine.apply(state, engine.Undo(state.steps[-1].entry.seq))
         undo = time.perf_counter() - times[-1]
         spans = (times[1000] - times[0]) / 1000, (times[-1] - times[-1001]) / 1000, undo
         best = list(map(min, best, spans))
@@ -129,10 +98,10 @@ def dominoes_game(rng: random.Random) -> Callable[[], int] | None:
     return game
 
 
-def on_board(rules: Rules, rng: random.Random) -> Callable[[], int]:
+def on_board(rules: engine.Rules, rng: random.Random) -> Callable[[], int]:
     """Return a function that plays a hand on a board at random, takes it back, and returns the number of plays."""
-    tables = [Table.start(rules, tuple("ABCD")).deal(rng) for _ in range(50)]
-    boards = [HandBoard(table.game, table.hands, table.boneyard) for table in tables]
+    tables = [engine.Table.start(rules, tuple("ABCD")).deal(rng) for _ in range(50)]
+    boards = [engine.HandBoard(table.game, table.hands, table.boneyard) for table in tables]
 
     def hand() -> int:
         board, plays, made = rng.choice(boards), 0, 0
@@ -147,53 +116,57 @@ def on_board(rules: Rules, rng: random.Random) -> Callable[[], int]:
     return hand
 
 
-def play_hand(rules: Rules, rng: random.Random) -> int:
+def play_hand(rules: engine.Rules, rng: random.Random) -> int:
     """Play a random hand to the end, and return the number of plays."""
-    state, _ = apply(State(), MatchStart(rules, tuple("ABCD")))
-    state, outcomes = apply(state, NewHand())
+    state, _ = engine.apply(engine.State(), engine.MatchStart(rules, tuple("ABCD")))
+    state, outcomes = engine.apply(state, engine.NewHand())
     hands, boneyard = deal(rules, rng)
     plays = 0
-    while isinstance(current := outcomes[-1], Turn):
+    while isinstance(current := outcomes[-1], engine.Turn):
         seat = current.seat
         if seat is None:
             leader = first_leader(hands, current.must)
             if leader is None:
                 hands, boneyard = deal(rules, rng)
-            state, outcomes = apply(state, Redeal(RedealReason.NO_DOUBLE) if leader is None else Lead(leader))
+            state, outcomes = engine.apply(
+                state, engine.Redeal(engine.RedealReason.NO_DOUBLE) if leader is None else engine.Lead(leader)
+            )
             continue
-        legal = legal_plays(state, hands[seat])
+        legal = engine.legal_plays(state, hands[seat])
         if legal:
             play = rng.choice(legal)
             hands[seat].remove(play.tile)
-            state, outcomes = apply(state, play)
+            state, outcomes = engine.apply(state, play)
             plays += 1
-            if rules.call_required and any(isinstance(outcome, Claimable) for outcome in outcomes):
-                state, called = apply(state, Call(seat))
-                outcomes = called if isinstance(outcomes[-1], Turn) else outcomes
-        elif current.must is Must.DRAW_OR_END:
-            state, outcomes = apply(state, HandEnd())
+            if rules.call_required and any(isinstance(outcome, engine.Claimable) for outcome in outcomes):
+                state, called = engine.apply(state, engine.Call(seat))
+                outcomes = called if isinstance(outcomes[-1], engine.Turn) else outcomes
+        elif current.must is engine.Must.DRAW_OR_END:
+            state, outcomes = engine.apply(state, engine.HandEnd())
         elif current.must in DRAWS:
             hands[seat].append(boneyard.pop())
-            state, outcomes = apply(state, Draw(seat))
+            state, outcomes = engine.apply(state, engine.Draw(seat))
         else:
-            state, outcomes = apply(state, Decline(seat) if current.must is Must.PLAY_AGAIN else Knock(seat))
+            state, outcomes = engine.apply(
+                state, engine.Decline(seat) if current.must is engine.Must.PLAY_AGAIN else engine.Knock(seat)
+            )
     return plays
 
 
-def deal(rules: Rules, rng: random.Random) -> tuple[list[list[Tile]], list[Tile]]:
+def deal(rules: engine.Rules, rng: random.Random) -> tuple[list[list[engine.Tile]], list[engine.Tile]]:
     """Return four hands and the boneyard."""
-    pile = list(full_set(rules.max_pips)) * rules.copies
+    pile = list(engine.full_set(rules.max_pips)) * rules.copies
     rng.shuffle(pile)
     dealt = rules.dealt(SEATS)
     return [pile[dealt * at : dealt * (at + 1)] for at in range(SEATS)], pile[dealt * SEATS :]
 
 
-def first_leader(hands: list[list[Tile]], must: Must) -> Seat | None:
+def first_leader(hands: list[list[engine.Tile]], must: engine.Must) -> engine.Seat | None:
     """Return the leader of the first hand, or None if a double is required and nobody has any."""
-    if must is Must.LEAD_ANY:
-        return Seat(0)
+    if must is engine.Must.LEAD_ANY:
+        return engine.Seat(0)
     best = [max((tile.high for tile in hand if tile.is_double), default=-1) for hand in hands]
-    return None if max(best) < 0 else Seat(best.index(max(best)))
+    return None if max(best) < 0 else engine.Seat(best.index(max(best)))
 
 
 if __name__ == "__main__":

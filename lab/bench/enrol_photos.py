@@ -9,7 +9,6 @@ learned photo are not used. It needs ten face-up tiles.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ import cv2
 
 from calibration import RefusedError
 from calibration.tiles.learning import MIN_TILES, learn_set
+from lab.bench.material.harness import options_of
 from lab.evaluate.labels import LabelFace, PhotoLabel, load_labels
 from lab.evaluate.photos import judge_photo
 from vision.image.picture import load_picture
@@ -26,13 +26,7 @@ from vision.reader.reader import Reader, load_reader
 
 def main() -> None:
     """Print a line for each learned photo."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("labels", type=Path)
-    parser.add_argument("root", type=Path)
-    parser.add_argument("--learned", type=int, default=4, help="photos of each source to learn, one at a time")
-    parser.add_argument("--sources", default="", help="comma-separated folders; default all")
-    parser.add_argument("--max-pips", type=int, default=6, help="highest number of the sets")
-    given = parser.parse_args()
+    given = options_of(__doc__, "labels", "root", learned=4, sources="", max_pips=6)
     cv2.setNumThreads(1)
     reader = load_reader(given.max_pips)
     photos = load_labels(given.labels).photos

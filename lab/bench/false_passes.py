@@ -20,7 +20,6 @@ With `--microphones`, each game is heard through another of ten unlike microphon
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,13 +30,13 @@ from engine import Draw, Knock, NewHand, Play, Redeal, Rules, Scored, Seat, Stat
 from engine.rules.options import profile
 from hardware.knock.detector import KnockDetector
 from hardware.knock.sensor import DOUBTFUL, NS_PER_S, Sound, SoundBlock
-from lab.bench.material.knock_streams import ALTERATIONS
-from lab.matches.items import FramePlan, Planned, SimulatedInput, TilesPlan, TrueEvent, ZonedTile
-from lab.matches.players import answer_of
+from lab.bench.knock import ALTERATIONS
+from lab.bench.material.harness import options_of
+from lab.matches.game_script import FramePlan, Planned, SimulatedInput, TilesPlan, TrueEvent, ZonedTile, answer_of
 from lab.matches.room import MARGIN_PX
 from lab.matches.simulation import Simulation, SimulationSettings
-from lab.render.motion import STRAIGHT, Film
-from lab.sounds.impacts import RATE_HZ
+from lab.render.paint import STRAIGHT, Film
+from lab.sounds.signals import RATE_HZ
 from tallybone.play.parts import knock_meant
 from tallybone.session.feeding import SURE_KNOCK, feed
 from tallybone.session.inputs import KnockHeard
@@ -100,14 +99,7 @@ class Game:
 
 def main() -> None:
     """Play the games and print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=10)
-    parser.add_argument("--hands", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--doubtful", type=float, default=0.0, help="share of doubtful knocks")
-    parser.add_argument("--microphones", action="store_true", help="hear each game through another microphone")
-    parser.add_argument("--sides", type=float, default=1.0, help="share of the hands whose side is known")
-    chosen = parser.parse_args()
+    chosen = options_of(__doc__, games=10, hands=3, seed=1, doubtful=0.0, microphones=False, sides=1.0)
     if chosen.doubtful > 0:
         judge_doubts(chosen.games, chosen.hands, chosen.seed, chosen.doubtful, chosen.sides)
         return

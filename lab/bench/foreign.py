@@ -24,25 +24,14 @@ from functools import cache, partial
 import cv2
 import numpy as np
 
-from lab.bench.material.judged_tables import (
-    Figures,
-    JudgedTable,
-    WorstCase,
-    WorstSheet,
-    judge,
-    parser_for,
-    print_table,
-    side_of,
-    worst_in,
-)
+from lab.bench.material import judged_tables
 from lab.bench.material.marked_looks import Mark, paint_marks
 from lab.render.cover import truth_of
-from lab.render.foreign import draw_foreign_scene
+from lab.render.layouts import draw_foreign_scene
 from lab.render.paint import RenderedPicture, paint_scene
 from lab.render.scene import ClutterKind, Scene
 from lab.render.view import expose, take, view_of
-from lab.training.processes import draw_in_processes
-from lab.training.tables import LearningTable, draw_max_pips, legible_halves, table_of, true_pips, truth_poses
+from lab.training import tables
 from vision.arrays import Bgr
 from vision.networks.network import UP
 from vision.poses import corners
@@ -81,32 +70,32 @@ class Drawn:
 
     kind: Kind
     tilt_deg: float
-    judged: JudgedTable
-    cases: tuple[WorstCase, ...]
+    judged: judged_tables.JudgedTable
+    cases: tuple[judged_tables.WorstCase, ...]
 
 
 def main() -> None:
     """Print the figures, and write the sheet if requested."""
-    parser = parser_for(__doc__, tables=600, seed=2607)
+    parser = judged_tables.parser_for(__doc__, tables=600, seed=2607)
     parser.add_argument("--marks", action="store_true", help="measure tiles with marks beside their pips")
     options = parser.parse_args()
     if options.marks:
         _measure_marks(options)
         return
     draw = partial(read_table, options.seed, with_cases=options.sheet is not None)
-    figures: defaultdict[tuple[Kind, str], Figures] = defaultdict(Figures)
-    backs, backs_found, unsure_spare, sheet = 0, 0, 0, WorstSheet(options.sheet)
-    for drawn in draw_in_processes(draw, options.tables, options.jobs, lambda _: None):
+    figures: defaultdict[tuple[Kind, str], judged_tables.Figures] = defaultdict(judged_tables.Figures)
+    backs, backs_found, unsure_spare, sheet = 0, 0, 0, judged_tables.WorstSheet(options.sheet)
+    for drawn in tables.draw_in_processes(draw, options.tables, options.jobs, lambda _: None):
         for row, some in figures_of(drawn.judged, drawn.tilt_deg).items():
             figures[drawn.kind, row].merge(some)
         backs, backs_found = backs + drawn.judged.backs, backs_found + drawn.judged.backs_found
         unsure_spare += drawn.judged.unsure_spare
         sheet.add(drawn.cases)
-    total = Figures()
+    total = judged_tables.Figures()
     for kind in Kind:
-        print_table(kind, ((row, figures[kind, row]) for row in ROWS))
+        judged_tables.print_table(kind, ((row, figures[kind, row]) for row in ROWS))
         total.merge(figures[kind, "all"])
-    print_table("all tables", (("all", total),))
+    judged_tables.print_table("all tables", (("all", total),))
     print(f"face down: {backs_found} of {backs} found; unsure where nothing lies: {unsure_spare}")
     sheet.write()
 
@@ -114,9 +103,14 @@ def main() -> None:
 def _measure_marks(options: Namespace) -> None:
     """Print the figures of marked tiles, kind by kind, and of the same tables without marks."""
     draw = partial(read_marked_table, options.seed, with_cases=options.sheet is not None)
-    marked, bare = defaultdict[str, Figures](Figures), defaultdict[str, Figures](Figures)
-    backs, backs_found, sheet = Counter[Mark](), Counter[Mark](), WorstSheet(options.sheet)
-    for mark, with_marks, without, cases in draw_in_processes(draw, options.tables, options.jobs, lambda _: None):
+    marked, bare = (
+        defaultdict[str, judged_tables.Figures](judged_tables.Figures),
+        defaultdict[str, judged_tables.Figures](judged_tables.Figures),
+    )
+    backs, backs_found, sheet = Counter[Mark](), Counter[Mark](), judged_tables.WorstSheet(options.sheet)
+    for mark, with_marks, without, cases in tables.draw_in_processes(
+        draw, options.tables, options.jobs, lambda _: None
+    ):
         for figures, judged in ((marked, with_marks), (bare, without)):
             figures[mark].add(judged.tiles, len(judged.spare))
             figures["all"].add(judged.tiles, len(judged.spare))
@@ -124,7 +118,7 @@ def _measure_marks(options: Namespace) -> None:
         backs_found[mark] += with_marks.backs_found
         sheet.add(cases)
     for name, figures in (("with marks", marked), ("without marks", bare)):
-        print_table(name, ((row, figures[row]) for row in (*Mark, "all")))
+        judged_tables.print_table(name, ((row, figures[row]) for row in (*Mark, "all")))
     print(f"emblems on backs: {backs_found[Mark.EMBLEM]} of {backs[Mark.EMBLEM]} found")
     sheet.write()
 
@@ -139,16 +133,16 @@ def band_of_side(side_px: float) -> str:
     return next(name for most, name in _SIDES_PX if side_px < most)
 
 
-def figures_of(judged: JudgedTable, tilt_deg: float) -> dict[str, Figures]:
+def figures_of(judged: judged_tables.JudgedTable, tilt_deg: float) -> dict[str, judged_tables.Figures]:
     """Return the figures of a table for each of `ROWS` that it contributes to."""
-    figures: defaultdict[str, Figures] = defaultdict(Figures)
+    figures: defaultdict[str, judged_tables.Figures] = defaultdict(judged_tables.Figures)
     counted = [tile for tile in judged.tiles if tile.side_px >= _MIN_PX]
     for row in ("all", band_of_tilt(tilt_deg)):
         figures[row].add(counted, len(judged.spare))
     for tile in judged.tiles:
         figures[band_of_side(tile.side_px)].add([tile])
     for spare in judged.spare:
-        figures[band_of_side(side_of(spare))].add((), 1)
+        figures[band_of_side(judged_tables.side_of(spare))].add((), 1)
     return dict(figures)
 
 
@@ -157,16 +151,18 @@ def read_table(seed: int, index: int, *, with_cases: bool) -> Drawn:
     rng = np.random.default_rng((seed, _STREAM, 1 + index))
     kind = tuple(Kind)[index % len(Kind)]
     scene = draw_table(rng, kind)
-    table = table_of(scene, rng)
-    judged = judge(_reader().read(table.image), table)
+    table = tables.table_of(scene, rng)
+    judged = judged_tables.judge(_reader().read(table.image), table)
     tilt_deg = float(np.degrees(scene.camera.tilt_rad))
     name = f"table {index}, {tilt_deg:.0f} degrees"
-    return Drawn(kind, tilt_deg, judged, tuple(worst_in(judged, table.image, kind, name)) if with_cases else ())
+    return Drawn(
+        kind, tilt_deg, judged, tuple(judged_tables.worst_in(judged, table.image, kind, name)) if with_cases else ()
+    )
 
 
 def draw_table(rng: np.random.Generator, kind: Kind) -> Scene:
     """Return a table of a kind, without printed dominoes, which the reader may report as tiles."""
-    max_pips = draw_max_pips(rng)
+    max_pips = tables.draw_max_pips(rng)
     tilts_deg = (0.0, _STEEP_DEG) if kind is Kind.LIKE else (_STEEP_DEG, _LARGEST_DEG)
     while True:
         # Give a fixed tilt instead of a range, from which the scene would draw steep tilts more often.
@@ -179,21 +175,21 @@ def draw_table(rng: np.random.Generator, kind: Kind) -> Scene:
 
 def read_marked_table(
     seed: int, index: int, *, with_cases: bool
-) -> tuple[Mark, JudgedTable, JudgedTable, tuple[WorstCase, ...]]:
+) -> tuple[Mark, judged_tables.JudgedTable, judged_tables.JudgedTable, tuple[judged_tables.WorstCase, ...]]:
     """Render, read and evaluate a table with marks, and the same table without."""
     rng = np.random.default_rng((seed, _STREAM + 1, 1 + index))
     mark = tuple(Mark)[index % len(Mark)]
     scene = draw_marked_table(rng, mark)
     seeds = rng.integers(0, 2**62, 2)
     table, bare = (marked_table_of(scene, kind, *map(np.random.default_rng, seeds)) for kind in (mark, None))
-    judged, plain = (judge(_reader().read(each.image), each) for each in (table, bare))
-    cases = worst_in(judged, table.image, mark, f"table {index}") if with_cases else ()
+    judged, plain = (judged_tables.judge(_reader().read(each.image), each) for each in (table, bare))
+    cases = judged_tables.worst_in(judged, table.image, mark, f"table {index}") if with_cases else ()
     return mark, judged, plain, tuple(cases)
 
 
 def draw_marked_table(rng: np.random.Generator, mark: Mark) -> Scene:
     """Return a table with machine-made pips. With emblems, half of the tiles are face down."""
-    max_pips = draw_max_pips(rng)
+    max_pips = tables.draw_max_pips(rng)
     while True:
         tilt = float(np.radians(rng.uniform(0, _MARKED_TILT_DEG)))
         scene = draw_foreign_scene(rng, max_pips=max_pips, tilt_rad=(tilt, tilt), tile_side_px=_MARKED_SIDES_PX)
@@ -210,7 +206,7 @@ def draw_marked_table(rng: np.random.Generator, mark: Mark) -> Scene:
 
 def marked_table_of(
     scene: Scene, mark: Mark | None, rng: np.random.Generator, mark_rng: np.random.Generator
-) -> LearningTable:
+) -> tables.LearningTable:
     """Render a scene with marks on its tiles, or with bare tiles for None. Only legible tiles are labelled."""
     painted, view = paint_scene(scene, rng), view_of(scene.camera)
     truth = truth_of(scene, view)
@@ -219,12 +215,12 @@ def marked_table_of(
     lit = expose(painted.picture, painted.field, scene.light, scene.camera)
     image = take(lit, scene.camera, view, painted.camera_rng)
     rendered = RenderedPicture(image, truth.reading, truth.tile_index, truth.unread_px, truth.shown)
-    poses, faces = truth_poses(truth.reading)
-    pips, legible = true_pips(truth.reading), legible_halves(scene, rendered)
+    poses, faces = tables.truth_poses(truth.reading)
+    pips, legible = tables.true_pips(truth.reading), tables.legible_halves(scene, rendered)
     shown = np.ones(len(poses), bool)
     shown[faces == UP] = is_legible = legible.all(axis=1)
     unread = tuple(np.array(outline) for outline in truth.unread_px) + tuple(corners(poses[~shown]))
-    return LearningTable(image, poses[shown], faces[shown], pips[is_legible], legible[is_legible], unread)
+    return tables.LearningTable(image, poses[shown], faces[shown], pips[is_legible], legible[is_legible], unread)
 
 
 def difference(first: Bgr, second: Bgr) -> float:

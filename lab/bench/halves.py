@@ -7,23 +7,19 @@ Use thousands of tables, because a few of them have most of the mistakes.
 
 from __future__ import annotations
 
-import argparse
 from functools import cache, partial
 
 import numpy as np
 
-from lab.training.pips.fit import Halves, Networks, draw_usual, load_networks, misread_figures
-from lab.training.processes import concatenated, draw_in_processes
+from lab.bench.material.harness import options_of
+from lab.training.pips import Halves, Networks, draw_usual, load_networks, misread_figures
+from lab.training.tables import concatenated, draw_in_processes
 from vision.networks.network import load_pip_classifier
 
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=5150)
-    parser.add_argument("--jobs", type=int, default=2, help="processes that render and read")
-    options = parser.parse_args()
+    options = options_of(__doc__, tables=2000, seed=5150, jobs=2)
     drawn = draw_in_processes(partial(halves_of_table, options.seed), options.tables, options.jobs, lambda _: None)
     halves = concatenated(list(drawn))
     print(

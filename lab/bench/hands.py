@@ -24,8 +24,9 @@ import cv2
 from rich.console import Console
 from rich.progress import track
 
+from lab.bench.material.harness import options_of
 from lab.commands import simulate
-from lab.evaluate.session_report import JudgedBatch, judge_recordings, print_batch
+from lab.evaluate.session_report import judge_recordings, print_batch
 from lab.matches.simulation import simulation_settings
 from tallybone.choices import Difficulty
 
@@ -68,13 +69,15 @@ _ROUND = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Render and evaluate the recordings, print the results, and return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--difficulty", type=Difficulty, choices=list(Difficulty), default=Difficulty.NORMAL)
-    parser.add_argument("--hands", type=int, default=_ROUNDS * sum(case.hands for case in _ROUND))
-    parser.add_argument("--seed", type=int, default=1000, help="seed of the first recording, incremented for each")
-    parser.add_argument("--keep", type=Path, metavar="DIR")
-    parser.add_argument("--jobs", type=int, default=1)
-    options = parser.parse_args(arguments)
+    options = options_of(
+        __doc__,
+        arguments=arguments,
+        difficulty=Difficulty.NORMAL,
+        hands=_ROUNDS * sum(case.hands for case in _ROUND),
+        seed=1000,
+        keep=Path,
+        jobs=1,
+    )
     console = Console(highlight=False)
     with TemporaryDirectory() as scratch:
         folder = Path(scratch) if options.keep is None else options.keep
@@ -82,7 +85,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         paths = _recordings(folder, options)
         batch = judge_recordings(paths, jobs=options.jobs, err=Console(stderr=True, highlight=False))
     print_batch(console, batch)
-    return _verdict(console, batch, _TARGETS[options.difficulty])
+    # Print the verdict on the targets, and return the exit code.
+    target = _TARGETS[options.difficulty]
+    figures = batch.total
+    share, unflagged = figures.share(figures.wholly_right), figures.unflagged
+    is_met = share is not None and share >= target and unflagged == 0 and not batch.failures
+    percent = "-" if share is None else f"{100 * share:.2f} %"
+    console.print(f"Plays wholly right: {percent}, wanted {100 * target:.1f} %; wrong scores not flagged: {unflagged}")
+    console.print("Targets met" if is_met else "Targets missed", style="bold")
+    return 0 if is_met else 1
 
 
 def _recordings(folder: Path, options: argparse.Namespace) -> tuple[Path, ...]:
@@ -124,17 +135,6 @@ def _make(number: int, path: Path, *, difficulty: Difficulty, first_seed: int) -
     if simulate(part, settings, out=StringIO(), err=complaints) != 0:
         raise RuntimeError(f"{path.name}: {complaints.getvalue().strip()}")
     part.rename(path)
-
-
-def _verdict(console: Console, batch: JudgedBatch, target: float) -> int:
-    """Print the verdict on the targets, and return the exit code."""
-    figures = batch.total
-    share, unflagged = figures.share(figures.wholly_right), figures.unflagged
-    is_met = share is not None and share >= target and unflagged == 0 and not batch.failures
-    percent = "-" if share is None else f"{100 * share:.2f} %"
-    console.print(f"Plays wholly right: {percent}, wanted {100 * target:.1f} %; wrong scores not flagged: {unflagged}")
-    console.print("Targets met" if is_met else "Targets missed", style="bold")
-    return 0 if is_met else 1
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ seconds. "Late" is the time from the play until the viewer has received it.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -23,6 +22,7 @@ from pathlib import Path
 
 from websockets.asyncio.client import connect
 
+from lab.bench.material.harness import options_of
 from tallybone.finding import Grade, ok
 from tallybone.notify.broker import Publishing
 from tallybone.notify.mqtt import PageLink, Teller, ToTell
@@ -37,12 +37,7 @@ _AT = "2026-05-01T20:00:00.000+02:00"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", default="500,1000,2000")
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--every", type=float, default=10.0, help="seconds between two plays of a table")
-    parser.add_argument("--play", type=int, help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = options_of(__doc__, tables="500,1000,2000", seconds=60.0, every=10.0, play=(int, None))
     if args.play is not None:
         asyncio.run(_play(args.play, int(args.tables), args.every))
         return

@@ -8,7 +8,6 @@ in good light with round reflections of random size and strength. Takes about tw
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,11 +17,11 @@ import cv2
 import numpy as np
 
 from calibration.table.picture import examine_light
+from lab.bench.material.harness import options_of
 from lab.matches.room import LOOKS
-from lab.render.look_types import CameraLook
 from lab.render.looks import LAMP, OVERHEAD
 from lab.render.paint import RenderedPicture, render
-from lab.render.scene import PlacedTile, Scene
+from lab.render.scene import CameraLook, PlacedTile, Scene
 from vision.reader.reader import Reader, load_reader
 from vision.reading import SeenTile
 
@@ -46,9 +45,7 @@ class Judged:
 
 def main() -> None:
     """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pictures", type=int, default=40)
-    pictures = parser.parse_args().pictures
+    pictures = options_of(__doc__, pictures=40).pictures
     cv2.setNumThreads(1)
     reader = load_reader(6)
     dim = [tile for seed in range(pictures) for tile in _dim(reader, seed)]

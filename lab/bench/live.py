@@ -16,7 +16,6 @@ from vision.arrays import Image
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # like the command, before numpy is imported
 
-import argparse
 import tempfile
 import threading
 import time
@@ -31,7 +30,8 @@ import numpy as np
 from rich.console import Console
 
 from engine import BONES, Event, Layout, Placed
-from lab.render.motion import Film, Moment
+from lab.bench.material.harness import options_of
+from lab.render.paint import Film, Moment
 from tallybone.play.display import PlainDisplay
 from tallybone.play.game import LiveGame
 from tallybone.play.recorder import FileRecorder, RecordingQuota
@@ -72,12 +72,7 @@ class Stopwatch(PlainDisplay):
 
 def main() -> None:
     """Print the median and 95th percentile of the delay and its parts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--plays", type=int, default=12)
-    parser.add_argument("--fps", type=float, default=10.0)
-    parser.add_argument("--camera-fps", type=float, default=30.0)
-    parser.add_argument("--seed", type=int, default=_SEED)
-    options = parser.parse_args()
+    options = options_of(__doc__, plays=12, fps=10.0, camera_fps=30.0, seed=_SEED)
     items, ended_ns = _clip(options.seed, options.plays, options.camera_fps)
     with tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("w") as nowhere:
         watch, turns_ms = _play(items, Path(folder), options.fps, nowhere)

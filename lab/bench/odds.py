@@ -8,7 +8,6 @@ is off by the mean estimate less the share of seats that could play. The error o
 
 from __future__ import annotations
 
-import argparse
 import math
 import random
 import time
@@ -17,6 +16,7 @@ from collections import defaultdict
 from engine import Phase, Table, profile
 from engine.game.questions import ends_now
 from engine.library.chances import chances
+from lab.bench.material.harness import options_of
 
 GAMES = (("bones", 3), ("draw", 2), ("twoset", 4), ("super", 4))
 MOMENTS = 4
@@ -24,13 +24,7 @@ MOMENTS = 4
 
 def main() -> None:
     """Print the bins of each game."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hands", type=int, default=2000)
-    parser.add_argument("--samples", type=int, default=400)
-    parser.add_argument("--game")
-    parser.add_argument("--seats", type=int)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+    options = options_of(__doc__, hands=2000, samples=400, game=str, seats=int, seed=1)
     games = GAMES if options.game is None else ((options.game, options.seats),)
     for name, seats in games:
         print(f"{name} for {seats}: " + judged(name, seats, options.hands, options.samples, options.seed))

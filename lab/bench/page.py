@@ -24,9 +24,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
-from playwright.sync_api import Page
 from websockets.asyncio.client import connect
 
+from lab.bench.material.harness import options_of
 from tallybone.session.sitting import Step
 from tests.tallybone.web.browsers import chromium
 from tests.tallybone.web.true_table import SECOND, Silent, TrueTable, true_table
@@ -61,14 +61,7 @@ class Timed(Silent):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--viewers", type=int, default=50)
-    parser.add_argument("--cameras", type=int, default=0, help="viewers that also fetch the camera picture")
-    parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--pace", type=float, default=0.5, help="seconds between events")
-    parser.add_argument("--browser", action="store_true", help="also watch with Chromium")
-    parser.add_argument("--watch", help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = options_of(__doc__, viewers=50, cameras=0, seconds=20.0, pace=0.5, browser=False, watch=(str, None))
     if args.watch is not None and args.browser:
         _watch_in_browser(args.watch, args.seconds)
         return
@@ -180,7 +173,13 @@ def _watch_in_browser(url: str, seconds: float) -> None:
         known = set(page.evaluate("window.changed"))
         print("ready", flush=True)
         page.wait_for_timeout(seconds * 1000)
-        since_ns = _clock_ns(page)
+        answers: list[tuple[int, int]] = []
+        for _ in range(30):
+            asked_ns = time.monotonic_ns()
+            said_ms = page.evaluate("performance.now()")
+            took_ns = time.monotonic_ns() - asked_ns
+            answers.append((took_ns, asked_ns + took_ns // 2 - round(said_ms * 1e6)))
+        since_ns = min(answers)[1]
         delays = {
             moment: {
                 seq: [round(at_ms * 1e6) + since_ns]
@@ -190,17 +189,6 @@ def _watch_in_browser(url: str, seconds: float) -> None:
             for moment in ("changed", "painted")
         }
     print(json.dumps({f"{moment} in a browser": times for moment, times in delays.items()}), flush=True)
-
-
-def _clock_ns(page: Page) -> int:
-    """Return the offset from the browser's clock to this process's clock, from the fastest of 30 round trips."""
-    answers: list[tuple[int, int]] = []
-    for _ in range(30):
-        asked_ns = time.monotonic_ns()
-        said_ms = page.evaluate("performance.now()")
-        took_ns = time.monotonic_ns() - asked_ns
-        answers.append((took_ns, asked_ns + took_ns // 2 - round(said_ms * 1e6)))
-    return min(answers)[1]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ reacted, without throttling.
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import sys
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from playwright.sync_api import BrowserContext, CDPSession
 from rich.console import Console
 
+from lab.bench.material.harness import options_of
 from tests.tallybone.web.browsers import Browser, chromium, served
 
 _BYTES_PER_S = {"down": 1_600_000 / 8, "up": 750_000 / 8}
@@ -111,12 +111,7 @@ def phone(browser: Browser) -> BrowserContext:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--loads", type=int, default=9)
-    parser.add_argument("--latency", type=float, default=150.0, help="round-trip time in milliseconds")
-    parser.add_argument("--slowdown", type=float, default=4.0, help="of the CPU")
-    parser.add_argument("--language", default="en")
-    args = parser.parse_args()
+    args = options_of(__doc__, loads=9, latency=150.0, slowdown=4.0, language="en")
     console = Console(highlight=False)
     first: list[Load] = []
     again: list[Load] = []

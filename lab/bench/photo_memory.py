@@ -9,7 +9,6 @@ size (PSS): memory that processes share counts once. Exits with 1 if the peak is
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import socket
@@ -24,6 +23,7 @@ from pathlib import Path
 import cv2
 import httpx
 
+from lab.bench.material.harness import options_of
 from tallybone.doctor.probes import drawn_tiles
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -33,10 +33,7 @@ _PATIENCE_S = 120.0
 
 def main() -> None:
     """Print the memory before, during and after each photo."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--max-mb", type=float, default=400.0)
-    given = parser.parse_args()
+    given = options_of(__doc__, rounds=2, max_mb=400.0)
     with tempfile.TemporaryDirectory() as folder:
         peak_mb = measure(Path(folder), given.rounds, print)
     print(f"peak {peak_mb:.0f} MB")

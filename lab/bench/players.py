@@ -8,26 +8,20 @@ totals count half. The interval is Wilson's, of 95 %. With more than two seats, 
 
 from __future__ import annotations
 
-import argparse
 import math
 import random
 from collections.abc import Callable
 from functools import partial
 
 from engine import LegalMove, SeatView, Table, TreeSearch, greedy, profile
+from lab.bench.material.harness import options_of
 
 Player = Callable[[SeatView], LegalMove]
 
 
 def main() -> None:
     """Print the share of pairs that each player wins against another."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--deals", type=int, default=300)
-    parser.add_argument("--seconds", type=float, default=0.1, help="time for a move")
-    parser.add_argument("--game", default="bones")
-    parser.add_argument("--seats", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+    options = options_of(__doc__, deals=300, seconds=0.1, game="bones", seats=2, seed=1)
     rng = random.Random(options.seed)
     players: dict[str, Player] = {
         "random": lambda view: rng.choice(view.moves),

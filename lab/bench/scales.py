@@ -10,15 +10,14 @@ tiles.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import cv2
 import numpy as np
 
+from lab.bench.material.harness import options_of
 from lab.evaluate.labels import HalfLabel, IgnoredBox, LabelError, PhotoLabel, TileLabel, load_labels
 from lab.evaluate.photos import PhotoCounts, PhotoJudged, count_photo, judge_photo
 from vision.arrays import Image
@@ -33,14 +32,11 @@ _HEADINGS = ("tiles", "right", "precise", "misread", "bold", "silent")
 
 def main() -> int:
     """Print the figures of each size, and the worst size."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("labels", type=Path)
-    parser.add_argument("root", type=Path, help="folder that the paths of the labels are relative to")
-    options = parser.parse_args()
+    options = options_of(__doc__, "labels", "root")
     try:
         labels = load_labels(options.labels)
     except LabelError as error:
-        parser.error(f"{options.labels}: {error}")
+        sys.exit(f"{options.labels}: {error}")
     reader = load_reader()
     counts = dict.fromkeys(SIZES, PhotoCounts())
     for label in labels.photos:

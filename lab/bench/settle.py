@@ -8,7 +8,6 @@ of 1280 x 720 to a small grey one is measured separately. Only the thread's own 
 
 from __future__ import annotations
 
-import argparse
 import resource
 import time
 
@@ -16,6 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.bench.material.harness import median_and_p95, options_of
 from vision.tracking.settle import HEIGHT_PX, WIDTH_PX, SettleGate, small_grey
 
 Grey = NDArray[np.uint8]
@@ -24,9 +24,7 @@ _FPS = 30
 
 def main() -> None:
     """Print the median and 95th percentile of the gate, the reduction and the reference, and the growth of memory."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--frames", type=int, default=3000)
-    options = parser.parse_args()
+    options = options_of(__doc__, frames=3000)
     cv2.setNumThreads(1)
     rng = np.random.default_rng(0)
     table = rng.integers(60, 120, (HEIGHT_PX // 8, WIDTH_PX // 8)).astype(np.float32)
@@ -52,8 +50,7 @@ def main() -> None:
         if index == min(100, options.frames - 1):
             start_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for name, seconds in times.items():
-        milliseconds = np.array(seconds) * 1e3
-        print(f"{name}: median {np.median(milliseconds):.2f} ms p95 {np.percentile(milliseconds, 95):.2f} ms")
+        print(f"{name}: {median_and_p95([1e3 * each for each in seconds], digits=2)}")
     grown_mb = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start_kb) / 1024
     print(f"memory: {grown_mb:+.1f} MB from frame 100 to frame {options.frames}")
 

@@ -117,7 +117,16 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, object]:
     return {
         "overall": _counts(evaluation.overall),
         **{name: {key: _counts(counts) for key, counts in group.items()} for name, group in groups.items()},
-        "reliability": [_bin(each) for each in evaluation.reliability],
+        "reliability": [
+            {
+                "from": each.low,
+                "to": each.high,
+                "halves": each.claims,
+                "mean_confidence": each.mean_confidence,
+                "share_right": each.share_right,
+            }
+            for each in evaluation.reliability
+        ],
         "expected_calibration_error": expected_calibration_error(evaluation.reliability),
         "read_ms": {"median": round(median, 1), "p95": round(late, 1)},
         "mistakes": [_mistake(image, mistake) for image, mistake in evaluation.mistakes],
@@ -126,16 +135,6 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, object]:
 
 def _counts(counts: PhotoCounts) -> dict[str, object]:
     return {"counts": asdict(counts), **counts.shares()}
-
-
-def _bin(each: Bin) -> dict[str, object]:
-    return {
-        "from": each.low,
-        "to": each.high,
-        "halves": each.claims,
-        "mean_confidence": each.mean_confidence,
-        "share_right": each.share_right,
-    }
 
 
 def _mistake(image: str, mistake: Mistake) -> dict[str, object]:
@@ -158,7 +157,14 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
             print_table(console, title, _tiles(groups))
     _print_scenes(console, evaluation.scenes)
     print_table(console, "Halves read with their joins and set, and each alone", _ways(overall))
-    _print_reliability(console, evaluation)
+    print_table(console, "Calibration of confidence", _reliability(evaluation.reliability))
+    for each in evaluation.reliability:
+        if each.low >= _SURE and each.claims:
+            console.print(f"Confidence {_SURE} or more: {percent(each.share_right)} % are right")
+    error = expected_calibration_error(evaluation.reliability)
+    if error is not None:
+        console.print(f"Expected calibration error: {error:.4f} (a half of a spare tile counts as wrong)")
+    console.print()
     median, late = evaluation.read_ms
     console.print(f"Reading a picture: median {median:.0f} ms, 95th percentile {late:.0f} ms")
     console.print()
@@ -181,17 +187,6 @@ def _print_scenes(console: Console, scenes: Mapping[str, PhotoCounts]) -> None:
         print_table(console, "By scene, where a tile is missed, wrong or spare", _tiles(imperfect))
     perfect = len(scenes) - len(imperfect)
     console.print(f"Scenes with every tile right and none spare: {perfect} of {len(scenes)}")
-    console.print()
-
-
-def _print_reliability(console: Console, evaluation: Evaluation) -> None:
-    print_table(console, "Calibration of confidence", _reliability(evaluation.reliability))
-    for each in evaluation.reliability:
-        if each.low >= _SURE and each.claims:
-            console.print(f"Confidence {_SURE} or more: {percent(each.share_right)} % are right")
-    error = expected_calibration_error(evaluation.reliability)
-    if error is not None:
-        console.print(f"Expected calibration error: {error:.4f} (a half of a spare tile counts as wrong)")
     console.print()
 
 

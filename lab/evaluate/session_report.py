@@ -19,8 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine import EngineError
-from lab.evaluate.hands import TruthError
-from lab.evaluate.sessions import SessionJudged, judge_session
+from lab.evaluate.sessions import SessionJudged, TruthError, judge_session
 from tallybone.files import sentence_of
 from tallybone.recording.folder import SUFFIX
 from tallybone.replay.shadow import is_unflagged, wrong_in
@@ -160,7 +159,14 @@ def print_batch(console: Console, batch: JudgedBatch) -> None:
         print_table(console, f"{title}: plays with rules, in per cent", _plays(groups))
     title = "Hands, what was asked, and how long it took from the last motion to the score"
     print_table(console, title, _rest({**batch.by(lambda session: session.game), "all": total}))
-    _print_wrong(console, batch)
+    # Print each mistake on a line.
+    mistakes = [(session.path.name, wrong) for session in batch.judged for wrong in wrong_in(session.hands)]
+    console.print(f"Wrong: {len(mistakes)}" if mistakes else "Nothing was wrong", style="bold")
+    for name, wrong in mistakes:
+        seconds = wrong.t_ns // _NS_PER_S
+        flag = "flagged" if wrong.is_flagged else "NOT FLAGGED"
+        line = f"{printable(name)} {seconds // 60}:{seconds % 60:02}: {printable(wrong.text)} ({flag})"
+        console.print(Text(line), soft_wrap=True)
 
 
 def _plays(groups: Mapping[str, Figures]) -> Table:
@@ -183,17 +189,6 @@ def _rest(groups: Mapping[str, Figures]) -> Table:
         times = ("-" if ms is None else f"{ms:.0f}" for ms in percentiles(each.latencies_ms))
         add_row(table, name, *map(str, counts), *times)
     return table
-
-
-def _print_wrong(console: Console, batch: JudgedBatch) -> None:
-    """Print each mistake on a line."""
-    mistakes = [(session.path.name, wrong) for session in batch.judged for wrong in wrong_in(session.hands)]
-    console.print(f"Wrong: {len(mistakes)}" if mistakes else "Nothing was wrong", style="bold")
-    for name, wrong in mistakes:
-        seconds = wrong.t_ns // _NS_PER_S
-        flag = "flagged" if wrong.is_flagged else "NOT FLAGGED"
-        line = f"{printable(name)} {seconds // 60}:{seconds % 60:02}: {printable(wrong.text)} ({flag})"
-        console.print(Text(line), soft_wrap=True)
 
 
 @dataclass(frozen=True, slots=True)

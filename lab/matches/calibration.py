@@ -16,16 +16,14 @@ from hardware.knock.detector import KnockDetector
 from hardware.knock.sensor import NS_PER_S, RATE_HZ, ClassifiedSound, SensorLifecycle, Sound, SoundBlock
 from hardware.part import Clock, PartState
 from lab.render import view as camera_lens
-from lab.render.look_types import CameraLook
 from lab.render.looks import CLASSIC, FELT, LAMP
 from lab.render.paint import render
-from lab.render.scene import PlacedTile
+from lab.render.prints import SheetPose, held_view, lay_sheet
+from lab.render.scene import CameraLook, PlacedTile
 from lab.render.scene import Scene as Rendering
-from lab.render.sheets import SheetPose, held_view, lay_sheet
 from lab.render.view import view_of
-from lab.sounds.scenes import LEAD, hit
-from lab.sounds.surroundings import draw_microphone
-from lab.sounds.tables import plain_table
+from lab.sounds.scenes import LEAD, hit, plain_table
+from lab.sounds.signals import draw_microphone
 from tallybone.calibrate.look import AskedScene, timetable
 from vision.arrays import Image
 

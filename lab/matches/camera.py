@@ -11,8 +11,7 @@ from functools import partial
 from engine import EngineError, Rules, parse_options
 from hardware.camera.device import CameraError
 from hardware.part import Clock
-from lab.matches.items import SimulatedInput, SimulatedItem, TrueEvent
-from lab.matches.players import TruthfulPlayers
+from lab.matches.game_script import SimulatedInput, SimulatedItem, TrueEvent, TruthfulPlayers
 from lab.matches.room import LOOKS
 from lab.matches.simulation import Simulation, SimulationSettings
 from tallybone.choices import Difficulty, OptionError

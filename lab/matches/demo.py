@@ -21,14 +21,13 @@ from rich.console import Console
 from rich.live import Live
 
 from engine import Layout, Node, NodeId, Placed, Port, Reason, Revised, Rules, Scored, Tile, profile
-from lab.matches.game_script import ScriptStep, play_out
-from lab.matches.players import answer_of
+from lab.matches.game_script import ScriptStep, answer_of, play_out
 from lab.matches.room import pick_table
 from lab.render.paint import render
 from tallybone.cli.app import command, commands_of
 from tallybone.cli.games import game_option
 from tallybone.session.feeding import feed
-from tallybone.session.places import Footprint, Laid, Point
+from tallybone.session.places import Laid, Point
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement, Session
 from tallybone.show.scoreboard import Board, draw_board, plain_line, summarize
@@ -428,7 +427,10 @@ class Comparison:
             node = layout.find(one.node) if isinstance(one, Placed) else None
             if node is None or node.id not in places:
                 continue
-            number = self._number_at(places[node.id])
+            place = places[node.id]
+            gaps = {number: math.dist(center, place.center) for number, center in self._centers_px.items()}
+            nearest = min(gaps, key=lambda number: gaps[number], default=None)
+            number = nearest if nearest is not None and gaps[nearest] < place.side else None
             if number is not None:
                 self._seen_numbers[node.id] = number
                 seen = _laying(node, _points_after(announcements[at + 1 :]), self._seen_numbers)
@@ -449,12 +451,6 @@ class Comparison:
     def wrong(self) -> Iterator[Compared]:
         """Yield the plays that were missed, or read with wrong pips, place or points."""
         return (play for play in self.plays if play.seen != play.truth)
-
-    def _number_at(self, place: Footprint) -> int | None:
-        """Return the number of the play whose tile lies at *place*, to within half a tile, or None."""
-        gaps = {number: math.dist(center, place.center) for number, center in self._centers_px.items()}
-        nearest = min(gaps, key=lambda number: gaps[number], default=None)
-        return nearest if nearest is not None and gaps[nearest] < place.side else None
 
 
 def _points_after(announcements: Sequence[Announcement]) -> int:

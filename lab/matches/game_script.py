@@ -12,11 +12,133 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TypeAlias
 
 import numpy as np
 
 import engine
+from engine import Event
+from lab.render.paint import STRAIGHT, Bump, Moment
+from lab.render.scene import PlacedTile
+from tallybone.replay.shadow import port_name
+from tallybone.session.inputs import Answer
 from tallybone.session.places import Edge, Footprint, Laid, Quad, bends_of, distance, edges_at, overlap
+from tallybone.session.session import Session
+from tallybone.session.sitting import ByHand
+from vision.reading import SeenTile
+from vision.tracking.watch import Frame
+
+# Items of a simulated sitting: frames, inputs and ground truth.
+
+
+class Zone(StrEnum):
+    """Part of the table that a tile belongs to."""
+
+    BONEYARD = "boneyard"
+    LAYOUT = "layout"
+    SEAT = "seat"
+
+
+@dataclass(frozen=True, slots=True)
+class ZonedTile:
+    """A tile on the table, and its zone."""
+
+    placed: PlacedTile
+    zone: Zone
+
+
+@dataclass(frozen=True, slots=True)
+class FramePlan:
+    """A frame that is not rendered yet."""
+
+    t_ns: int
+    moment: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedInput:
+    """A button press, a knock or a correction."""
+
+    t_ns: int
+    value: ByHand
+
+
+@dataclass(frozen=True, slots=True)
+class TilesPlan:
+    """Positions of the tiles and the camera from the next frame on."""
+
+    t_ns: int
+    tiles: tuple[ZonedTile, ...]
+    bump: Bump
+
+
+@dataclass(frozen=True, slots=True)
+class TrueTable:
+    """Properties of the table, reported once at the start.
+
+    Attributes:
+        t_ns: Time, before the first frame.
+        look: Name of its look, a key of `room.LOOKS`.
+        difficulty: Name of its difficulty.
+    """
+
+    t_ns: int
+    look: str
+    difficulty: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrueTile:
+    """Exact reading of a tile, even if it is hidden, and its zone."""
+
+    tile: SeenTile
+    zone: Zone
+
+
+@dataclass(frozen=True, slots=True)
+class TrueTiles:
+    """True positions of the tiles in the picture, and of the camera, from the next frame on."""
+
+    t_ns: int
+    tiles: tuple[TrueTile, ...]
+    bump: Bump = STRAIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class TrueEvent:
+    """A completed event of the match.
+
+    Attributes:
+        t_ns: Time after the event, between two frames.
+        event: The event.
+        points: Sum of the points that the event gives to all seats.
+        totals: Total of each seat after the event.
+        ended_ns: Time of the last frame with motion before *t_ns*.
+    """
+
+    t_ns: int
+    event: Event
+    points: int
+    totals: tuple[int, ...]
+    ended_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrueRecord:
+    """Game record of the whole match, reported at the end."""
+
+    t_ns: int
+    dgr: str
+
+
+TruthItem: TypeAlias = TrueEvent | TrueRecord
+Planned: TypeAlias = FramePlan | SimulatedInput | TilesPlan | TruthItem
+"""An item of a script, in table coordinates."""
+
+SimulatedItem: TypeAlias = Frame | SimulatedInput | TrueTable | TrueTiles | TruthItem
+"""An item of a simulated sitting, in picture coordinates."""
+
 
 # Probability that a player chooses among the plays with the most points. Otherwise the play is random.
 _LIKES_TO_SCORE = 0.8
@@ -264,7 +386,8 @@ def resting_place(
         rng: Random generator for the inaccuracy of the hand.
     """
     if play.at is None:
-        return _first(play.tile, table, rng)
+        center = (rng.normal(0, 0.4) * table.side_mm, rng.normal(0, 0.3) * table.side_mm)
+        return Footprint.square(center, rng.normal(0, 0.03), table.side_mm, lies_along=not play.tile.is_double)
     host = layout.find(play.at.host)
     places = {tile.node: tile.place for tile in laid}
     if host is None or host.id not in places:
@@ -274,12 +397,6 @@ def resting_place(
     ways = [way for way in _ways(places[host.id], host, covered, play, rng) if around.admits(way.place, host, play.at)]
     ranked = [(around.room(way), way) for way in ways]
     return max(ranked, key=lambda pair: pair[0])[1].place if ranked else None
-
-
-def _first(tile: engine.Tile, table: PlayArea, rng: np.random.Generator) -> Footprint:
-    """Return a random position near the middle, for a line along the table's width."""
-    center = (rng.normal(0, 0.4) * table.side_mm, rng.normal(0, 0.3) * table.side_mm)
-    return Footprint.square(center, rng.normal(0, 0.03), table.side_mm, lies_along=not tile.is_double)
 
 
 def _ways(
@@ -441,3 +558,77 @@ def _end_outline(place: Footprint, node: engine.Node, port: engine.Port) -> Quad
         return place.outline()
     start = 0.0 if port is engine.Port.E else -1.0
     return (place.at(start, -0.5), place.at(start + 1, -0.5), place.at(start + 1, 0.5), place.at(start, 0.5))
+
+
+# Answer questions like the players of a simulated game, who know how they played and read only the choices.
+
+
+Path = tuple[str, ...]
+# Answers of players who have undone a play by mistake, or want no change.
+_AGAIN, _OTHER = "count it again", "something else"
+
+
+class TruthfulPlayers:
+    """Players who know the true match.
+
+    They consider unchanged questions again only after another event of the match.
+    """
+
+    def __init__(self) -> None:
+        """Start with an empty match."""
+        self.truth = engine.State()
+        self._considered: tuple[object, ...] = ()
+
+    def observe(self, event: engine.Event) -> None:
+        """Apply an event to the true match."""
+        self.truth, _ = engine.apply(self.truth, event)
+
+    def answer(self, session: Session) -> Answer | None:
+        """Return the players' answer, or None if there is no new question or no right answer."""
+        situation = (session.questions, len(self.truth.log))
+        if not session.questions or situation == self._considered:
+            return None
+        self._considered = situation
+        return answer_of(session, self.truth)
+
+
+def answer_of(session: Session, truth: engine.State) -> Answer | None:
+    """Return the players' answer to the first question that they can answer by its words, or None.
+
+    Args:
+        session: State of the sitting.
+        truth: The true match, including at least everything that *session* has seen.
+    """
+    game = truth.game
+    if game is None:
+        return None
+    true = dict(zip(game.players, game.totals, strict=True))
+    for question in reversed(session.questions):
+        choices = question.ambiguity.choices
+        scores = [_scores_in(text, game.players) for text in choices]
+        right = [at for at, each in enumerate(scores) if each and all(true[name] == total for name, total in each)]
+        right += [at for at, text in enumerate(choices) if text == _AGAIN]
+        right += [at for at, text in enumerate(choices) if text == _OTHER and any(scores)]
+        if right:
+            return Answer(right[0], question.ambiguity.topic)
+    return None
+
+
+def _scores_in(text: str, players: tuple[str, ...]) -> list[tuple[str, int]]:
+    """Return the names and totals at the beginning of a choice, such as "Ann 30, Ben 10, if Ben drew 2 tiles"."""
+    found: list[tuple[str, int]] = []
+    for part in text.split(", "):
+        name, _, total = part.rpartition(" ")
+        if name in players and total.lstrip("-").isdigit():
+            found.append((name, int(total)))
+    return found
+
+
+def paths_of(state: engine.State) -> dict[engine.NodeId, Path]:
+    """Return the path from the first tile to each tile. Equal layouts have equal paths, even if node ids differ."""
+    paths: dict[engine.NodeId, Path] = {}
+    for node in () if state.game is None else state.game.layout.nodes:
+        own = f"{node.tile} {node.inner} inside"
+        before = () if node.joins is None else paths.get(node.joins.host, ())
+        paths[node.id] = (*before, own if node.joins is None else f"{port_name(node.joins.port)} {own}")
+    return paths

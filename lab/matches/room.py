@@ -12,9 +12,8 @@ import numpy as np
 from engine import Layout, Rules
 from lab.matches.game_script import PlayArea
 from lab.render.layouts import visible_area
-from lab.render.look_types import CameraLook, LightLook, TableLook, TileLook
 from lab.render.looks import CLASSIC, COLORED, FELT, LAMP, OVERHEAD, WALNUT
-from lab.render.scene import PlacedTile, Scene
+from lab.render.scene import CameraLook, LightLook, PlacedTile, Scene, TableLook, TileLook
 from lab.render.view import view_of
 from tallybone.choices import Difficulty
 from tallybone.session.observations import Outline, Zones, default_zones

@@ -11,13 +11,12 @@ from enum import StrEnum
 import numpy as np
 
 from engine import Layout, Node, NodeId
-from lab.matches.items import FramePlan, Planned, SimulatedInput, TilesPlan, Zone, ZonedTile
+from lab.matches.game_script import FramePlan, Planned, SimulatedInput, TilesPlan, Zone, ZonedTile
 from lab.matches.room import Manners, Room, placed_tile
 from lab.render.layouts import draw_reach
-from lab.render.look_types import TileLook
-from lab.render.motion import STRAIGHT, Bump, Moment
+from lab.render.paint import STRAIGHT, Bump, Moment
 from lab.render.placements import Area
-from lab.render.scene import PlacedTile, Reach
+from lab.render.scene import PlacedTile, Reach, TileLook
 from tallybone.session.places import Footprint, Laid, Point, Quad, distance, overlap
 from tallybone.session.sitting import ByHand
 
@@ -217,18 +216,15 @@ class LayoutPositions:
             direction, distance_mm = rng.uniform(-math.pi, math.pi), rng.uniform(*_PUSH_MM)
             shift = (float(distance_mm * math.cos(direction)), float(distance_mm * math.sin(direction)))
             after = moved(before, shift, float(rng.normal(0, _TURN_RAD)))
-            if self._fits(node, after, look):
+            assert node.joins is not None  # the first tile is never pushed
+            outline = _outline(after, look)
+            others = {id_: _outline(other, look) for id_, other in self.tiles.items() if id_ != node.id}
+            is_near = distance(outline, others[node.joins.host]) <= _MAX_GAP_MM
+            if is_near and not any(overlap(outline, other) for other in others.values()):
                 x, y = self._shifts[node.id]
                 self.tiles[node.id], self._shifts[node.id] = after, (x + shift[0], y + shift[1])
                 return before, after
         return None
-
-    def _fits(self, node: Node, tile: PlacedTile, look: TileLook) -> bool:
-        assert node.joins is not None  # the first tile is never pushed
-        outline = _outline(tile, look)
-        others = {id_: _outline(other, look) for id_, other in self.tiles.items() if id_ != node.id}
-        is_near = distance(outline, others[node.joins.host]) <= _MAX_GAP_MM
-        return is_near and not any(overlap(outline, other) for other in others.values())
 
 
 def _outline(tile: PlacedTile, look: TileLook) -> Quad:

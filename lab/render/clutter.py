@@ -9,16 +9,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.render import colors
-from lab.render.face_grid import grid_of
-from lab.render.faces import OVERHEAD_GLINT, Glint, Texture, paint_face
-from lab.render.lighting import Solid, to_lamp
-from lab.render.look_types import TileLook
+from lab.render import looks
+from lab.render.faces import OVERHEAD_GLINT, Glint, Texture, grid_of, paint_face
 from lab.render.placements import Area, is_free, random_hand
-from lab.render.prints import PRINTS, paint_print
-from lab.render.scene import Clutter, ClutterKind, PlacedTile, Scene
-from lab.render.solids import corners_of, paint_texture, paint_walls, rounded_outline, top_warp
-from lab.render.view import View
+from lab.render.prints import PRINTS, corners_of, paint_print, paint_texture, paint_walls, rounded_outline, top_warp
+from lab.render.scene import Clutter, ClutterKind, PlacedTile, Scene, TileLook
+from lab.render.view import Solid, View, to_lamp
 from vision.arrays import Bgr, Image, Points
 
 EVERYDAY = tuple(kind for kind in ClutterKind if kind not in PRINTS)
@@ -108,28 +104,28 @@ def _color(kind: ClutterKind, rng: np.random.Generator, look: TileLook) -> Bgr:
         case ClutterKind.STANDING_TILE:
             return look.side_bgr
         case ClutterKind.COIN:
-            return colors.near(rng, _COINS[int(rng.integers(len(_COINS)))], 12)
+            return looks.near(rng, _COINS[int(rng.integers(len(_COINS)))], 12)
         case kind if kind in PRINTS:
             return _print_color(kind, rng)
         case ClutterKind.PHONE:
-            return colors.any_color(rng, (0.0, 0.3), (0.03, 0.25))
+            return looks.any_color(rng, (0.0, 0.3), (0.03, 0.25))
         case ClutterKind.DIE | ClutterKind.PAPER if rng.random() < 0.6:
-            return colors.ivory(rng)
+            return looks.ivory(rng)
         case _:
-            return colors.any_color(rng, (0.0, 0.7), (0.1, 0.95))
+            return looks.any_color(rng, (0.0, 0.7), (0.1, 0.95))
 
 
 def _print_color(kind: ClutterKind, rng: np.random.Generator) -> Bgr:
     """Return a random colour for the body or paper of an object."""
     match kind:
         case ClutterKind.KEYBOARD | ClutterKind.KEYPAD if rng.random() < 0.65:
-            return colors.any_color(rng, (0.0, 0.25), (0.06, 0.25))
+            return looks.any_color(rng, (0.0, 0.25), (0.06, 0.25))
         case ClutterKind.KEYBOARD | ClutterKind.KEYPAD:
-            return colors.any_color(rng, (0.0, 0.15), (0.6, 0.95))
+            return looks.any_color(rng, (0.0, 0.15), (0.6, 0.95))
         case ClutterKind.DOTS | ClutterKind.RULER | ClutterKind.BANK_CARD if rng.random() < 0.65:
-            return colors.any_color(rng, (0.0, 0.8), (0.1, 0.95))
+            return looks.any_color(rng, (0.0, 0.8), (0.1, 0.95))
         case _:
-            return colors.any_color(rng, (0.0, 0.12), (0.75, 1.0))
+            return looks.any_color(rng, (0.0, 0.12), (0.75, 1.0))
 
 
 def printed_border(rng: np.random.Generator, area: Area, look: TileLook, max_pips: int) -> tuple[Clutter, ...]:
@@ -260,7 +256,10 @@ def paint_thing(picture: Image, thing: Clutter, scene: Scene, view: View, rng: n
     paint_walls(picture, outline, (0.0, thing.height_mm), thing.bgr, scene.light, view)
     top = view.project(outline, thing.height_mm)
     if thing.kind is ClutterKind.MUG:
-        _paint_mug(picture, thing, outline, view)
+        rim, drink = view.project(outline, thing.height_mm), view.project(outline, 0.7 * thing.height_mm)
+        _fill(picture, rim, _shaded(thing.bgr, 1.15))
+        _fill(picture, _about(rim, 0.9), _shaded(thing.bgr, 0.6))
+        _fill(picture, _about(0.5 * (rim + drink), 0.82), (18.0, 28.0, 45.0))
         return
     _fill(picture, top, thing.bgr)
     if thing.kind is ClutterKind.STANDING_TILE:
@@ -330,14 +329,6 @@ def _paint_glass(picture: Image, thing: Clutter, outline: Points, view: View, rn
 def _ring(picture: Image, outline_px: Points, bgr: Bgr, thick: int) -> None:
     fixed = np.round(outline_px * 16).astype(np.int32)
     cv2.polylines(picture, [fixed], isClosed=True, color=bgr, thickness=thick, lineType=cv2.LINE_AA, shift=4)
-
-
-def _paint_mug(picture: Image, thing: Clutter, outline: Points, view: View) -> None:
-    """Paint the rim, inner wall and contents of a mug in place."""
-    rim, drink = view.project(outline, thing.height_mm), view.project(outline, 0.7 * thing.height_mm)
-    _fill(picture, rim, _shaded(thing.bgr, 1.15))
-    _fill(picture, _about(rim, 0.9), _shaded(thing.bgr, 0.6))
-    _fill(picture, _about(0.5 * (rim + drink), 0.82), (18.0, 28.0, 45.0))
 
 
 def _paint_standing(picture: Image, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:

@@ -1,15 +1,15 @@
-"""Place tiles on a table: scattered, in rows and in blocks."""
+"""Place tiles on a table: scattered, in rows, in blocks, and as domino layouts grown tile by tile."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 
 import numpy as np
 
-from lab.render.look_types import TileLook
-from lab.render.scene import PlacedTile
+from lab.render.scene import PlacedTile, TileLook
 from vision.arrays import Points
 from vision.reading import Join
 
@@ -193,3 +193,339 @@ def within(layout: Arrangement, area: Area, look: TileLook) -> Arrangement:
         if join.a in place and join.b in place
     )
     return Arrangement(tuple(layout.tiles[index] for index in inside), joins)
+
+
+# Grow a domino layout tile by tile: a line with crosswise doubles, elbows, a spinner or a starter with six arms.
+
+
+# Minimum gap between tiles. Negative because crooked joins let the rectangles overlap slightly.
+_CROOKED_MM = -0.8
+# Extra distances from the starter, tried in turn, because its arms crowd each other.
+_ARM_STEPS_MM = (0.0, 1.5, 3.5, 6.0, 9.0)
+
+
+@dataclass(frozen=True, slots=True)
+class GrowingEnd:
+    """An open end of the layout.
+
+    Attributes:
+        tile, half: Index of the tile and its open half. Half None is the side of a crosswise double.
+        edge_mm: Middle of the open edge.
+        heading_rad: Outward direction.
+        pips: Number that must match.
+        is_arm: True for an arm of a starter, which may be at an oblique angle.
+    """
+
+    tile: int
+    half: int | None
+    edge_mm: tuple[float, float]
+    heading_rad: float
+    pips: int
+    is_arm: bool = False
+
+
+@dataclass(slots=True)
+class GrowingLine:
+    """A layout under construction.
+
+    Attributes:
+        largest_gap_mm: Maximum gap between joined tiles.
+        left: Tiles not yet placed.
+    """
+
+    look: TileLook
+    area: Area
+    largest_gap_mm: float
+    placed: list[PlacedTile] = field(default_factory=list)
+    joins: list[Join] = field(default_factory=list)
+    ends: list[GrowingEnd] = field(default_factory=list)
+    left: list[PipPair] = field(default_factory=list)
+
+    def arrangement(self) -> Arrangement:
+        """Return the tiles placed so far, and their joins."""
+        return Arrangement(tuple(self.placed), tuple(self.joins))
+
+
+def point_ahead(
+    start_mm: tuple[float, float], heading_rad: float, along_mm: float, across_mm: float
+) -> tuple[float, float]:
+    """Return the point *along_mm* ahead of *start_mm* and *across_mm* to its right."""
+    cos, sin = math.cos(heading_rad), math.sin(heading_rad)
+    return (start_mm[0] + along_mm * cos - across_mm * sin, start_mm[1] + along_mm * sin + across_mm * cos)
+
+
+def open_around(line: GrowingLine, index: int, entry_rad: float, *, is_spinner: bool) -> None:
+    """Add the far side of a crosswise double as an open end, and its tips if it is the spinner."""
+    placed, look = line.placed[index], line.look
+    assert placed.pips is not None
+    pips = placed.pips[0]
+    edge = point_ahead(placed.center_mm, entry_rad, look.width_mm / 2, 0)
+    line.ends.append(GrowingEnd(index, None, edge, entry_rad, pips))
+    if is_spinner:
+        for half, heading in ((0, placed.theta_rad + math.pi), (1, placed.theta_rad)):
+            tip = point_ahead(placed.center_mm, heading, look.length_mm / 2, 0)
+            line.ends.append(GrowingEnd(index, half, tip, heading, pips))
+
+
+def open_tile(line: GrowingLine, index: int, half: int) -> None:
+    """Add *half* of a non-double as an open end."""
+    placed = line.placed[index]
+    assert placed.pips is not None
+    heading = placed.theta_rad + (math.pi if half == 0 else 0.0)
+    edge = point_ahead(placed.center_mm, heading, line.look.length_mm / 2, 0)
+    line.ends.append(GrowingEnd(index, half, edge, heading, placed.pips[half]))
+
+
+def ways_to_lay(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.random.Generator) -> list[PlacedTile]:
+    """Return candidate placements of a tile against *end*, most preferred first. Half 0 of the tile must match *end*.
+
+    Empty for a double at the side of a crosswise double.
+    """
+    look = line.look
+    gap_mm = rng.uniform(0, line.largest_gap_mm)
+    slip_mm, turn = rng.normal(0, 0.25 * line.largest_gap_mm), rng.normal(0, 0.006 * line.largest_gap_mm)
+    reach_mm = look.width_mm / 2 if pips[0] == pips[1] else look.length_mm / 2
+    across_rad = math.pi / 2 if pips[0] == pips[1] else 0.0
+    if end.is_arm:
+        return [_laid(end, pips, gap_mm + step + reach_mm, slip_mm, across_rad + turn) for step in _ARM_STEPS_MM]
+    straight = _laid(end, pips, gap_mm + reach_mm, slip_mm, across_rad + turn)
+    if pips[0] == pips[1]:
+        return [straight] if end.half is not None else []
+    if end.half is None:
+        return [straight]
+    elbow_mm = look.length_mm / 2 - look.width_mm / 2
+    elbows = [
+        _laid(end, pips, gap_mm + look.width_mm / 2, side * elbow_mm + slip_mm, side * math.pi / 2 + turn)
+        for side in (1, -1)
+    ]
+    if rng.random() < 0.5:
+        elbows.reverse()
+    return [*elbows, straight] if rng.random() < 0.15 else [straight, *elbows]
+
+
+def _laid(end: GrowingEnd, pips: PipPair, along_mm: float, across_mm: float, turn_rad: float) -> PlacedTile:
+    return PlacedTile(pips, point_ahead(end.edge_mm, end.heading_rad, along_mm, across_mm), end.heading_rad + turn_rad)
+
+
+def find_place(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.random.Generator) -> PlacedTile | None:
+    """Return a free placement of a tile against *end*, or None without room. Half 0 of the tile must match *end*."""
+    for placed in ways_to_lay(line, end, pips, rng):
+        if fits(placed, line.area, line.look) and is_free(placed, line.placed, line.look, _CROOKED_MM):
+            return placed
+    return None
+
+
+def place_at(
+    line: GrowingLine, end: GrowingEnd, placed: PlacedTile, *, is_turned: bool, is_spinner: bool = False
+) -> None:
+    """Add *placed* to the layout and update the open ends.
+
+    Args:
+        line: The layout.
+        end: The end that half 0 of the tile faces.
+        placed: The tile.
+        is_turned: Swap its halves and rotate it by half a turn. It looks the same, but half 1 faces *end*.
+        is_spinner: If it is a double, open its tips too.
+    """
+    assert placed.pips is not None
+    index = len(line.placed)
+    line.ends.remove(end)
+    is_double = placed.pips[0] == placed.pips[1]
+    near_half, far_half = 0, 1
+    if is_turned:
+        near_half, far_half = 1, 0
+        flipped = (placed.pips[1], placed.pips[0])
+        placed = PlacedTile(flipped, placed.center_mm, placed.theta_rad + math.pi)
+    line.placed.append(placed)
+    line.joins.append(Join(end.tile, end.half, index, None if is_double else near_half))
+    if is_double:
+        open_around(line, index, end.heading_rad, is_spinner=is_spinner)
+    else:
+        open_tile(line, index, far_half)
+
+
+def grow(line: GrowingLine, rng: np.random.Generator) -> bool:
+    """Place another tile at a random open end, trying at most four tiles per end. Return False if none fits."""
+    for end_index in rng.permutation(len(line.ends)):
+        end = line.ends[end_index]
+        matching = [tile for tile in line.left if end.pips in tile]
+        for tile_index in rng.permutation(len(matching))[:4]:
+            tile = matching[tile_index]
+            facing = tile if tile[0] == end.pips else (tile[1], tile[0])
+            placed = find_place(line, end, facing, rng)
+            if placed is not None:
+                line.left.remove(tile)
+                place_at(line, end, placed, is_turned=bool(rng.random() < 0.5))
+                return True
+    return False
+
+
+class Arms(StrEnum):
+    """Origin of the six arms of a starter."""
+
+    CORNERS = "corners"
+    SIDES = "sides"
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedPlay:
+    """A play of a scripted game.
+
+    Attributes:
+        pips: Numbers of half 0 and half 1.
+        host: Index of the earlier play that it joins, or None for the first play.
+        host_half: Half of the host, or None for the side of a crosswise double or an arm of a starter.
+        is_stacked: True if it is placed on its host instead of beside it.
+    """
+
+    pips: PipPair
+    host: int | None = None
+    host_half: int | None = None
+    is_stacked: bool = False
+
+
+def chain(
+    rng: np.random.Generator,
+    count: int,
+    max_pips: int,
+    area: Area,
+    look: TileLook,
+    *,
+    largest_gap_mm: float = 2.0,
+    theta_rad: float = 0.0,
+) -> Arrangement:
+    """Return up to *count* tiles of a set, played as a line inside *area*.
+
+    Joined halves show the same number, and doubles are crosswise. If the first tile is a double, it may be a spinner,
+    which can also be played on at its tips. Each join names the touching half, or None for the side of a crosswise
+    double.
+    """
+    line = GrowingLine(look, area, largest_gap_mm, left=list(all_pip_pairs(max_pips)))
+    doubles = [tile for tile in line.left if tile[0] == tile[1]]
+    opens_double = rng.random() < 0.6
+    choices = doubles if opens_double else [tile for tile in line.left if tile[0] != tile[1]]
+    first = choices[int(rng.integers(len(choices)))]
+    shift = rng.uniform(-0.15, 0.15, 2) * (area.width_mm, area.height_mm)
+    heading = theta_rad + math.pi / 2 * int(rng.integers(0, 4))
+    line.placed.append(PlacedTile(first, (float(shift[0]), float(shift[1])), heading))
+    line.left.remove(first)
+    _open_first(line, is_spinner=bool(opens_double and rng.random() < 0.7))
+    while len(line.placed) < count and grow(line, rng):
+        pass
+    return line.arrangement()
+
+
+def _open_first(line: GrowingLine, *, is_spinner: bool) -> None:
+    """Open both ends of the first tile. A double opens at its sides, and at its tips if it is the spinner."""
+    (placed,) = line.placed
+    assert placed.pips is not None
+    if placed.pips[0] == placed.pips[1]:
+        open_around(line, 0, placed.theta_rad + math.pi / 2, is_spinner=is_spinner)
+        open_around(line, 0, placed.theta_rad - math.pi / 2, is_spinner=False)
+    else:
+        open_tile(line, 0, 0)
+        open_tile(line, 0, 1)
+
+
+def open_arms(line: GrowingLine, arms: Arms, rng: np.random.Generator) -> None:
+    """Open six arms at the first tile, a double, each at a random angle."""
+    (placed,), look = line.placed, line.look
+    assert placed.pips is not None
+    outer_mm = look.length_mm / 2 if arms is Arms.CORNERS else look.length_mm / 2 - look.width_mm * 0.22
+    for side in (1, -1):
+        for place in (-1, 0, 1):
+            # Angles relative to the starter: 0 is along its long axis, pi / 2 is perpendicular to its side.
+            lean = rng.uniform(0.45, 1.0) if arms is Arms.CORNERS else rng.uniform(0.3, 0.75)
+            along = place * outer_mm if place else rng.normal(0, 0.02) * look.length_mm
+            heading = placed.theta_rad + side * (math.pi / 2 - (place * lean if place else rng.normal(0, 0.02)))
+            edge = point_ahead(placed.center_mm, placed.theta_rad, along, side * look.width_mm / 2)
+            line.ends.append(GrowingEnd(0, None, edge, heading, placed.pips[0], is_arm=True))
+
+
+def starter(
+    rng: np.random.Generator,
+    count: int,
+    max_pips: int,
+    area: Area,
+    look: TileLook,
+    *,
+    arms: Arms,
+    largest_gap_mm: float = 2.0,
+    theta_rad: float = 0.0,
+) -> Arrangement:
+    """Return up to *count* tiles in six arms around a double. Joins to the double have half None."""
+    line = GrowingLine(look, area, largest_gap_mm, left=list(all_pip_pairs(max_pips)))
+    pips = int(rng.integers(0, max_pips + 1))
+    line.placed.append(PlacedTile((pips, pips), (0.0, 0.0), theta_rad))
+    line.left.remove((pips, pips))
+    open_arms(line, arms, rng)
+    while len(line.placed) < count and grow(line, rng):
+        pass
+    return line.arrangement()
+
+
+def lay_plays(
+    rng: np.random.Generator,
+    plays: tuple[ScriptedPlay, ...],
+    area: Area,
+    look: TileLook,
+    *,
+    largest_gap_mm: float = 1.0,
+    theta_rad: float = 0.0,
+    arms: Arms | None = None,
+    stack_look: int = 0,
+) -> Arrangement:
+    """Place the tiles of a scripted game. Tile i of the layout is play i.
+
+    Args:
+        rng: Random generator.
+        plays: Plays in order. Each joins an earlier play at an equal number. Placement stops at the first play that
+            does not fit.
+        area: Area that must contain every joined tile.
+        look: Look with the size of the tiles.
+        largest_gap_mm: Maximum gap between joined tiles.
+        theta_rad: Direction of the first tile.
+        arms: Origin of the arms if the first tile is a starter with six arms, or None.
+        stack_look: Look of stacked tiles.
+
+    Raises:
+        ValueError: If a play names an end that is not open or does not match, or if a later play has no host.
+    """
+    line = GrowingLine(look, area, largest_gap_mm)
+    for index, play in enumerate(plays):
+        if play.host is None:
+            if index > 0:
+                raise ValueError(f"play {index}: expected a host, which only the first play lacks")
+            line.placed.append(PlacedTile(play.pips, (0.0, 0.0), theta_rad))
+            if arms is None or play.pips[0] != play.pips[1]:
+                _open_first(line, is_spinner=True)
+            else:
+                open_arms(line, arms, rng)
+        elif play.is_stacked:
+            line.placed.append(stacked_on(rng, line.placed[play.host], look, stack_look))
+        elif not _lay_given(line, play, index, rng):
+            break
+    return line.arrangement()
+
+
+def _lay_given(line: GrowingLine, play: ScriptedPlay, index: int, rng: np.random.Generator) -> bool:
+    """Place a play at one of the ends that match its host. Return False if none has room."""
+    ends = [end for end in line.ends if (end.tile, end.half) == (play.host, play.host_half)]
+    if not ends or ends[0].pips not in play.pips:
+        raise ValueError(f"play {index}: expected an open end that matches {play.pips}, got {ends[:1]}")
+    is_turned = play.pips[0] != ends[0].pips
+    facing = (play.pips[1], play.pips[0]) if is_turned else play.pips
+    for order in rng.permutation(len(ends)):
+        placed = find_place(line, ends[order], facing, rng)
+        if placed is not None:
+            place_at(line, ends[order], placed, is_turned=is_turned, is_spinner=True)
+            return True
+    return False
+
+
+def stacked_on(rng: np.random.Generator, below: PlacedTile, look: TileLook, stack_look: int = 0) -> PlacedTile:
+    """Return the same tile in the look *stack_look*, stacked on *below* with a small misalignment."""
+    shift = rng.normal(0, 0.025 * look.width_mm, 2)
+    center = (below.center_mm[0] + float(shift[0]), below.center_mm[1] + float(shift[1]))
+    theta_rad = below.theta_rad + rng.normal(0, 0.025)
+    return PlacedTile(below.pips, center, theta_rad, below.height_mm + look.thickness_mm, stack_look)

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.packages import Collection, files_of, require_packages
-from lab.render import noise
-from lab.render.look_types import TableKind, TableLook
-from lab.render.view import CLEAR, View
+from lab.render.scene import TableKind, TableLook
+from lab.render.view import CLEAR, View, add_repeated, cloud, white
 from vision.arrays import Bgr, FloatImage, Image, Points
 
 
@@ -162,7 +161,7 @@ def damask(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random
     """Paint mirrored and repeated ornaments, in one or more colours."""
     height, width = shape
     side = int(max(12, look.pattern_mm * 1.3 * scale))
-    quarter = noise.cloud(rng, side, side, side / rng.uniform(3, 7)) + 0.5 * noise.cloud(rng, side, side, side / 12)
+    quarter = cloud(rng, side, side, side / rng.uniform(3, 7)) + 0.5 * cloud(rng, side, side, side / 12)
     half = np.concatenate([quarter, quarter[:, ::-1]], axis=1)
     motif = np.concatenate([half, half[::-1]], axis=0).astype(np.float32)
     lines = np.clip(4 * (np.abs(motif) - rng.uniform(0.15, 0.6)) + 0.5, 0, 1)
@@ -276,12 +275,12 @@ def _wood(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.
     height, width = shape
     plank_px = max(8.0, look.pattern_mm * scale)
     # Growth rings cut at a flat angle: long lines that bend together around knots, with varying density.
-    bend = noise.cloud(rng, height, width, (plank_px / 2, 260 * scale))
+    bend = cloud(rng, height, width, (plank_px / 2, 260 * scale))
     plank = (np.arange(height) / plank_px).astype(int)
     tone = rng.normal(0, 1, plank.max() + 1).astype(np.float32)[plank][:, None]
     place = (np.arange(height, dtype=np.float32) / (max(2.0, 5 * scale)))[:, None]
     rings = np.sin(place * np.float32(rng.uniform(0.5, 1.5)) + np.float32(rng.uniform(1, 5)) * bend + 2 * tone)
-    pores = noise.cloud(rng, height, width, (max(1.0, 1.2 * scale), 60 * scale))
+    pores = cloud(rng, height, width, (max(1.0, 1.2 * scale), 60 * scale))
     share = np.float32(0.35) + np.float32(0.25 * look.roughness) * pores + np.float32(0.16) * rings
     share += np.float32(0.22 * look.unevenness) * tone + np.float32(0.1) * bend
     picture = mix(look.base_bgr, look.second_bgr, share)
@@ -293,7 +292,7 @@ def _wood(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.
 
 def _leather(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
     height, width = shape
-    bumps = np.abs(noise.cloud(rng, height, width, max(2.5, 2.2 * scale))) - np.float32(0.6)
+    bumps = np.abs(cloud(rng, height, width, max(2.5, 2.2 * scale))) - np.float32(0.6)
     lit = bumps - np.roll(bumps, 2, axis=(0, 1))
     picture = mix(look.base_bgr, look.second_bgr, 0.3 + np.float32(0.7 * look.roughness) * lit)
     for _ in range(int(rng.integers(0, 3))):  # stitched seams
@@ -326,14 +325,14 @@ def _pattern(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rand
         case TableKind.DAMASK:
             return damask(look, shape, scale, rng)
         case TableKind.STONE:
-            veins = np.abs(noise.cloud(rng, *shape, 30 * scale) + 0.4 * noise.cloud(rng, *shape, 8 * scale))
+            veins = np.abs(cloud(rng, *shape, 30 * scale) + 0.4 * cloud(rng, *shape, 8 * scale))
             return mix(look.base_bgr, look.second_bgr, np.clip(1 - 3 * veins, 0, 1) * look.roughness)
         case TableKind.RULED:
             return ruled(look, shape, scale, rng)
         case TableKind.PHOTOGRAPH:
             return photographed(look, shape, scale, rng)
         case TableKind.FELT | TableKind.PLAIN | TableKind.GLASS:
-            share = np.float32(0.3 * look.roughness) * noise.cloud(rng, *shape, 3 * scale + 1)
+            share = np.float32(0.3 * look.roughness) * cloud(rng, *shape, 3 * scale + 1)
             return mix(look.base_bgr, look.second_bgr, share)
 
 
@@ -341,14 +340,6 @@ def _extent_mm(view: View, width_px: int, height_px: int) -> Points:
     """Return the bounding box of the visible table, shape (2, 2): low and high corner."""
     outline = view.frame_mm(width_px, height_px, 0.0)
     return np.array([outline.min(axis=0), outline.max(axis=0)], dtype=np.float64)
-
-
-def _add_grain(picture: Image, look: TableLook, rng: np.random.Generator) -> None:
-    """Add the fine grain of *look* to *picture* in place."""
-    if look.roughness > 0 and look.kind is not TableKind.GLASS:
-        strength = look.roughness * (14 if look.kind is TableKind.FELT else 8)
-        grain = noise.white(rng, 200, 200)[..., None] * np.float32(strength)
-        noise.add_repeated(picture, np.repeat(grain, 3, axis=2))
 
 
 def paint_table(look: TableLook, view: View, width_px: int, height_px: int, rng: np.random.Generator) -> Image:
@@ -367,7 +358,10 @@ def paint_table(look: TableLook, view: View, width_px: int, height_px: int, rng:
     scale = min(longest_px / float(extent.max()), width_px / float(extent.min()))
     shape = (max(16, math.ceil(float(extent[1]) * scale)), max(16, math.ceil(float(extent[0]) * scale)))
     texture = _pattern(look, shape, scale, rng)
-    _add_grain(texture, look, rng)
+    if look.roughness > 0 and look.kind is not TableKind.GLASS:
+        strength = look.roughness * (14 if look.kind is TableKind.FELT else 8)
+        grain = white(rng, 200, 200)[..., None] * np.float32(strength)
+        add_repeated(texture, np.repeat(grain, 3, axis=2))
     to_mm = np.array([[1 / scale, 0, low[0]], [0, 1 / scale, low[1]], [0, 0, 1.0]])
     unturn = np.eye(3)
     unturn[:2, :2] = turn.T
@@ -387,7 +381,7 @@ def _with_distance(picture: Image, look: TableLook, view: View, rng: np.random.G
     x, y = np.arange(width, dtype=np.float32)[None, :], np.arange(height, dtype=np.float32)[:, None]
     nearness = np.float32(near[0]) + x * np.float32((near[1] - near[0]) / width)
     nearness = nearness + y * np.float32((near[2] - near[0]) / height)
-    room = mix(look.base_bgr, (70.0, 80.0, 85.0), 0.8 + 0.5 * noise.cloud(rng, height, width, (height / 3, width / 6)))
+    room = mix(look.base_bgr, (70.0, 80.0, 85.0), 0.8 + 0.5 * cloud(rng, height, width, (height / 3, width / 6)))
     is_room = np.clip((0.03 - nearness) / 0.02, 0, 1)[..., None]
     far = cv2.GaussianBlur((picture + is_room * (room.astype(np.float32) - picture)), (0, 0), 0.012 * width)
     share = np.clip((1 / CLEAR - nearness) * CLEAR * 1.5, 0, 1)[..., None]

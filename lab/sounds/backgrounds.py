@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.sounds.impacts import RATE_HZ
 from lab.sounds.signals import (
+    RATE_HZ,
+    Waveform,
     band_noise,
     burst,
     colour,
@@ -22,7 +23,6 @@ from lab.sounds.signals import (
     uniform_log,
     wander,
 )
-from lab.sounds.surroundings import Waveform
 from lab.sounds.utterances import FRAME_S, Articulation, draw_speaker, laugh, shout, synthesize, talk
 
 # Semitones of a scale.
@@ -148,7 +148,9 @@ def beats(rng: np.random.Generator) -> Waveform:
     hi-hats, and bass notes. The loudspeaker is full-range, small (no bass), or behind a wall (no treble).
     """
     beat_s, steps_a_beat = 60 / rng.uniform(70, 180), int(rng.choice([2, 4]))
-    hats = _hat(rng)
+    hats = 0.3 * burst(
+        rng, rise_s=0.0005, decay_s=uniform_log(rng, 0.005, 0.1), low_hz=uniform_log(rng, 3000, 6000), high_hz=7900
+    )
     parts = [(0.0, band_noise(rng, samples_of(0.1)) * 1e-5)]
     bass = [_string(rng, uniform_log(rng, 40, 130), 1e-4, uniform_log(rng, 0.1, 0.6), 1.5) for _ in range(3)]
     # The kick, the snare, the hats and the bass: the sound, the share of songs, and the chance of each step of a beat.
@@ -198,13 +200,6 @@ def _snare(rng: np.random.Generator) -> Waveform:
         rng, rise_s=0.001, decay_s=uniform_log(rng, 0.02, 0.12), low_hz=uniform_log(rng, 600, 2500), high_hz=7500
     )
     return overlay([(0.0, skin * uniform_log(rng, 0.1, 1)), (0.0, wires * uniform_log(rng, 0.05, 0.5))])
-
-
-def _hat(rng: np.random.Generator) -> Waveform:
-    """Return a hi-hat, closed or open: noise above 3 to 6 kHz that fades within 10 to 200 ms."""
-    return 0.3 * burst(
-        rng, rise_s=0.0005, decay_s=uniform_log(rng, 0.005, 0.1), low_hz=uniform_log(rng, 3000, 6000), high_hz=7900
-    )
 
 
 def handling(rng: np.random.Generator) -> Waveform:

@@ -15,9 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.sounds.impacts import RATE_HZ
-from lab.sounds.signals import convolve, fast_length, uniform_log
-from lab.sounds.surroundings import Waveform, clip_softly, quantize
+from lab.sounds.signals import RATE_HZ, Waveform, clip_softly, convolve, fast_length, quantize, uniform_log
 
 Response: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Maps frequencies in Hz to gains in dB, both of shape (F,)."""
@@ -147,18 +145,7 @@ def room_response(rng: np.random.Generator, room: Acoustics) -> Waveform:
     business). The first 4 ms of it fade in.
     """
     count = int(min(room.reverberation_s, _LONGEST_S) * RATE_HZ) + _EXTRA
-    late = _reverberation(rng, room, count)
-    response = late * 10 ** (-room.direct_to_reverberant_db / 20) / (np.sqrt((late**2).sum()) + 1e-12)
-    response[0] += 1.0
-    # Nearby surfaces reflect less than the direct sound, the more so as the direct path is short.
-    strength = 0.5 * min(1.0, room.distance_m / 1.5 + 0.2)
-    at = (rng.uniform(*_EARLY_S, room.reflections) * RATE_HZ).astype(np.int64)
-    np.add.at(response, at, rng.normal(0, strength, room.reflections))
-    return np.asarray(response)
-
-
-def _reverberation(rng: np.random.Generator, room: Acoustics, count: int) -> Waveform:
-    """Return reverberation of any level, shape (count,)."""
+    # Reverberation of any level, shape (count,).
     times_s = np.arange(count) / RATE_HZ
     length = fast_length(count)
     hz = np.fft.rfftfreq(length, 1 / RATE_HZ)
@@ -168,7 +155,14 @@ def _reverberation(rng: np.random.Generator, room: Acoustics, count: int) -> Wav
         noise = np.fft.irfft(white * ((hz >= low_hz) & (hz < high_hz)), length)[:count]
         decay_s = room.reverberation_s * room.treble ** (band / 3) * rng.uniform(1 - _TIME_SPREAD, 1 + _TIME_SPREAD)
         late += noise * 10 ** (rng.normal(0, _LEVEL_SPREAD_DB) / 20 - 3 * times_s / decay_s)
-    return late * np.clip((times_s - room.gap_s) / _BUILD_UP_S, 0, 1)
+    late = late * np.clip((times_s - room.gap_s) / _BUILD_UP_S, 0, 1)
+    response = late * 10 ** (-room.direct_to_reverberant_db / 20) / (np.sqrt((late**2).sum()) + 1e-12)
+    response[0] += 1.0
+    # Nearby surfaces reflect less than the direct sound, the more so as the direct path is short.
+    strength = 0.5 * min(1.0, room.distance_m / 1.5 + 0.2)
+    at = (rng.uniform(*_EARLY_S, room.reflections) * RATE_HZ).astype(np.int64)
+    np.add.at(response, at, rng.normal(0, strength, room.reflections))
+    return np.asarray(response)
 
 
 def reverberate(sound: Waveform, response: Waveform) -> Waveform:

@@ -12,9 +12,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.sounds.impacts import RATE_HZ
-from lab.sounds.signals import band_noise, burst, colour, normalized, overlay, samples_of, uniform_log, wander
-from lab.sounds.surroundings import Waveform
+from lab.sounds.signals import (
+    RATE_HZ,
+    Waveform,
+    band_noise,
+    burst,
+    colour,
+    normalized,
+    overlay,
+    samples_of,
+    uniform_log,
+    wander,
+)
 
 # Time between two frames of an articulation, in samples and seconds.
 HOP = 128
@@ -256,15 +265,13 @@ class _Score:
         rows = np.concatenate([rows, rows[-1:] * [1, 0, 0, 0, 1, 1, 1, 1]])
         glide_frames = int(rng.integers(3, 9))
         for column in (0, 5, 6, 7):
-            rows[:, column] = _smooth(rows[:, column], glide_frames)
+            values = rows[:, column]
+            padded = np.concatenate([np.full(glide_frames, values[0]), values, np.full(glide_frames, values[-1])])
+            rows[:, column] = np.convolve(padded, np.ones(glide_frames) / glide_frames, mode="same")[
+                glide_frames : glide_frames + len(values)
+            ]
         rows[:, 1:4] *= np.exp(rng.uniform(0, 0.35) * rng.standard_normal((len(rows), 1)))
         return Articulation(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3], rows[:, 4], rows[:, 5:8])
-
-
-def _smooth(values: NDArray[np.float64], frames: int) -> NDArray[np.float64]:
-    """Return a moving average over *frames* frames, with the ends repeated."""
-    padded = np.concatenate([np.full(frames, values[0]), values, np.full(frames, values[-1])])
-    return np.convolve(padded, np.ones(frames) / frames, mode="same")[frames : frames + len(values)]
 
 
 def _speak(rng: np.random.Generator, speaker: Speaker, score: _Score) -> Waveform:

@@ -97,10 +97,17 @@ class Training:
         if numbers.get("device") is TrainingDevice.CUDA and not _has_cuda():
             typer.echo(f"tallybone train {self.model}: no CUDA GPU is available; use --device cpu", err=True)
             return 1
-        jobs = {"jobs": _core_count()} if self.has_jobs else {}
+        jobs = (
+            {"jobs": (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)}
+            if self.has_jobs
+            else {}
+        )
         try:
             if self.draws_tables and trained is None:
-                _require_photographs()
+                from lab.packages import LIBRARY
+                from lab.render.tabletop import require_photographs
+
+                require_photographs(LIBRARY)
             with _bars() as bars:
                 made: Trained = fit(**jobs | numbers, progress=_progress(bars))
         except FileNotFoundError as error:  # of recorded sounds or photographs
@@ -119,7 +126,7 @@ TRAININGS = {
         Training(
             "detector",
             "Train the tile detector.",
-            f"{_TRAINING}.detector.fit:train_detector",
+            f"{_TRAINING}.networks:train_detector",
             _MODELS / "detector.onnx",
             scenes=6000,
             steps=20000,
@@ -128,7 +135,7 @@ TRAININGS = {
         Training(
             "refiner",
             "Train the refiner, which accepts and corrects proposals of the detector.",
-            f"{_TRAINING}.refiner.fit:train_refiner",
+            f"{_TRAINING}.networks:train_refiner",
             _MODELS / "refiner.onnx",
             scenes=5000,
             steps=12000,
@@ -137,7 +144,7 @@ TRAININGS = {
         Training(
             "pip-features",
             "Train the pip features, computed from half tiles.",
-            f"{_TRAINING}.pip_features.fit:train_pip_features",
+            f"{_TRAINING}.networks:train_pip_features",
             _MODELS / "pip_features.onnx",
             scenes=3000,
             epochs=5,
@@ -146,7 +153,7 @@ TRAININGS = {
         Training(
             "pips",
             "Train the pip classifier.",
-            f"{_TRAINING}.pips.fit:train_pip_classifier",
+            f"{_TRAINING}.pips:train_pip_classifier",
             _MODELS / "pips.npz",
             scenes=1800,
             epochs=12,
@@ -156,7 +163,7 @@ TRAININGS = {
         Training(
             "hard-pips",
             "Train the hard-case classifier, for halves on which the pip classifier is unsure.",
-            f"{_TRAINING}.hard_pips.fit:train_hard_case_classifier",
+            f"{_TRAINING}.networks:train_hard_case_classifier",
             _MODELS / "hard_cases.onnx",
             scenes=30000,
             steps=12000,
@@ -165,7 +172,7 @@ TRAININGS = {
         Training(
             "knock",
             "Train the sound classifier.",
-            f"{_TRAINING}.knock.fit:train_knock",
+            f"{_TRAINING}.knock:train_knock",
             Path("hardware/models/knock.npz"),
             scenes=24000,
             epochs=6,
@@ -265,21 +272,8 @@ def _keep(out: Path, made: Trained) -> None:
     console.print(f"written: {out}")
 
 
-def _require_photographs() -> None:
-    """Raise FileNotFoundError unless the photographed surfaces are installed that tables are drawn on."""
-    from lab.packages import LIBRARY
-    from lab.render.tabletop import require_photographs
-
-    require_photographs(LIBRARY)
-
-
 def _has_cuda() -> bool:
     """Return True if torch can use an NVIDIA GPU."""
     import torch
 
     return bool(torch.cuda.is_available())
-
-
-def _core_count() -> int:
-    """Return the number of CPU cores available to this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

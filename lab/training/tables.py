@@ -2,27 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, fields, replace
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, TypeVar
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from lab.packages import LIBRARY
-from lab.render import colors
-from lab.render.face_grid import marked, pip_places_mm
-from lab.render.foreign import draw_bare_scene, draw_foreign_scene
-from lab.render.layouts import random_scene
-from lab.render.look_types import TableKind, TableLook
+from lab.render import looks
+from lab.render.faces import marked, pip_places_mm
+from lab.render.layouts import draw_bare_scene, draw_foreign_scene, random_scene
 from lab.render.paint import RenderedPicture, render
-from lab.render.scene import Scene
+from lab.render.scene import Scene, TableKind, TableLook
 from lab.render.tabletop import find_photographs
 from lab.render.view import View, view_of
 from vision.arrays import Image, Points
 from vision.networks.network import DOWN, UP
 from vision.poses import Poses, corners, sides_px, swap_halves
 from vision.reading import Face, Reading, SeenTile
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+# Draw samples in parallel processes, in a fixed order.
+
+
+_CHUNK = 8
+T = TypeVar("T")
+D = TypeVar("D", bound="DataclassInstance")
+
+
+def draw_in_processes(
+    draw: Callable[[int], T], count: int, jobs: int, progress: Callable[[float], None]
+) -> Iterator[T]:
+    """Yield the results of *draw* for 0 to *count* - 1, in order.
+
+    Args:
+        draw: Picklable function: a module-level function or a `partial` of one.
+        count: Number of calls.
+        jobs: Number of processes.
+        progress: Called with the completed share after each result.
+    """
+    # Spawn instead of fork, because OpenCV's threads do not survive a fork and the child would hang. Use a single
+    # OpenCV thread per process, because the processes already share the cores.
+    with ProcessPoolExecutor(jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
+        for done, drawn in enumerate(pool.map(draw, range(count), chunksize=_CHUNK)):
+            yield drawn
+            progress((done + 1) / count)
+
+
+def concatenated(parts: Sequence[D]) -> D:
+    """Concatenate dataclasses of arrays, field by field. *parts* must not be empty."""
+    arrays = {field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(parts[0])}
+    return replace(parts[0], **arrays)
 
 
 def true_pips(truth: Reading) -> NDArray[np.int64]:
@@ -186,7 +223,7 @@ def draw_learning_table(
     only_legible: bool = True,
     bare: float = 0.0,
 ) -> LearningTable:
-    """Return a random rendered table. See `lab.render.foreign.draw_foreign_scene` and `table_of`.
+    """Return a random rendered table. See `lab.render.layouts.draw_foreign_scene` and `table_of`.
 
     Args:
         rng: Random generator.
@@ -215,8 +252,8 @@ def _draw_other_table(rng: np.random.Generator, look: TableLook) -> TableLook:
         path = photographs[int(rng.integers(len(photographs)))]
         return replace(look, kind=TableKind.PHOTOGRAPH, photograph=path, folds=0.0)
     if _PHOTOGRAPHED < kind < _PHOTOGRAPHED + _RULED:
-        paper = colors.from_hsv(rng.uniform(0, 1), rng.uniform(0, 0.15), rng.uniform(0.75, 1.0))
-        ink = colors.mixed(paper, colors.any_color(rng), rng.uniform(0.2, 0.9))
+        paper = looks.from_hsv(rng.uniform(0, 1), rng.uniform(0, 0.15), rng.uniform(0.75, 1.0))
+        ink = looks.mixed(paper, looks.any_color(rng), rng.uniform(0.2, 0.9))
         return replace(look, kind=TableKind.RULED, base_bgr=paper, second_bgr=ink, pattern_mm=rng.uniform(4, 12))
     return look
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from calibration.lens.lens import LensView, SeenCorner, find_view
 from calibration.sheets.prints import BOARD_COLUMNS, BOARD_TOP_MM, SQUARE_MM, Paper, draw_prints, lens_board
-from lab.render.look_types import CameraLook
-from lab.render.sheets import SheetPose, held_view, lay_sheet
+from lab.render.prints import SheetPose, held_view, lay_sheet
+from lab.render.scene import CameraLook
 from lab.render.view import View, take
 from vision.arrays import Image
 

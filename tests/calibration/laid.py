@@ -11,8 +11,8 @@ import numpy as np
 from calibration.lens.lens import Lens, LensSource
 from calibration.sheets.prints import BLOCK_MM, Sheet, block_boxes
 from lab.render import view as camera_lens
-from lab.render.look_types import CameraLook
-from lab.render.sheets import lay_sheet
+from lab.render.prints import lay_sheet
+from lab.render.scene import CameraLook
 from lab.render.view import View, view_of
 from vision.arrays import Image
 

@@ -13,7 +13,7 @@ from calibration.table.table import Table, TableSource
 from calibration.table.zones import OutlineMm, TableZones, ZoneSource
 from engine import Event, Lead
 from hardware.knock.sensor import RATE_HZ, Sound
-from lab.matches.items import SimulatedInput, TrueEvent
+from lab.matches.game_script import SimulatedInput, TrueEvent
 from lab.matches.simulation import Simulation, simulation_settings
 from tallybone.choices import Difficulty
 from tallybone.json_values import to_json

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lab.emulate.serlcd import EmulatedSerLcd
+from lab.emulate.displays import EmulatedSerLcd
 from tests.guest.guest import Guest
 from tests.guest.table import players, set_table
 

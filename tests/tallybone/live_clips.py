@@ -13,8 +13,8 @@ import cv2
 import numpy as np
 
 from engine import MatchStart, State
+from lab.render.cover import paint_reach
 from lab.render.paint import render
-from lab.render.reaching import paint_reach
 from lab.render.view import view_of
 from tallybone.recording.format import Pictures, SittingStart
 from tallybone.recording.reader import write_input

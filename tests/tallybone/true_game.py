@@ -10,8 +10,7 @@ import cv2
 import numpy as np
 
 from engine import BONES, MatchStart, NewHand, Redeal
-from lab.matches.game_script import ScriptStep
-from lab.matches.items import TrueEvent, TrueTable, TrueTile, TrueTiles, Zone
+from lab.matches.game_script import ScriptStep, TrueEvent, TrueTable, TrueTile, TrueTiles, Zone
 from lab.matches.simulation import truth_line
 from tallybone.recording.format import SittingStart, Topic
 from tallybone.recording.reader import write_input

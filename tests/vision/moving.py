@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from lab.render.looks import OVERHEAD
-from lab.render.motion import STRAIGHT, Bump, Film, Moment
+from lab.render.paint import STRAIGHT, Bump, Film, Moment
 from lab.render.scene import PlacedTile, Reach, Scene
 from tests.vision.tables import Looks, lay
 from vision.reading import SeenTile

@@ -9,7 +9,7 @@ import numpy as np
 from calibration.tiles.learning import FaceUpTiles
 from lab.render.looks import CLASSIC
 from lab.render.paint import RenderedPicture
-from lab.training.pips.fit import true_halves
+from lab.training.pips import true_halves
 from lab.training.tables import true_pips, truth_poses
 from vision.networks.network import UP
 from vision.poses import half_centers

@@ -9,10 +9,9 @@ from functools import cache
 
 import numpy as np
 
-from lab.render.look_types import CameraLook, LightLook, TableLook, TileLook
 from lab.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
 from lab.render.paint import RenderedPicture, render
-from lab.render.scene import Clutter, PlacedTile, Scene
+from lab.render.scene import CameraLook, Clutter, LightLook, PlacedTile, Scene, TableLook, TileLook
 from vision.arrays import Image
 from vision.reader.reader import Reader, load_reader
 from vision.reading import Face, Join, PointPx, Reading, SeenTile

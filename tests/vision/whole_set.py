@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from lab.render.look_types import CameraLook, TileLook
 from lab.render.looks import draw_camera_look, draw_light_look, draw_table_look
 from lab.render.placements import all_pip_pairs, blocks
-from lab.render.scene import PlacedTile, Scene
+from lab.render.scene import CameraLook, PlacedTile, Scene, TileLook
 
 _SIZE_PX = (2304, 1296)  # image size of a Raspberry Pi camera
 

@@ -132,7 +132,7 @@ class Detector:
     """Tile detector. Not thread-safe."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
-        """Use a network trained by `lab.training.detector.fit`."""
+        """Use a network trained by `lab.training.networks`."""
         self._network = network
 
     def find(self, levels: tuple[Level, ...], focus: Focus | None = None) -> Proposals:

@@ -239,7 +239,7 @@ class PipFeatures:
     """Pip feature extractor. Not thread-safe."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
-        """Use a network trained by `lab.training.pip_features.fit`."""
+        """Use a network trained by `lab.training.networks`."""
         self._network = network
 
     def describe(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float32]:
@@ -305,7 +305,7 @@ class Refiner:
     """Scores and corrects tile poses. Not thread-safe."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
-        """Use a network trained by `lab.training.refiner.fit`."""
+        """Use a network trained by `lab.training.networks`."""
         self._network = network
 
     def look(self, levels: tuple[Level, ...], poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -346,7 +346,7 @@ class HardCaseClassifier:
     """Classifier for difficult halves. Not thread-safe."""
 
     def __init__(self, network: cv2.dnn.Net) -> None:
-        """Use a network trained by `lab.training.hard_pips.fit`."""
+        """Use a network trained by `lab.training.networks`."""
         self._network = network
 
     def logs(self, levels: tuple[Level, ...], poses: Poses, halves: NDArray[np.intp]) -> NDArray[np.float64]:

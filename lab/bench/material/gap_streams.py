@@ -9,29 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
-from engine import (
-    Abandon,
-    Adjust,
-    Call,
-    Decline,
-    Draw,
-    HandEnd,
-    Knock,
-    Lead,
-    NewHand,
-    Play,
-    Redeal,
-    Reveal,
-    Rules,
-    Seat,
-    Stack,
-    State,
-    profile,
-    with_options,
-)
+import engine
 from lab.matches.game_script import ScriptStep, play_out
 from lab.matches.room import pick_table
 from tallybone.session.inputs import Button, KnockHeard, Press
@@ -39,11 +21,12 @@ from tallybone.session.observations import Zones
 from tallybone.session.session import Input
 from tallybone.sources.source import Shot
 from tests.tallybone.session.noisy_table import PX_PER_MM, SECOND_NS, Faults, NoisyReader
-from tests.tallybone.session.zoned_table import back, laid_open, zones_of
+from tests.tallybone.session.zoned_table import SIZE_PX, back, laid_open, zones_of
 from vision.arrays import Image
 from vision.reading import Half, SeenTile
 from vision.tracking.settle import EntrySide, Side
-from vision.tracking.tracks import moved_tile
+from vision.tracking.table_view import Change, TableView, came_and_went, kept
+from vision.tracking.tracks import KeptTile, Track, in_place_of, moved_tile
 
 PLAYERS = ("Ann", "Ben", "Cleo", "Dora")
 SEATS = {"bones": (2, 3, 4), "draw": (2, 3, 4), "allfives": (2, 3, 4), "block": (2, 3, 4), "super": (2, 3, 4)}
@@ -109,7 +92,7 @@ class Stream:
         gaps: Number of gaps and disturbances.
     """
 
-    rules: Rules
+    rules: engine.Rules
     players: tuple[str, ...]
     zones: Zones
     steps: tuple[ScriptStep, ...]
@@ -117,7 +100,7 @@ class Stream:
     items: tuple[Item, ...]
     gaps: int = 0
 
-    def truth(self, done: int) -> State:
+    def truth(self, done: int) -> engine.State:
         """Return the state after *done* steps."""
         return self.steps[done - 1].state
 
@@ -138,12 +121,12 @@ def stream_of(game: str, seats: int, seed: int, *, presses: bool = False) -> Str
         seed: Random seed.
         presses: True to enter passes, the end of a hand and, at half of the tables, draws with buttons.
     """
-    rules = with_options(profile(game), OPTIONS.get(game, ""))
+    rules = engine.with_options(engine.profile(game), OPTIONS.get(game, ""))
     for tried in range(_MAX_TRIES):
         rng = np.random.default_rng([seed, tried])
         table = pick_table(rng, rules)
         steps = tuple(play_out(rng, rules=rules, players=PLAYERS[:seats], table=table.board, hands=2))
-        if sum(isinstance(step.event, NewHand) for step in steps) == 2 and steps[-1].state.game is not None:
+        if sum(isinstance(step.event, engine.NewHand) for step in steps) == 2 and steps[-1].state.game is not None:
             break
     zones = zones_of(seats)
     if presses and rng.random() < 0.5:
@@ -157,7 +140,7 @@ def stream_of(game: str, seats: int, seed: int, *, presses: bool = False) -> Str
 class _Filming:
     """Converts the steps of a match to items."""
 
-    rules: Rules
+    rules: engine.Rules
     zones: Zones
     rng: np.random.Generator
     presses: bool
@@ -187,20 +170,20 @@ class _Filming:
 
     def _act(self, step: ScriptStep, number: int) -> None:
         match step.event:
-            case NewHand():
+            case engine.NewHand():
                 self._deal(step)
-            case Redeal():
+            case engine.Redeal():
                 self._say(Press(Button.REDEAL))
                 self._deal(step)
-            case Lead():
+            case engine.Lead():
                 pass  # the side of the hand that plays the first tile identifies the leader
-            case Play(seat=seat):
+            case engine.Play(seat=seat):
                 assert step.state.game is not None
                 node = step.state.game.layout.nodes[-1]
                 self.layout = (*self.layout, self.reader.seen(step.laid[-1].place, (node.inner, node.outer)))
                 self._reach(seat, number, slams=self.rng.random() < _SLAMMED)
                 self._still(self._drawn((0.8, 2.5)))
-            case Stack(seat=seat, on=on):
+            case engine.Stack(seat=seat, on=on):
                 self._say(Press(Button.STACK))
                 assert step.state.game is not None
                 at = [node.id for node in step.state.game.layout.nodes].index(on)
@@ -209,24 +192,24 @@ class _Filming:
                 self.layout = (*self.layout[:at], copy, *self.layout[at + 1 :])
                 self._reach(seat, number)
                 self._still(self._drawn((0.8, 2.5)))
-            case Draw(seat=seat, tiles=tiles, forced=forced):
+            case engine.Draw(seat=seat, tiles=tiles, forced=forced):
                 self._draw(seat, tiles, number, forced=forced)
-            case Knock(seat=seat) if self.presses:
+            case engine.Knock(seat=seat) if self.presses:
                 self._say(Press(Button.KNOCK, seat))
                 self._still(self._drawn((0.6, 1.5)))
-            case Knock(seat=seat):
+            case engine.Knock(seat=seat):
                 self._say(KnockHeard(seat if self.rng.random() < 0.8 else None))
                 self._still(self._drawn((2.3, 3.2)))
-            case Call(seat=seat):
+            case engine.Call(seat=seat):
                 self._say(Press(Button.CALL, seat))
-            case Decline(seat=seat):
+            case engine.Decline(seat=seat):
                 self._say(Press(Button.DONE, seat))
-            case HandEnd():
+            case engine.HandEnd():
                 if self.presses:
                     self._say(Press(Button.HAND_END))
-            case Abandon():
+            case engine.Abandon():
                 self._say(step.event)
-            case Reveal(seat=seat, tiles=tiles):
+            case engine.Reveal(seat=seat, tiles=tiles):
                 fresh = tuple(laid_open(self.reader, self.zones.seats[seat].side, tiles))
                 halfway = len(fresh) // 2 if self.rng.random() < 0.5 else 0
                 for part in filter(None, (fresh[:halfway], fresh[halfway:])):
@@ -257,7 +240,7 @@ class _Filming:
                 self._reach(int(self.rng.integers(len(self.zones.seats))), None)
         self._still(self._drawn((1.3, 2.0)))
 
-    def _draw(self, seat: Seat, tiles: int, number: int, *, forced: bool) -> None:
+    def _draw(self, seat: engine.Seat, tiles: int, number: int, *, forced: bool) -> None:
         for drawn in range(tiles):
             if self.zones.boneyard is not None:
                 at = int(self.rng.integers(len(self.yard)))
@@ -331,14 +314,25 @@ def gaps_of(seconds: int, many: int) -> Kind:
 def unsettled(stream: Stream, rng: np.random.Generator) -> Stream:
     """Cover the table by a person for 3 to 15 s. Pictures arrive, but none is settled."""
     start = _somewhere(stream, rng)
-    return _covered(stream, start, start + int(rng.uniform(3.0, 15.0) * SECOND_NS))
+    # Cover the table for a period. The last 5 s stay visible.
+    stop_ns = start + int(rng.uniform(3.0, 15.0) * SECOND_NS)
+    stop_ns = min(stop_ns, stream.items[-1].t_ns - _SEEN_AT_LAST_NS)
+    items = [
+        replace(item, is_settled=False, is_hidden=True, moved_ns=start, entered=_FROM_EVERYWHERE)
+        if item.event is None and start <= item.t_ns < stop_ns
+        else item
+        for item in stream.items
+    ]
+    after = next((at for at, item in enumerate(items) if item.t_ns >= stop_ns and item.event is None), None)
+    kept = tuple(items) if after is None else _resettled(items, after, start, entered=_FROM_EVERYWHERE)
+    return replace(stream, items=kept, gaps=stream.gaps + 1)
 
 
 def restart(stream: Stream, rng: np.random.Generator) -> Stream:
     """Stop the table and resume it after 2 to 6 plays of a hand."""
-    plays = stream.at(Play)
-    hands = [[at for at in plays if at < deal] for deal in stream.at(NewHand)[1:]] or [plays]
-    hands.append([at for at in plays if at > stream.at(NewHand)[-1]])
+    plays = stream.at(engine.Play)
+    hands = [[at for at in plays if at < deal] for deal in stream.at(engine.NewHand)[1:]] or [plays]
+    hands.append([at for at in plays if at > stream.at(engine.NewHand)[-1]])
     many = int(rng.integers(2, 7))
     plays_of_hand = (
         max(hands, key=len) if all(len(hand) < many + 2 for hand in hands) else _one_of(hands, rng, many + 2)
@@ -429,9 +423,11 @@ def light(stream: Stream, rng: np.random.Generator) -> Stream:
 
 def deal(stream: Stream, rng: np.random.Generator) -> Stream:
     """Drop pictures from before the end of a hand until up to three plays of the next one."""
-    second = stream.at(NewHand)[1]
-    plays = [at for at in stream.at(Play) if at > second]
-    ends = [at for at in stream.at(Reveal) if at < second] or [at for at in stream.at(Play) if at < second]
+    second = stream.at(engine.NewHand)[1]
+    plays = [at for at in stream.at(engine.Play) if at > second]
+    ends = [at for at in stream.at(engine.Reveal) if at < second] or [
+        at for at in stream.at(engine.Play) if at < second
+    ]
     first = ends[-1]
     last = plays[min(int(rng.integers(4)), len(plays) - 2)]
     return without_pictures(stream, stream.begins_ns[first], stream.begins_ns[last])
@@ -439,8 +435,8 @@ def deal(stream: Stream, rng: np.random.Generator) -> Stream:
 
 def hand(stream: Stream, rng: np.random.Generator) -> Stream:
     """Drop pictures for most of a hand or a whole hand."""
-    second = stream.at(NewHand)[1]
-    plays = stream.at(Play)
+    second = stream.at(engine.NewHand)[1]
+    plays = stream.at(engine.Play)
     before, after = [at for at in plays if at < second], [at for at in plays if at > second]
     match int(rng.integers(3)):
         case 0:  # from the first plays of the first hand until it is counted
@@ -455,7 +451,7 @@ def hand(stream: Stream, rng: np.random.Generator) -> Stream:
 
 def undo(stream: Stream, rng: np.random.Generator) -> Stream:
     """Press Undo once after a play whose tile stays."""
-    plays = [at for at in stream.at(Play) if at + 1 < len(stream.steps)]
+    plays = [at for at in stream.at(engine.Play) if at + 1 < len(stream.steps)]
     at = plays[int(rng.integers(1, len(plays)))]
     done = at + 1
     seen = next(item for item in stream.items if item.done >= done and item.is_settled and item.event is None)
@@ -524,13 +520,13 @@ def reaching(stream: Stream, rng: np.random.Generator) -> Stream:
 
 def corrected(stream: Stream, rng: np.random.Generator) -> Stream:
     """Correct a total by hand in the second hand, and take that back later."""
-    plays = [at for at in stream.at(Play) if at > stream.at(NewHand)[1]]
+    plays = [at for at in stream.at(engine.Play) if at > stream.at(engine.NewHand)[1]]
     first, second = sorted(int(at) for at in rng.choice(len(plays), 2, replace=False)) if len(plays) > 1 else (0, 0)
     items = list(stream.items)
     for number, points in ((first, 5), (second, -5)):
         start = stream.begins_ns[plays[number]]
         at = next(at for at, item in enumerate(items) if item.t_ns >= start)
-        items.insert(at, replace(items[at], event=Adjust(Seat(0), points, "")))
+        items.insert(at, replace(items[at], event=engine.Adjust(engine.Seat(0), points, "")))
     return replace(stream, items=tuple(items), gaps=2)
 
 
@@ -558,7 +554,7 @@ PRESSING = ("early", "late", "double")
 
 def _somewhere(stream: Stream, rng: np.random.Generator) -> int:
     """Return a random time up to 2 s before the start of a step after the first deal."""
-    first = stream.at(NewHand)[0] + 1
+    first = stream.at(engine.NewHand)[0] + 1
     at = int(rng.integers(first, len(stream.steps)))
     return max(stream.begins_ns[first], stream.begins_ns[at] - int(rng.uniform(0.0, 2.0) * SECOND_NS))
 
@@ -575,20 +571,6 @@ def without_pictures(stream: Stream, start_ns: int, stop_ns: int) -> Stream:
     after = next((at for at, item in enumerate(kept) if item.t_ns >= stop_ns and item.event is None), None)
     items = tuple(kept) if after is None else _resettled(kept, after, stop_ns, entered=())
     return replace(stream, items=items, gaps=stream.gaps + 1)
-
-
-def _covered(stream: Stream, start_ns: int, stop_ns: int) -> Stream:
-    """Cover the table for a period. The last 5 s stay visible."""
-    stop_ns = min(stop_ns, stream.items[-1].t_ns - _SEEN_AT_LAST_NS)
-    items = [
-        replace(item, is_settled=False, is_hidden=True, moved_ns=start_ns, entered=_FROM_EVERYWHERE)
-        if item.event is None and start_ns <= item.t_ns < stop_ns
-        else item
-        for item in stream.items
-    ]
-    after = next((at for at, item in enumerate(items) if item.t_ns >= stop_ns and item.event is None), None)
-    kept = tuple(items) if after is None else _resettled(items, after, start_ns, entered=_FROM_EVERYWHERE)
-    return replace(stream, items=kept, gaps=stream.gaps + 1)
 
 
 def _resettled(
@@ -641,3 +623,70 @@ def _misread(tile: SeenTile, rng: np.random.Generator) -> SeenTile:
     chances[wrong], chances[half.pips] = 0.65, 0.3
     other = Half(wrong, 0.65, half.center_px, None, tuple(chances))
     return replace(tile, halves=(other, second) if at == 0 else (first, other))
+
+
+# Readers of the pictures of a stream: a perfect one, which reports changes like the real one.
+
+
+class TableEye(Protocol):
+    """Reads the pictures of a stream."""
+
+    def resumed(self) -> TableEye:
+        """Return the state after a restart of the table."""
+
+    def view(self, item: Item) -> TableView:
+        """Return the table after a picture."""
+
+
+class PerfectEye:
+    """Perfect reader that reports changes like the real one: by position, since the last settled picture."""
+
+    def __init__(self) -> None:
+        self._tracks: tuple[tuple[SeenTile, Track], ...] = ()  # with the true tile of each
+        self._true_tiles: tuple[SeenTile, ...] | None = None
+        self._tiles: tuple[SeenTile, ...] = ()
+        self._first_ns: dict[int, tuple[SeenTile, int]] = {}
+
+    def resumed(self) -> PerfectEye:
+        """Return a reader with the same tiles, but without their observation counts."""
+        again = PerfectEye()
+        again._tracks = tuple((true, Track(track.tile)) for true, track in self._tracks)
+        again._tiles = self._tiles
+        return again
+
+    def view(self, item: Item) -> TableView:
+        """Return the view of a picture."""
+        if not item.is_hidden:
+            for tile in item.tiles:
+                self._first_ns.setdefault(id(tile), (tile, item.t_ns))
+        changes = self._changes(item.tiles) if item.is_settled and item.tiles is not self._true_tiles else ()
+        dated = tuple(
+            replace(change, since_ns=self._since(change.tile)) if change.kind.value == "placed" else change
+            for change in changes
+        )
+        return TableView(self._tiles, (), dated, item.is_settled, item.moved_ns, item.entered, size_px=SIZE_PX)
+
+    def _since(self, tile: SeenTile) -> int | None:
+        first = self._first_ns.get(id(tile))
+        return None if first is None else first[1]
+
+    def _changes(self, tiles: tuple[SeenTile, ...]) -> tuple[Change, ...]:
+        now = {id(tile) for tile in tiles}
+        left = [tile for tile in tiles if id(tile) not in {id(old) for old, _ in self._tracks}]
+        stayed: list[tuple[SeenTile, Track]] = []
+        changes: list[Change] = []
+        gone: list[SeenTile] = []
+        for old, track in self._tracks:
+            place = None if id(old) in now else in_place_of(track.tile, left)
+            if id(old) in now:
+                stayed.append((old, track))
+            elif place is None or left[place].face is not old.face:
+                gone.append(track.tile)
+            else:
+                new = left.pop(place)
+                after, more = kept(KeptTile(track, new, differs=True))
+                stayed.append((new, after))
+                changes += more
+        self._tracks = (*stayed, *((tile, Track(tile)) for tile in left))
+        self._true_tiles, self._tiles = tiles, tuple(track.tile for _, track in self._tracks)
+        return (*changes, *came_and_went(tuple(gone), tuple(left)))

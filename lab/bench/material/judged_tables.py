@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.evaluate.mistakes import MAX_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
-from lab.training.pips.fit import true_halves
+from lab.training.pips import true_halves
 from lab.training.tables import LearningTable
 from vision.arrays import Image, Points
 from vision.networks.network import DOWN, UP

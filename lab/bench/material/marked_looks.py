@@ -19,10 +19,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.bench.material.outlines import star
-from lab.render.face_grid import pip_places_mm
-from lab.render.look_types import TileLook
-from lab.render.scene import PlacedTile, Scene
+from lab.bench.handmade import star
+from lab.render.faces import pip_places_mm
+from lab.render.scene import PlacedTile, Scene, TileLook
 from lab.render.view import View
 from vision.arrays import Bgr, FloatImage, Image
 from vision.image.picture import load_picture
@@ -105,7 +104,7 @@ class _Face:
         (width, height), _ = cv2.getTextSize(text, font, size, thick)
         sheet = np.zeros((3 * height, width + 2 * height), np.uint8)
         cv2.putText(sheet, text, (height, 2 * height), font, size, 255, thick, cv2.LINE_AA)
-        cos, sin, at = math.cos(turn_rad), math.sin(turn_rad), self._px(middle)
+        cos, sin, at = math.cos(turn_rad), math.sin(turn_rad), ((middle + self.half) * self._scale - 0.5 - 0.5j)
         x, y = sheet.shape[1] / 2, 1.5 * height
         move = np.array([[cos, -sin, at.real - cos * x + sin * y], [sin, cos, at.imag - sin * x - cos * y]])
         return cv2.warpAffine(sheet, move, self._alpha.shape[::-1]).astype(np.float32) / np.float32(255)
@@ -149,9 +148,6 @@ class _Face:
         """Lay a colour or a picture over the layer, whose colours are premultiplied."""
         self._bgr += cover[..., None] * (bgr - self._bgr)
         self._alpha += cover * (1 - self._alpha)
-
-    def _px(self, point: complex) -> complex:
-        return (point + self.half) * self._scale - 0.5 - 0.5j
 
     def _fixed(self, line: Line) -> NDArray[np.int32]:
         points = (np.asarray(line, np.complex128) + self.half) * self._scale - 0.5 - 0.5j

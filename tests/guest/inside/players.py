@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.emulate.serlcd import EmulatedSerLcd
+from lab.emulate.displays import EmulatedSerLcd
 
 _PAGE = "http://localhost:8080"
 # The chip has another number each time that it is plugged in.

@@ -10,10 +10,7 @@ from time import monotonic_ns
 from hardware.display.display import ScoreDisplay
 from hardware.display.drivers import DisplayDriver, SerialDisplay
 from hardware.display.page import LCD_CHARACTERS, NEXTION_CHARACTERS, DisplayEncoder, DisplayLook, paced
-from lab.emulate.firmware import Emulated
-from lab.emulate.nextion import EmulatedNextion
-from lab.emulate.segment import EmulatedSegment
-from lab.emulate.serlcd import EmulatedSerLcd
+from lab.emulate.displays import Emulated, EmulatedNextion, EmulatedSegment, EmulatedSerLcd
 from tests.hardware.table.reading import read_hardware
 
 S = 1_000_000_000

@@ -16,11 +16,8 @@ from hardware.display.display import DisplayError, ScoreDisplay, VirtualDisplay
 from hardware.display.drivers import DISPLAYS
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.libraries import install_command
-from lab.emulate.firmware import Emulated
-from lab.emulate.nextion import EmulatedNextion
-from lab.emulate.pty_port import PtyPort
-from lab.emulate.segment import EmulatedSegment
-from lab.emulate.serlcd import EmulatedSerLcd
+from lab.emulate.command import PtyPort
+from lab.emulate.displays import Emulated, EmulatedNextion, EmulatedSegment, EmulatedSerLcd
 from tests.hardware.display.parts import on_no_port, opened
 from tests.hardware.fakes import FakeDisplay
 

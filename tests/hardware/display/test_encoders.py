@@ -9,7 +9,7 @@ import pytest
 from hardware.display.drivers.segment import SegmentDriver
 from hardware.display.drivers.terminal import TerminalDriver
 from hardware.display.page import DisplayLook, DisplayPage, ScoreLine, paced
-from lab.emulate.firmware import Emulated
+from lab.emulate.displays import Emulated
 from tests.hardware.display.parts import KINDS, Kind, S, on_no_port, send
 from tests.hardware.display.texts import HOSTILE, hostile_points, hostile_text
 

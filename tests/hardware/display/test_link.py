@@ -20,10 +20,8 @@ from hardware.display.display import LinkedDisplay, serial_port
 from hardware.display.drivers.nextion import NextionDriver
 from hardware.display.page import DisplayEncoder, DisplayLook, DisplayPage, ScoreLine, WireTiming
 from hardware.part import PartState
-from lab.emulate.nextion import EmulatedNextion
-from lab.emulate.pty_port import PtyPort
-from lab.emulate.segment import EmulatedSegment
-from lab.emulate.serlcd import EmulatedSerLcd
+from lab.emulate.command import PtyPort
+from lab.emulate.displays import EmulatedNextion, EmulatedSegment, EmulatedSerLcd
 from tests.hardware.display.parts import KINDS, Kind, on_no_port
 from tests.waiting import until
 

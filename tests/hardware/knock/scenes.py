@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardware.knock.sensor import Sound
-from lab.sounds.impacts import LENGTH, RATE_HZ
-from lab.sounds.scenes import LEAD, SoundEvent, SoundScene, hit, shuffle_of
-from lab.sounds.surroundings import PlacedMicrophone, Waveform, clip_softly, draw_microphone, quantize
-from lab.sounds.tables import TableModes, plain_table
+from lab.sounds.scenes import LEAD, SoundEvent, SoundScene, TableModes, hit, plain_table, shuffle_of
+from lab.sounds.signals import LENGTH, RATE_HZ, PlacedMicrophone, Waveform, clip_softly, draw_microphone, quantize
 
 _NOISE_LENGTH = 16_384
 # First three formants of five vowels in Hz.

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardware.knock.sensor import Samples, Sound, SoundBlock
-from lab.sounds.scenes import LEAD, SoundScene, hit
-from lab.sounds.surroundings import draw_microphone
-from lab.sounds.tables import plain_table
+from lab.sounds.scenes import LEAD, SoundScene, hit, plain_table
+from lab.sounds.signals import draw_microphone
 from tests.hardware.knock.scenes import draw_scene
 
 RATE_HZ = 16_000

@@ -13,7 +13,7 @@ from hardware.knock.classifier import SOUNDS, load_classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.drivers.wav import read_wav
 from hardware.knock.sensor import DOUBTFUL, NS_PER_S, ClassifiedSound, Sound, SoundBlock
-from lab.training.knock.examples import chances_of, collect_examples
+from lab.training.recordings import chances_of, collect_examples
 from tests.hardware.knock.sounds import RATE_HZ, block, scene, with_hits
 
 

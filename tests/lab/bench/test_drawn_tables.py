@@ -11,13 +11,12 @@ import pytest
 
 from lab.bench import foreign, handmade
 from lab.bench.foreign import LIKE, Kind, difference
-from lab.bench.material.handmade_looks import HIGHEST, KINDS, HandmadeKind, draw_handmade_looks
+from lab.bench.handmade import HIGHEST, KINDS, HandmadeKind, draw_handmade_looks
 from lab.bench.material.marked_looks import Mark, paint_marks
 from lab.render.cover import truth_of
-from lab.render.foreign import THINGS, draw_bare_scene
-from lab.render.look_types import CameraLook, PlacedPip
+from lab.render.layouts import THINGS, draw_bare_scene
 from lab.render.paint import render
-from lab.render.scene import ClutterKind, PlacedTile, Scene
+from lab.render.scene import CameraLook, ClutterKind, PlacedPip, PlacedTile, Scene
 from lab.render.view import view_of
 from tests.lab.render.flat import EVEN, GREEN, RED
 from vision.reading import Face

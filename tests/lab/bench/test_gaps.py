@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from engine import Adjust, Inferred, Seat, apply, entries
-from lab.bench.gaps import Case, follow, main
-from lab.bench.material.gap_match import Answers, Follower, MatchFound, without_zones
+from lab.bench.gaps import Answers, Case, Follower, MatchFound, follow, main, without_zones
 from lab.bench.material.gap_streams import KINDS, PRESSING, Item, Stream, stream_of
 
 

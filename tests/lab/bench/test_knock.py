@@ -7,8 +7,18 @@ import pytest
 
 from hardware.knock.classifier import load_classifier
 from hardware.knock.sensor import Sound
-from lab.bench.knock import alteration_rows, classifier_of, distance_rows, load_rows, other_rows
-from lab.bench.material.knock_streams import ALTERATIONS, Stream, at_distance, hit_times_s, stream_of_hits
+from lab.bench.knock import (
+    ALTERATIONS,
+    Stream,
+    alteration_rows,
+    at_distance,
+    classifier_of,
+    distance_rows,
+    hit_times_s,
+    load_rows,
+    other_rows,
+    stream_of_hits,
+)
 from lab.sounds.everyday import EVERYDAY
 
 

@@ -5,20 +5,48 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from itertools import islice
+from functools import cache
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lab.matches.items import FramePlan, SimulatedInput, TilesPlan, TrueEvent, TrueTiles, Zone
+from engine import (
+    Draw,
+    EngineError,
+    Knock,
+    Lead,
+    Play,
+    Reveal,
+    RevealPips,
+    State,
+    apply,
+    format_record,
+    parse_record,
+    replay,
+)
+from engine import play_record as played
+from lab.matches.game_script import (
+    FramePlan,
+    Planned,
+    SimulatedInput,
+    TilesPlan,
+    TrueEvent,
+    TrueRecord,
+    TrueTiles,
+    Zone,
+)
 from lab.matches.room import MARGIN_PX
 from lab.matches.simulation import Simulation, SimulationSettings, record, simulation_settings, start_of
-from lab.render.motion import Film
+from lab.matches.stage import CameraPush, PushTime
+from lab.render.paint import STRAIGHT, Film
 from tallybone.choices import Difficulty
 from tallybone.recording.format import Pictures, Topic
 from tallybone.recording.reader import RecordedMessage, input_of, read_recording
 from tallybone.recording.writer import RecordingWriter
+from tallybone.session.feeding import KNOCK_WAITS_NS
+from tallybone.session.inputs import Button, KnockHeard, Press
 from tests.vision.tables import is_same, is_same_place, missing, reader
 from vision.reading import Face, SeenTile
 from vision.tracking.perception import Perception
@@ -128,3 +156,269 @@ def test_watching_a_hand_reports_each_placed_tile_once() -> None:
         matches = [other for other in placed if math.dist(other.center_px, tile.center_px) < 10]
         assert len(matches) == 1
         assert is_same(matches[0], tile)
+
+
+# Tests of the plan of a simulated sitting: chronological, legal, and reproducible by seed.
+
+
+GAMES = (
+    ("bones", 2, ""),
+    ("draw", 3, ""),
+    ("allfives", 4, ""),
+    ("block", 3, ""),
+    ("super", 3, ""),
+    ("twoset", 4, ""),
+    ("cutthroat", 4, ""),
+    ("bones", 4, "set=9"),
+)
+Sitting = tuple[Planned, ...]
+
+
+@cache
+def planned(
+    game: str = "bones",
+    players: int = 2,
+    options: str = "",
+    *,
+    seed: int = 1,
+    hands: int = 1,
+    difficulty: Difficulty = Difficulty.HARD,
+    look: str = "seed",
+) -> Sitting:
+    settings = simulation_settings(
+        game, players=players, options=options, seed=seed, hands=hands, difficulty=difficulty, look=look
+    )
+    return tuple(Simulation(settings).plan())
+
+
+def events(items: Sitting) -> list[TrueEvent]:
+    return [item for item in items if isinstance(item, TrueEvent)]
+
+
+def presses(items: Sitting) -> list[Press]:
+    return [item.value for item in items if isinstance(item, SimulatedInput) and isinstance(item.value, Press)]
+
+
+def knocks_ns(items: Sitting) -> list[int]:
+    return [item.t_ns for item in items if isinstance(item, SimulatedInput) and isinstance(item.value, KnockHeard)]
+
+
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_items_are_chronological_and_frames_equidistant(game: tuple[str, int, str]) -> None:
+    items = planned(*game)
+    assert all(earlier.t_ns <= later.t_ns for earlier, later in pairwise(items))
+    shots = [item.t_ns for item in items if isinstance(item, FramePlan)]
+    assert {later - earlier for earlier, later in pairwise(shots)} == {100_000_000}
+    assert not {item.t_ns for item in items if not isinstance(item, FramePlan)} & set(shots)
+
+
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_the_true_events_and_the_record_replay_to_the_true_totals(game: tuple[str, int, str]) -> None:
+    items, state = planned(*game), State()
+    for item in events(items):
+        before = 0 if state.game is None else sum(state.game.totals)
+        state, _ = apply(state, item.event)
+        assert state.game is not None
+        assert state.game.totals == item.totals
+        assert item.points == sum(item.totals) - before
+        assert item.ended_ns <= item.t_ns
+    assert state.irregular == ()
+    record = items[-1]
+    assert isinstance(record, TrueRecord)
+    written = parse_record(record.dgr)
+    assert format_record(written) == record.dgr
+    replayed = replay(played(written).log).game
+    assert replayed is not None
+    assert state.game is not None
+    assert replayed.totals == state.game.totals
+
+
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_a_tile_is_on_the_table_with_its_pips_once_its_play_ends(game: tuple[str, int, str]) -> None:
+    plan: TilesPlan | None = None
+    for item in planned(*game):
+        if isinstance(item, TilesPlan):
+            plan = item
+        elif isinstance(item, TrueEvent) and isinstance(item.event, Play):
+            assert plan is not None
+            newest = [tile.placed for tile in plan.tiles if tile.zone is Zone.LAYOUT][-1]
+            assert newest.pips is not None
+            assert sorted(newest.pips) == [item.event.tile.low, item.event.tile.high]
+
+
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_tiles_appear_and_disappear_only_near_a_hand(game: tuple[str, int, str]) -> None:
+    shots = [item for item in planned(*game) if isinstance(item, FramePlan)]
+    changes = 0
+    for before, after in pairwise(shots):
+        changed = set(before.moment.tiles) ^ set(after.moment.tiles)
+        if changed:
+            changes += 1
+            tips = np.array([reach.tip_mm for reach in (*before.moment.reaches, *after.moment.reaches)])
+            centre = np.mean([tile.center_mm for tile in changed], axis=0)
+            assert np.hypot(*(tips - centre).T).min() < 60
+    assert changes > 10
+
+
+def test_removed_tiles_are_taken_out_of_view() -> None:
+    settings = simulation_settings("bones", players=4, seed=8, hands=2, difficulty=Difficulty.HARD)
+    simulation, removed_count = Simulation(settings), 0
+    for before, after in pairwise(item.moment for item in simulation.plan() if isinstance(item, FramePlan)):
+        pips_after = {tile.pips for tile in after.tiles}
+        removed = [tile for tile in before.moving if tile.pips not in pips_after] if not after.moving else []
+        removed_count += len(removed)
+        assert not any(simulation.room.seen.holds(tile.center_mm) for tile in removed)
+    assert removed_count > 10
+
+
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_the_true_tiles_precede_each_frame(game: tuple[str, int, str]) -> None:
+    expected: tuple[object, ...] = ()
+    bump = (0.0, 0.0, 0.0)
+    for item in planned(*game):
+        if isinstance(item, TilesPlan):
+            expected, bump = tuple(tile.placed for tile in item.tiles), item.bump
+        elif isinstance(item, FramePlan):
+            # A pushed tile is still in motion.
+            assert set(item.moment.tiles) == set(expected) or len(set(expected) - set(item.moment.tiles)) == 1
+            assert item.moment.bump == bump
+
+
+def test_a_boneyard_shrinks_with_each_draw_without_a_button() -> None:
+    items, remaining, count = planned("draw", 3, seed=2), 28 - 21, 0
+    assert any(isinstance(item.event, Draw) for item in events(items))
+    for item in items:
+        if isinstance(item, TilesPlan):
+            count = sum(tile.zone is Zone.BONEYARD for tile in item.tiles)
+        elif isinstance(item, TrueEvent) and isinstance(item.event, Draw):
+            remaining -= item.event.tiles
+            assert count == remaining
+    assert Button.DRAW not in {press.button for press in presses(items)}
+
+
+def test_without_room_for_a_boneyard_draws_use_the_button() -> None:
+    items = planned("super", 3)
+    draws = [item.event for item in events(items) if isinstance(item.event, Draw)]
+    pressed = [press for press in presses(items) if press.button is Button.DRAW]
+    assert len(pressed) == sum(draw.tiles for draw in draws if not draw.forced) > 0
+    assert not any(tile.zone is Zone.BONEYARD for item in items if isinstance(item, TilesPlan) for tile in item.tiles)
+
+
+def test_hands_are_revealed_at_the_end_and_cleared_before_the_next() -> None:
+    items = planned(hands=2, seed=5)
+    first = next(
+        index for index, item in enumerate(items) if isinstance(item, TrueEvent) and isinstance(item.event, Reveal)
+    )
+    shown = items[first]
+    assert isinstance(shown, TrueEvent)
+    assert isinstance(shown.event, Reveal)
+    plan = [item for item in items[:first] if isinstance(item, TilesPlan)][-1]
+    open_pips = sorted(tuple(sorted(tile.placed.pips or ())) for tile in plan.tiles if tile.zone is Zone.SEAT)
+    assert open_pips == sorted((tile.low, tile.high) for tile in shown.event.tiles)
+    assert any(isinstance(item, TilesPlan) and not item.tiles for item in items[first:])
+
+
+def test_no_tile_is_played_soon_after_a_passing_knock() -> None:
+    items = planned("block", 3)
+    passes = [item for item in events(items) if isinstance(item.event, Knock)]
+    assert passes
+    for knock in passes:
+        knock_ns = max(t_ns for t_ns in knocks_ns(items) if t_ns <= knock.t_ns)
+        placed_ns = [
+            item.ended_ns for item in events(items) if isinstance(item.event, Play) and item.ended_ns > knock_ns
+        ]
+        assert all(t_ns > knock_ns + KNOCK_WAITS_NS for t_ns in placed_ns)
+
+
+def test_hard_placements_sound_like_knocks() -> None:
+    items = planned("bones", 4)
+    passes = sum(isinstance(item.event, Knock) for item in events(items))
+    assert len(knocks_ns(items)) > passes
+
+
+def test_the_lead_is_an_input_if_the_rules_leave_it_open() -> None:
+    items = planned("draw", 3)
+    (lead,) = [item.event for item in events(items) if isinstance(item.event, Lead)]
+    assert [item.value for item in items if isinstance(item, SimulatedInput) and isinstance(item.value, Lead)] == [lead]
+
+
+def test_equal_seeds_give_equal_sittings() -> None:
+    replayed = Simulation(simulation_settings("bones", players=2, seed=1, hands=1, difficulty=Difficulty.HARD)).plan()
+    assert tuple(replayed) == planned(seed=1)
+    assert planned(seed=1) != planned(seed=2)
+
+
+def test_difficulty_and_look_do_not_change_the_deal() -> None:
+    def first_tile(items: Sitting) -> object:
+        return next(item.event.tile for item in events(items) if isinstance(item.event, Play))
+
+    easy = planned(seed=4, difficulty=Difficulty.EASY, look="classic-felt")
+    assert first_tile(easy) == first_tile(planned(seed=4, look="black-linen"))
+
+
+@pytest.mark.slow
+def test_cameras_are_bumped_only_at_hard_difficulty() -> None:
+    def bumps(difficulty: Difficulty) -> int:
+        many = (planned("bones", 4, seed=seed, difficulty=difficulty) for seed in range(4))
+        return sum(len({item.moment.bump for item in items if isinstance(item, FramePlan)}) - 1 for items in many)
+
+    assert bumps(Difficulty.EASY) == 0 < bumps(Difficulty.HARD)
+
+
+def test_a_hand_without_a_zone_is_revealed_by_its_sum() -> None:
+    items = planned("twoset", 6, seed=2)
+    shown = [item.event for item in events(items) if isinstance(item.event, Reveal)]
+    sums = [
+        item.value.pips for item in items if isinstance(item, SimulatedInput) and isinstance(item.value, RevealPips)
+    ]
+    assert sums == [sum(tile.pips for tile in item.tiles) for item in shown if item.tiles]
+    assert sums
+
+
+def test_rejects_unplayable_settings_with_clear_messages() -> None:
+    with pytest.raises(EngineError, match="twoset is for 4 to 6 players, got 2"):
+        simulation_settings("twoset", players=2, seed=1)
+    with pytest.raises(EngineError, match='unknown look "pink"; known: seed, classic-felt'):
+        simulation_settings("bones", players=2, seed=1, look="pink")
+    with pytest.raises(EngineError, match="players: expected 1 to 8, got 9"):
+        simulation_settings("draw", players=9, seed=1)
+
+
+# Tests of simulated camera pushes and their ground truth.
+
+
+def planned_with(*pushes: CameraPush) -> list[Planned]:
+    settings = simulation_settings("block", players=2, seed=3, difficulty=Difficulty.EASY, plays=4, pushes=pushes)
+    return list(Simulation(settings).plan())
+
+
+@pytest.mark.parametrize("when", list(PushTime))
+def test_a_push_occurs_during_its_play_and_persists(when: PushTime) -> None:
+    items = planned_with(CameraPush(2, when, 30.0, -20.0, 2.5))
+    shots = [(item.moment, index) for index, item in enumerate(items) if isinstance(item, FramePlan)]
+    first = next(index for moment, index in shots if moment.bump != STRAIGHT)
+    plays = [i for i, item in enumerate(items) if isinstance(item, TrueEvent) and isinstance(item.event, Play)]
+    assert plays[0] < first < plays[1]
+    assert {moment.bump for moment, index in shots if index >= first} == {(30.0, -20.0, 2.5)}
+    has_hand = bool(next(moment for moment, index in shots if index == first).reaches)
+    assert has_hand is (when is not PushTime.BEFORE)
+
+
+def test_a_slow_slip_is_uniform_and_the_truth_precedes_each_frame() -> None:
+    items = planned_with(CameraPush(1, PushTime.BEFORE, 12.0, 0.0, 0.0, seconds=3.0))
+    expected = STRAIGHT
+    bumps = []
+    for item in items:
+        if isinstance(item, TilesPlan):
+            expected = item.bump
+        elif isinstance(item, FramePlan):
+            assert item.moment.bump == expected
+            bumps.append(expected[0])
+    steps = {round(later - earlier, 6) for earlier, later in pairwise(bumps)}
+    assert steps == {0.0, 0.4}
+    assert bumps[-1] == 12.0
+
+
+def test_a_sitting_can_stop_after_some_plays() -> None:
+    plays = [item for item in planned_with() if isinstance(item, TrueEvent) and isinstance(item.event, Play)]
+    assert len(plays) == 4

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.render.look_types import BarKind, LightLook, PipKind, TableKind, TableLook
 from lab.render.looks import CLASSIC
-from lab.render.patterns import MAX_PIPS
+from lab.render.scene import MAX_PIPS, BarKind, LightLook, PipKind, TableKind, TableLook
 
 RED = replace(
     CLASSIC,

@@ -8,11 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab.render.colors import brightness
-from lab.render.face_grid import grid_of
-from lab.render.faces import OVERHEAD_GLINT, paint_face
+from lab.render.faces import OVERHEAD_GLINT, grid_of, paint_face
 from lab.render.layouts import visible_area
-from lab.render.look_types import BarKind, CameraLook, PipKind, TableKind
 from lab.render.looks import (
     CLASSIC,
     COLORED,
@@ -20,13 +17,14 @@ from lab.render.looks import (
     LAMP,
     OVERHEAD,
     WALNUT,
+    brightness,
     draw_camera_look,
     draw_light_look,
     draw_table_look,
     draw_tile_look,
 )
 from lab.render.paint import render
-from lab.render.scene import Clutter, ClutterKind, PlacedTile, Scene
+from lab.render.scene import BarKind, CameraLook, Clutter, ClutterKind, PipKind, PlacedTile, Scene, TableKind
 
 SMALL = CameraLook(320, 240, px_per_mm=2.0, tilt_rad=0.4)
 EMPTY = Scene((), CLASSIC, FELT, LAMP, SMALL)

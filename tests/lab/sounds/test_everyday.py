@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lab.sounds.everyday import EVERYDAY, GROUPS, Model
-from lab.sounds.impacts import RATE_HZ
+from lab.sounds.signals import RATE_HZ
 
 MODELS = {model.__name__: model for models in GROUPS.values() for model in models}
 SEEDS = 16

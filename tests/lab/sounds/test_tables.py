@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab.sounds.impacts import LENGTH, RATE_HZ
-from lab.sounds.tables import MATERIALS, Material, TableModes, plain_table, random_place, random_table
+from lab.sounds.scenes import MATERIALS, Material, TableModes, plain_table, random_place, random_table
+from lab.sounds.signals import LENGTH, RATE_HZ
 
 
 def plate(*, ears: list[list[float]], own_gain: float = 0.0, loss_per_s: float = 30.0) -> TableModes:

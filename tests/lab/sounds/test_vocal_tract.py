@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab.sounds.impacts import RATE_HZ
+from lab.sounds.signals import RATE_HZ
 from lab.sounds.utterances import FRAME_S, HOP, Articulation, Speaker, synthesize
 
 SPEAKER = Speaker(

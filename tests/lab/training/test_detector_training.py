@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from lab.training.detector.pictures import (
+from lab.training.samples import (
     CROP_PX,
     LabelledPicture,
     draw_crop,
@@ -138,8 +138,7 @@ def test_rendered_tables_follow_from_the_seed_and_contain_their_tiles() -> None:
 def test_opencv_and_torch_outputs_agree(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="torch trains the detector; it is not among the tools of the tests")
     pytest.importorskip("onnx", reason="onnx writes the detector")
-    from lab.training.detector.fit import DetectorNet
-    from lab.training.torch_fit import save_onnx
+    from lab.training.networks import DetectorNet, save_onnx
 
     torch.manual_seed(1)
     net, file = DetectorNet(), tmp_path / "detector.onnx"
@@ -159,7 +158,7 @@ def test_opencv_and_torch_outputs_agree(tmp_path: Path) -> None:
 def test_equal_seeds_train_equal_networks(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="torch trains the detector; it is not among the tools of the tests")
     pytest.importorskip("onnx", reason="onnx writes the detector")
-    from lab.training.detector.fit import train_detector
+    from lab.training.networks import train_detector
 
     shares: list[float] = []
     files = [tmp_path / name for name in ("one.onnx", "two.onnx")]

@@ -9,8 +9,8 @@ import pytest
 
 from hardware.knock.classifier import AFTER, BEFORE, FEATURES, SOUNDS, Classifier, Dense, load_classifier, measure
 from hardware.knock.sensor import Sound
-from lab.sounds.impacts import RATE_HZ, Impact, finger_pad, force, frequencies, knuckle, nail
-from lab.training.knock.examples import Examples, chances_of, collect_examples, draw_recording, figures, reweight
+from lab.sounds.signals import RATE_HZ, Impact, finger_pad, force, frequencies, knuckle, nail
+from lab.training.recordings import Examples, chances_of, collect_examples, draw_recording, figures, reweight
 from tests.hardware.knock.scenes import draw_scene, scene_of
 from tests.hardware.knock.sounds import scene
 
@@ -138,7 +138,7 @@ def test_sounds_that_never_pass_have_less_weight() -> None:
 @pytest.mark.slow
 def test_equal_seeds_give_equal_classifiers_better_than_chance() -> None:
     pytest.importorskip("torch", reason="training needs the extra `finder`")
-    from lab.training.knock.fit import train_knock
+    from lab.training.knock import train_knock
 
     def trained(seed: int) -> Classifier:
         return train_knock(seed=seed, scenes=40, epochs=6, jobs=2, progress=lambda what, share: None, library=None)

@@ -13,8 +13,9 @@ import pytest
 from numpy.typing import NDArray
 
 from lab.render.scene import PlacedTile, Scene
-from lab.training.refiner import samples as refiner_samples
-from lab.training.refiner.samples import RefinerSamples, augment, draw_refiner_samples, draw_refiner_table
+from lab.training import samples as refiner_samples
+from lab.training import tables
+from lab.training.samples import RefinerSamples, augment, draw_refiner_samples, draw_refiner_table
 from lab.training.tables import LearningTable, corner_errors, near_any, table_of
 from tests.vision.tables import CAMERA, Looks, lay
 from vision.arrays import Image
@@ -123,7 +124,7 @@ class Drawn:
             self.poses = poses
             return sample(levels, poses, grid)
 
-        monkeypatch.setattr(refiner_samples, "draw_learning_table", lambda *_, **__: table())
+        monkeypatch.setattr(tables, "draw_learning_table", lambda *_, **__: table())
         monkeypatch.setattr(refiner_samples, "sample", recording)
         self.samples = draw_refiner_table(seed, earlier, 0)
 
@@ -207,7 +208,7 @@ def test_samples_can_be_drawn_from_any_table(index: int) -> None:
 def test_a_table_without_tiles_gives_only_negatives(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = Looks()
     empty = table_of(Scene((), looks.tile, looks.table, looks.light, looks.camera), np.random.default_rng(3))
-    monkeypatch.setattr(refiner_samples, "draw_learning_table", lambda *_, **__: empty)
+    monkeypatch.setattr(tables, "draw_learning_table", lambda *_, **__: empty)
     samples = draw_refiner_table(1, None, 0)
     assert set(samples.classes.tolist()) == {NOTHING}
     assert np.isnan(samples.corrections).all()
@@ -229,7 +230,7 @@ def synthetic_samples(count: int) -> RefinerSamples:
 
 def test_the_network_has_an_output_for_each_class_and_correction() -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from lab.training.refiner.fit import RefinerNet
+    from lab.training.networks import RefinerNet
 
     torch.manual_seed(1)
     net = RefinerNet().eval()
@@ -246,10 +247,12 @@ def test_the_network_has_an_output_for_each_class_and_correction() -> None:
 
 def test_batches_follow_from_seed_and_step_and_contain_the_targets() -> None:
     pytest.importorskip("torch", reason=NO_TORCH)
-    from lab.training.refiner.fit import draw_batch
+    from lab.training.networks import draw_refiner_batch
 
     samples = synthetic_samples(60)
-    first, repeated, later, other = (draw_batch(seed, samples, step) for seed, step in ((1, 2), (1, 2), (1, 3), (2, 2)))
+    first, repeated, later, other = (
+        draw_refiner_batch(seed, samples, step) for seed, step in ((1, 2), (1, 2), (1, 3), (2, 2))
+    )
     for a, b in zip(first, repeated, strict=True):
         np.testing.assert_array_equal(a, b)
     patches, classes, corrections = first
@@ -262,7 +265,7 @@ def test_batches_follow_from_seed_and_step_and_contain_the_targets() -> None:
 
 def test_the_loss_ignores_unknown_targets() -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from lab.training.refiner.fit import RefinerNet, _loss
+    from lab.training.networks import RefinerNet, _refiner_loss
 
     grid = tile_grid()
 
@@ -275,7 +278,7 @@ def test_the_loss_ignores_unknown_targets() -> None:
                 return outputs
 
         patches = np.zeros((len(classes), 3, grid.rows, grid.columns), np.float32)
-        value = _loss(
+        value = _refiner_loss(
             Network(),
             tuple(map(torch.from_numpy, (patches, np.array(classes), np.array(corrections, np.float32)))),
         )
@@ -294,30 +297,30 @@ def test_the_loss_ignores_unknown_targets() -> None:
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use small batches and large steps. The built-in network needs hundreds of batches."""
     pytest.importorskip("torch", reason=NO_TORCH)
-    from lab.training.refiner import fit as refiner_fit
-    from lab.training.torch_fit import LearningSchedule
+    from lab.training import networks
+    from lab.training.networks import LearningSchedule
 
-    monkeypatch.setattr(refiner_fit, "_BATCH", 32)
-    monkeypatch.setattr(refiner_fit, "_SCHEDULE", LearningSchedule(3e-3, 1e-3, warm_up_steps=5, mean_over_steps=5))
+    monkeypatch.setattr(networks, "_BATCH", 32)
+    monkeypatch.setattr(networks, "_REFINER_SCHEDULE", LearningSchedule(3e-3, 1e-3, warm_up_steps=5, mean_over_steps=5))
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_small_batches")
 def test_the_network_learns_reproducibly(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from lab.training.refiner import fit as refiner_fit
+    from lab.training import networks
 
-    losses, shares, loss = list[float](), list[float](), refiner_fit._loss
+    losses, shares, loss = list[float](), list[float](), networks._refiner_loss
 
     def recording(*given: Any) -> Any:
         value = loss(*given)
         losses.append(float(value.detach()))
         return value
 
-    monkeypatch.setattr(refiner_fit, "_loss", recording)
+    monkeypatch.setattr(networks, "_refiner_loss", recording)
     samples = synthetic_samples(200)
     first, second, other = (
-        refiner_fit._fitted(seed, samples, 30, device="cpu", progress=shares.append) for seed in (1, 1, 2)
+        networks._fit_refiner(seed, samples, 30, device="cpu", progress=shares.append) for seed in (1, 1, 2)
     )
     assert np.mean(losses[25:30]) < 0.6 * np.mean(losses[:5])
     assert losses[30:60] == losses[:30]
@@ -329,7 +332,7 @@ def test_the_network_learns_reproducibly(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_calibration_corrects_overconfidence() -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from lab.training.refiner.fit import RefinerNet, _calibrate
+    from lab.training.networks import RefinerNet, _calibrate
 
     torch.manual_seed(1)
     net, check = RefinerNet(), synthetic_samples(300)
@@ -354,7 +357,7 @@ def test_calibration_corrects_overconfidence() -> None:
 def test_opencv_and_torch_outputs_agree_for_any_number_of_tiles(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
-    from lab.training.refiner.fit import RefinerNet, _save
+    from lab.training.networks import RefinerNet, _save
 
     torch.manual_seed(1)
     net, file, grid = RefinerNet(), tmp_path / "refiner.onnx", tile_grid()
@@ -376,7 +379,7 @@ def test_opencv_and_torch_outputs_agree_for_any_number_of_tiles(tmp_path: Path) 
 def test_equal_seeds_train_equal_networks(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=NO_TORCH)
     pytest.importorskip("onnx", reason="onnx writes the networks")
-    from lab.training.refiner.fit import train_refiner
+    from lab.training.networks import train_refiner
 
     reports: list[tuple[str, float]] = []
     files = [tmp_path / name for name in ("one.onnx", "two.onnx")]

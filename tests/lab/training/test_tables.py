@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab.render.look_types import PipKind, TileLook
 from lab.render.looks import CLASSIC, FELT, LAMP
 from lab.render.paint import render
-from lab.render.scene import PlacedTile, Scene
+from lab.render.scene import PipKind, PlacedTile, Scene, TileLook
 from lab.training import tables
 from lab.training.tables import LearningTable, draw_learning_table, table_of
 from tests.vision.tables import CAMERA, lay

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from engine import Adjust, MatchStart, NewHand, Redeal, Scored, Seat, State, Undo, history, profile
-from lab.matches.players import answer_of
+from lab.matches.game_script import answer_of
 from tallybone.session.sitting import ByHand, Sitting, opened
 from tallybone.sources.camera import Shown
 from tallybone.sources.source import RecordedInput, Shot

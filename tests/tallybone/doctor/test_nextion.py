@@ -10,8 +10,8 @@ import pytest
 
 from hardware.display.display import BytePort, serial_port
 from hardware.display.drivers.nextion import nextion_problem
-from lab.emulate.nextion import EmulatedNextion
-from lab.emulate.pty_port import PtyPort
+from lab.emulate.command import PtyPort
+from lab.emulate.displays import EmulatedNextion
 
 END = b"\xff\xff\xff"
 

@@ -18,8 +18,8 @@ from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.knock.sensor import SoundBlock
 from hardware.libraries import PinLibrary, open_pins
 from hardware.table import HardwareSettings
-from lab.emulate.pty_port import PtyPort
-from lab.emulate.serlcd import EmulatedSerLcd
+from lab.emulate.command import PtyPort
+from lab.emulate.displays import EmulatedSerLcd
 from tallybone.doctor import probes as real_probes
 from tallybone.doctor.parts import Ear, listen_to
 from tallybone.doctor.probes import RealProbes, drawn_tiles

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.emulate.pty_port import PtyPort
-from lab.emulate.serlcd import EmulatedSerLcd
+from lab.emulate.command import PtyPort
+from lab.emulate.displays import EmulatedSerLcd
 from tests.tallybone.play.test_camera_faults import health
 from tests.tallybone.play.test_play_parts import table_file
 from tests.tallybone.serve.served import at_served_table

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from engine import NewHand
-from lab.emulate.pty_port import PtyPort
-from lab.emulate.serlcd import EmulatedSerLcd
+from lab.emulate.command import PtyPort
+from lab.emulate.displays import EmulatedSerLcd
 from tallybone.cli.play import PlayOptions
 from tallybone.replay.command import replay
 from tallybone.session.inputs import Button, Press

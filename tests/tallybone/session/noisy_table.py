@@ -15,8 +15,7 @@ from itertools import groupby
 import numpy as np
 
 from engine import Amend, Call, Event, Knock, NewHand, NodeId, Play, Redeal, Rules, Seq, Spot, Stack, State
-from lab.matches.game_script import ScriptStep, play_out
-from lab.matches.players import answer_of, paths_of
+from lab.matches.game_script import ScriptStep, answer_of, paths_of, play_out
 from lab.matches.room import pick_table
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Button, KnockHeard, Press

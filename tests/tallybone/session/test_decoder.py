@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from engine import replay
-from lab.bench.gaps import case_of, follow
-from lab.bench.material.gap_match import Answers, Follower
+from lab.bench.gaps import Answers, Follower, case_of, follow
 from lab.bench.material.gap_streams import GAMES, KINDS, Item, Stream, stream_of
 from vision.reading import Face, SeenTile
 

@@ -18,7 +18,7 @@ from engine import (
     entries,
     profile,
 )
-from lab.matches.players import answer_of
+from lab.matches.game_script import answer_of
 from tallybone.session.course import reversal_events
 from tallybone.session.feeding import feed
 from tallybone.session.session import Input

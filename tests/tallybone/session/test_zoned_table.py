@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import Draw, Lead, NewHand, NodeId, Play, Reveal, State, entries, profile
-from lab.matches.players import paths_of
+from lab.matches.game_script import paths_of
 from tallybone.session.feeding import feed
 from tallybone.session.session import Session
 from tests.tallybone.session.zoned_table import ZonedTable, ZoneFaults, ZoneFigures

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lab.render.paint import render
-from lab.training.pips.fit import draw_usual_scene
+from lab.training.pips import draw_usual_scene
 from lab.training.tables import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, reader, table_with
 from vision import ModelError

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lab.render.chains import chain
 from lab.render.layouts import visible_area
 from lab.render.looks import CLASSIC, COLORED, FELT, WALNUT, draw_table_look, draw_tile_look
 from lab.render.paint import RenderedPicture
-from lab.render.placements import Arrangement, blocks, random_hand, scatter
+from lab.render.placements import Arrangement, blocks, chain, random_hand, scatter
 from lab.render.scene import PlacedTile
 from tests.vision.tables import (
     CAMERA,

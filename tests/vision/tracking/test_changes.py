@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 import pytest
 
-from lab.render.look_types import TableLook
 from lab.render.looks import FELT, WALNUT
 from lab.render.paint import RenderedPicture
+from lab.render.scene import TableLook
 from lab.training.tables import truth_poses
 from tests.vision.shapes import blank, fill, fill_circle, tile_at, tiles_at
 from tests.vision.tables import CAMERA, Looks, lay, table_with

@@ -1,4 +1,4 @@
-// Pip positions on a half, for 0 to 18 pips, as on commercial sets; the first pattern of lab/render/patterns.py.
+// Pip positions on a half, for 0 to 18 pips, as on commercial sets; the first pattern of lab/render/scene.py.
 
 const COLUMNS = {
   6: [3, 3],

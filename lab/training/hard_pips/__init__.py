@@ -1,1 +1,0 @@
-"""Train the hard-case classifier on the halves that the pip classifier finds difficult."""

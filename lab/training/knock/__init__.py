@@ -1,1 +1,0 @@
-"""Train the sound classifier. The module `fit` needs torch."""

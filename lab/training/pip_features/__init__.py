@@ -1,1 +1,0 @@
-"""Train the network that extracts pip features from half tiles."""

@@ -1,1 +1,0 @@
-"""Train the refiner, which accepts and corrects the detector's proposals."""
