@@ -283,7 +283,6 @@ class Policy(Explained):
     STRICT = "strict", "it is rejected"
 
 
-_TILES, _LEAD, _LAYOUT, _PLAY, _DRAW, _HAND, _EFFECTS, _MATCH = Group
 _PIPS = Number(0, HIGHEST_PIPS)
 _AFTER_A_HAND = (LeadRule.WINNER_ANY, LeadRule.LEFT_OF_WINNER)
 _FIRST_LEAD = Choice(tuple((rule, rule.meaning) for rule in LeadRule if rule not in _AFTER_A_HAND))
@@ -297,45 +296,52 @@ class HandPoints:
     With *round_each*, the total is rounded too. Divisions round down.
     """
 
-    subtract_own: bool = option(False, _HAND, "subtract the winner's own pips")
+    subtract_own: bool = option(False, Group.HAND, "subtract the winner's own pips")
     round_to: int | None = option(
         None,
-        _HAND,
+        Group.HAND,
         "the total is rounded to the nearest multiple of this number",
         Number(1, None, "the total is not rounded"),
     )
-    bonus_divisor: int = option(1, _HAND, "the points of a hand are the total divided by this number", Number(1))
+    bonus_divisor: int = option(1, Group.HAND, "the points of a hand are the total divided by this number", Number(1))
     tie: TieBreak = option(
         TieBreak.LIGHTEST_TILE,
-        _HAND,
+        Group.HAND,
         "winner of a block if the best hands are equal",
         aliases=("tie_break",),
         off=(TieBreak.NONE, TieBreak.FEWEST_PIPS),
     )
-    tie_order: TieOrder = option(TieOrder.PIPS, _HAND, "lighter of two tiles", needs="tie")
+    tie_order: TieOrder = option(TieOrder.PIPS, Group.HAND, "lighter of two tiles", needs="tie")
     mode: HandMode = option(
-        HandMode.PIPS, _HAND, "points for the winner of a hand", off=(HandMode.PIPS, HandMode.SIMPLE)
+        HandMode.PIPS, Group.HAND, "points for the winner of a hand", off=(HandMode.PIPS, HandMode.SIMPLE)
     )
-    signed: bool = option(False, _HAND, "a player with fewer pips than the winner reduces the points", needs="mode")
-    round_each: bool = option(False, _HAND, "round each opponent's pips before adding them", needs="round_to")
+    signed: bool = option(
+        False, Group.HAND, "a player with fewer pips than the winner reduces the points", needs="mode"
+    )
+    round_each: bool = option(False, Group.HAND, "round each opponent's pips before adding them", needs="round_to")
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
     """Numbers with an effect when a play leaves them open. See docs/reference/rules.md 3.5."""
 
-    draw_on: int = option(15, _EFFECTS, "number that, if left open, makes every other player draw one tile", _PIPS)
-    again_on: int = option(14, _EFFECTS, "number that, if left open, lets the player play again", _PIPS)
+    draw_on: int = option(15, Group.EFFECTS, "number that, if left open, makes every other player draw one tile", _PIPS)
+    again_on: int = option(14, Group.EFFECTS, "number that, if left open, lets the player play again", _PIPS)
     spell_on: int = option(
-        13, _EFFECTS, "number that, if left open, casts a spell: the next player must play it or a double there", _PIPS
+        13,
+        Group.EFFECTS,
+        "number that, if left open, casts a spell: the next player must play it or a double there",
+        _PIPS,
     )
-    reverse_on: int = option(3, _EFFECTS, "number that, if left open, reverses the direction of play", _PIPS)
-    skip_on: SkipOn = option(SkipOn.DOUBLE, _EFFECTS, "play that skips the next player")
-    spell_lap: SpellLap = option(SpellLap.CASTER_EXEMPT, _EFFECTS, "casters and their own spells")
+    reverse_on: int = option(3, Group.EFFECTS, "number that, if left open, reverses the direction of play", _PIPS)
+    skip_on: SkipOn = option(SkipOn.DOUBLE, Group.EFFECTS, "play that skips the next player")
+    spell_lap: SpellLap = option(SpellLap.CASTER_EXEMPT, Group.EFFECTS, "casters and their own spells")
     spell_deadlock: SpellDeadlock = option(
-        SpellDeadlock.BLOCKED, _EFFECTS, "if all pass under a spell and there is nothing to draw"
+        SpellDeadlock.BLOCKED, Group.EFFECTS, "if all pass under a spell and there is nothing to draw"
     )
-    last_tile: bool = option(False, _EFFECTS, "the last tile of a hand has its effect too", key="effects_before_end")
+    last_tile: bool = option(
+        False, Group.EFFECTS, "the last tile of a hand has its effect too", key="effects_before_end"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,50 +352,61 @@ class Rules:
     """
 
     name: str
-    max_pips: int = option(6, _TILES, "highest number on a tile: 6 for a double-six set", ValueKind.SET, key="set")
-    copies: int = option(1, _TILES, "copies of each tile: 2 for two sets", Number(1, MAX_COPIES), off=(1,))
-    seats_min: int = option(2, _TILES, "number of players", ValueKind.PLAYERS, key="players")
+    max_pips: int = option(6, Group.TILES, "highest number on a tile: 6 for a double-six set", ValueKind.SET, key="set")
+    copies: int = option(1, Group.TILES, "copies of each tile: 2 for two sets", Number(1, MAX_COPIES), off=(1,))
+    seats_min: int = option(2, Group.TILES, "number of players", ValueKind.PLAYERS, key="players")
     seats_max: int | None = None  # maximum number of players; None if only the number of tiles limits it
-    hand: int = option(7, _TILES, "tiles dealt to each player", ValueKind.DEAL)
+    hand: int = option(7, Group.TILES, "tiles dealt to each player", ValueKind.DEAL)
     hand_for: tuple[tuple[int, int], ...] = ()  # exceptions to *hand*: numbers of players, and tiles dealt to each
     redeal_if_doubles_over: int | None = option(
-        None, _TILES, "redeal if a hand has more doubles than this", Number(0, None, "no redeal")
+        None, Group.TILES, "redeal if a hand has more doubles than this", Number(0, None, "no redeal")
     )
     lead_first: LeadRule = option(
-        LeadRule.HIGHEST_DOUBLE, _LEAD, "who leads the first hand", _FIRST_LEAD, off=(LeadRule.LOT_ANY,)
+        LeadRule.HIGHEST_DOUBLE, Group.LEAD, "who leads the first hand", _FIRST_LEAD, off=(LeadRule.LOT_ANY,)
     )
-    lead_next: LeadRule = option(LeadRule.WINNER_ANY, _LEAD, "who leads later hands", off=_AFTER_A_HAND)
+    lead_next: LeadRule = option(LeadRule.WINNER_ANY, Group.LEAD, "who leads later hands", off=_AFTER_A_HAND)
     no_double: NoDouble = option(
-        NoDouble.REDEAL, _LEAD, "if a double must lead and nobody has one", needs="lead_first|lead_next"
+        NoDouble.REDEAL, Group.LEAD, "if a double must lead and nobody has one", needs="lead_first|lead_next"
     )
-    spinner: Spinner = option(Spinner.NONE, _LAYOUT, "doubles that branch", off=(Spinner.NONE, Spinner.STARTER_SIX))
-    branch_order: BranchOrder = option(BranchOrder.SIDES_FIRST, _LAYOUT, "when a spinner's tips open", needs="spinner")
-    spinner_count: SpinnerCount = option(SpinnerCount.UNTIL_CAPPED, _LAYOUT, "count of a spinner", needs="spinner unit")
+    spinner: Spinner = option(
+        Spinner.NONE, Group.LAYOUT, "doubles that branch", off=(Spinner.NONE, Spinner.STARTER_SIX)
+    )
+    branch_order: BranchOrder = option(
+        BranchOrder.SIDES_FIRST, Group.LAYOUT, "when a spinner's tips open", needs="spinner"
+    )
+    spinner_count: SpinnerCount = option(
+        SpinnerCount.UNTIL_CAPPED, Group.LAYOUT, "count of a spinner", needs="spinner unit"
+    )
     unit: int | None = option(
-        None, _PLAY, "a play scores if its count is a multiple of this number", Number(1, None, "plays do not score")
+        None,
+        Group.PLAY,
+        "a play scores if its count is a multiple of this number",
+        Number(1, None, "plays do not score"),
     )
     play_divisor: int = option(
-        1, _PLAY, "the points of a play are its count divided by this number", Number(1), needs="unit"
+        1, Group.PLAY, "the points of a play are its count divided by this number", Number(1), needs="unit"
     )
-    draw: Drawing = option(Drawing.UNTIL_PLAYABLE, _DRAW, "if a player cannot play")
-    must_play: bool = option(True, _DRAW, "a player who can play must play")
-    voluntary_draw: bool = option(False, _DRAW, "a player who can play may draw instead", needs="draw")
-    boneyard_reserve: int = option(0, _DRAW, "tiles that stay in the boneyard", Number(0), needs="draw")
+    draw: Drawing = option(Drawing.UNTIL_PLAYABLE, Group.DRAW, "if a player cannot play")
+    must_play: bool = option(True, Group.DRAW, "a player who can play must play")
+    voluntary_draw: bool = option(False, Group.DRAW, "a player who can play may draw instead", needs="draw")
+    boneyard_reserve: int = option(0, Group.DRAW, "tiles that stay in the boneyard", Number(0), needs="draw")
     on_provable_block: ProvableBlock = option(
-        ProvableBlock.ANNOUNCE, _DRAW, "if no tile fits but tiles are left to draw", needs="draw"
+        ProvableBlock.ANNOUNCE, Group.DRAW, "if no tile fits but tiles are left to draw", needs="draw"
     )
-    call_required: bool = option(False, _PLAY, "points count only if called before the next play", needs="unit")
-    cutthroat: bool = option(False, _PLAY, "the next player may stack a tile to steal points", needs="unit copies")
-    steal_gain: StealGain = option(StealGain.SCORE, _PLAY, "points for a stack", needs="cutthroat", aliases=("gain",))
-    partners: bool = option(False, _TILES, "four play as two pairs, with partners opposite each other")
-    partners_mode: PartnersMode = option(PartnersMode.INDIVIDUAL, _HAND, "block in a pairs game", needs="partners")
+    call_required: bool = option(False, Group.PLAY, "points count only if called before the next play", needs="unit")
+    cutthroat: bool = option(False, Group.PLAY, "the next player may stack a tile to steal points", needs="unit copies")
+    steal_gain: StealGain = option(
+        StealGain.SCORE, Group.PLAY, "points for a stack", needs="cutthroat", aliases=("gain",)
+    )
+    partners: bool = option(False, Group.TILES, "four play as two pairs, with partners opposite each other")
+    partners_mode: PartnersMode = option(PartnersMode.INDIVIDUAL, Group.HAND, "block in a pairs game", needs="partners")
     hand_points: HandPoints = HandPoints()
     effects: Effects | None = None  # None if no number has an effect
-    target: int | None = option(100, _MATCH, "points that end the match", Number(1, None, "play a single hand"))
-    target_test: TargetTest = option(TargetTest.REACH, _MATCH, "winning total", needs="target")
-    match_end: MatchEnd = option(MatchEnd.IMMEDIATE, _MATCH, "end of the match", needs="target")
-    tally: TallyStyle = option(TallyStyle.NUMBERS, _MATCH, "drawing of the score")
-    policy: Policy = option(Policy.WARN, _MATCH, "plays against the rules")
+    target: int | None = option(100, Group.MATCH, "points that end the match", Number(1, None, "play a single hand"))
+    target_test: TargetTest = option(TargetTest.REACH, Group.MATCH, "winning total", needs="target")
+    match_end: MatchEnd = option(MatchEnd.IMMEDIATE, Group.MATCH, "end of the match", needs="target")
+    tally: TallyStyle = option(TallyStyle.NUMBERS, Group.MATCH, "drawing of the score")
+    policy: Policy = option(Policy.WARN, Group.MATCH, "plays against the rules")
     refereed: bool = True  # False for free play, in which tiles are only recorded
 
     def __post_init__(self) -> None:

@@ -27,7 +27,8 @@ from tests.tallybone.crash.game import GAMES, match_of
 from tests.tallybone.crash.points import Tally, Way, follow
 
 # Quotas of alternating matches. The small one deletes old recordings during a match.
-_LITTLE_BYTES, _MUCH_BYTES = 400_000, 10**12
+_LITTLE_BYTES = 400_000
+_MUCH_BYTES = 10**12
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -38,7 +38,8 @@ _UPGRADE = (
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
 )
 _HALF_HEAD = b"GET /api/v1/state HTTP/1.1\r\nHost: localhost\r\nX-Half: "
-_VISITOR, _BETWEEN_FETCHES_S = "127.9.9.9", 0.1
+_VISITOR = "127.9.9.9"
+_BETWEEN_FETCHES_S = 0.1
 _FIRST_LOOKS_S = _PATIENCE_S = 60.0
 _TABLE = Path(sys.executable).with_name("tallybone")
 _PAUSE = threading.Event()

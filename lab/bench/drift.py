@@ -34,12 +34,17 @@ from tallybone.replay.shadow import is_unflagged
 
 _GAMES = (("bones", 2), ("block", 2), ("draw", 2), ("allfives", 3), ("draw", 3), ("block", 4))
 _LOOKS = ("classic-felt", "colored-walnut", "black-linen", "classic-walnut", "colored-felt")
-_FIRST_SEED, _PLAYS, _PX_PER_MM = 7000, 8, 1.5
+_FIRST_SEED = 7000
+_PLAYS = 8
+_PX_PER_MM = 1.5
 # Ranges of the shift and rotation of a push.
 _SIZES_MM = ((2.0, 5.0), (5.0, 10.0), (10.0, 20.0), (20.0, 30.0), (30.0, 40.0))
 _TURNS_DEG = ((0.5, 1.0), (1.0, 2.0), (2.0, 3.0), (3.0, 4.0), (4.0, 5.0))
 # Intervals of games with a slow slip and with a camera put back after a large push, and the error of putting it back.
-_SLIPS_EVERY, _SLIP_MM_PER_S, _BACK_EVERY, _NEARLY_MM = 5, 0.5, 2, 1.0
+_SLIPS_EVERY = 5
+_SLIP_MM_PER_S = 0.5
+_BACK_EVERY = 2
+_NEARLY_MM = 1.0
 # Maximum error of a corrected camera.
 _CORRECTED_PX = 3.0
 

@@ -85,7 +85,8 @@ _COLOURS: tuple[Bgr, ...] = (
 )
 
 # Strokes of the numbers 1 to 6. Scripts without a sign for 0 use a blank.
-_I, _V = (-0.6j, 0.6j), (-0.35 - 0.6j, 0.6j, 0.35 - 0.6j)
+_I = (-0.6j, 0.6j)
+_V = (-0.35 - 0.6j, 0.6j, 0.35 - 0.6j)
 _TALLIES = tuple((x - 0.6j, x + 0.6j) for x in (-0.63, -0.31, 0.01, 0.33))
 _FIVE_TALLIES = (*_TALLIES, (-0.8 + 0.4j, 0.5 - 0.4j))
 _ROMAN: Sequence[Strokes] = (

@@ -49,9 +49,12 @@ from vision.tracking.table_view import Change, ChangeKind, TableView
 
 _GAMES = (("block", 2), ("draw", 3), ("allfives", 4), ("bones", 2), ("block", 4))
 _NAMES = ("Ann", "Ben", "Cleo", "Dan")
-_SETTLES_NS, _HEARD_LATE_NS, _FOLLOWS_NS = 400_000_000, 200_000_000, 12 * NS_PER_S
+_SETTLES_NS = 400_000_000
+_HEARD_LATE_NS = 200_000_000
+_FOLLOWS_NS = 12 * NS_PER_S
 # Other sounds per minute, and minimum number of tiles moved at once that sound like a shuffle.
-_OTHERS_A_MINUTE, _SHUFFLED = 6.0, 3
+_OTHERS_A_MINUTE = 6.0
+_SHUFFLED = 3
 _OTHERS = (Sound.GLASS, Sound.SPEECH, Sound.NOTHING)
 _BLOCK = 1024
 # Share of the moved tiles that make a doubtful sound, with `--doubtful`.

@@ -41,9 +41,11 @@ from vision.reader.reader import Reader, load_reader
 _STREAM = 7
 # Maximum difference between tiles and table with low contrast, in CIE76.
 LIKE = 15.0
-_STEEP_DEG, _LARGEST_DEG = 25.0, 65.0
+_STEEP_DEG = 25.0
+_LARGEST_DEG = 65.0
 _MIN_PX = 12.0
-_MARKED_TILT_DEG, _MARKED_SIDES_PX = 45.0, (30.0, 120.0)
+_MARKED_TILT_DEG = 45.0
+_MARKED_SIDES_PX = (30.0, 120.0)
 # Upper ends of bands, and their names.
 _TILTS_DEG = (
     (25.0, "below 25 degrees"),

@@ -277,15 +277,19 @@ _EARLY_S = 3.0
 # Time for which open hands are visible after a gap.
 _SEEN_OPEN_NS = 1_500_000_000
 # Time from which pictures are disturbed, and in which the boneyard is covered.
-_EDITED_AFTER_NS, _COVERED_NS = 5_000_000_000, (30_000_000_000, 75_000_000_000)
+_EDITED_AFTER_NS = 5_000_000_000
+_COVERED_NS = (30_000_000_000, 75_000_000_000)
 # Appearance of a person in front of the camera: grey level and amplitude of folds of dark clothes, and sway in picture
 # widths.
-_CLOTHES, _FOLDS, _SWAY = 45.0, 14.0, 1 / 40
+_CLOTHES = 45.0
+_FOLDS = 14.0
+_SWAY = 1 / 40
 _SWAYS_PER_S = 0.7
 # Tiles on the table at different times, and each view with the index of its tiles.
 _KeptViews: TypeAlias = tuple[tuple[tuple[SeenTile, ...], ...], tuple[tuple[int, TableView], ...]]
 # Numbers of tiles that players are dealt, in turn.
-_FEWEST, _MOST = 3, 9
+_FEWEST = 3
+_MOST = 9
 
 
 def rendered_stream(folder: Path, game: str, seats: int, seed: int) -> gap_streams.Stream:

@@ -18,24 +18,10 @@ from functools import cache, partial
 import numpy as np
 
 from lab.bench.material import judged_tables
-from lab.render import looks
+from lab.render import looks, scene
 from lab.render.layouts import visible_area
 from lab.render.looks import draw_camera_look, draw_light_look, draw_table_look, draw_tile_look
 from lab.render.placements import random_hand, scatter
-from lab.render.scene import (
-    MAX_PIPS,
-    BarKind,
-    CameraLook,
-    LightLook,
-    PipKind,
-    PlacedPip,
-    Polygon,
-    Scene,
-    TableLook,
-    TileLook,
-    pip_centers,
-    style_count,
-)
 from lab.training.tables import draw_in_processes, table_of
 from vision.arrays import Bgr, Points
 from vision.reader.reader import Reader, load_reader
@@ -50,13 +36,13 @@ from vision.reader.reader import Reader, load_reader
 # Outlines of pips and signs from complex numbers, with x right and y down.
 
 
-def corners(line: Sequence[complex] | np.ndarray) -> Polygon:
+def corners(line: Sequence[complex] | np.ndarray) -> scene.Polygon:
     """Convert complex numbers to corners."""
     at = np.asarray(line, np.complex128)
     return tuple(zip(at.real.tolist(), at.imag.tolist(), strict=True))
 
 
-def star(points: int, inner: float, radius: float = 1.0) -> Polygon:
+def star(points: int, inner: float, radius: float = 1.0) -> scene.Polygon:
     """Return a star with a point at the top. Three points and *inner* 0.5 give a triangle."""
     turns = math.pi * np.arange(2 * points) / points - math.pi / 2
     return corners(np.where(np.arange(2 * points) % 2, inner, 1.0) * radius * np.exp(1j * turns))
@@ -64,13 +50,16 @@ def star(points: int, inner: float, radius: float = 1.0) -> Polygon:
 
 HIGHEST = 6
 # Limit of pips in half units, and minimum distance of two pips in sums of their radii, to keep them countable.
-_WITHIN, _MIN_DISTANCE = 0.88, 1.2
+_WITHIN = 0.88
+_MIN_DISTANCE = 1.2
 # Number of tries before all pips shrink, factor by which they shrink, and minimum radius.
-_TRIES, _SHRINK, _MIN_RADIUS = 20, 0.94, 0.085
+_TRIES = 20
+_SHRINK = 0.94
+_MIN_RADIUS = 0.085
 
 Places = Callable[[np.random.Generator, int], Points]
-Outline = Callable[[np.random.Generator], Polygon]
-Body = Callable[[np.random.Generator], TileLook]
+Outline = Callable[[np.random.Generator], scene.Polygon]
+Body = Callable[[np.random.Generator], scene.TileLook]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +83,26 @@ class HandmadeKind:
     sizes: tuple[float, float] = (0.8, 1.25)
 
 
-def draw_handmade_looks(kind: HandmadeKind, rng: np.random.Generator, count: int) -> tuple[TileLook, ...]:
+def draw_handmade_looks(kind: HandmadeKind, rng: np.random.Generator, count: int) -> tuple[scene.TileLook, ...]:
     """Return the looks of *count* tiles of a set, which differ only in their pips."""
     body = replace(
-        kind.body(rng), numerals=None, wrap=0.0, pip_kind=PipKind.FLAT, has_emblem=False, bevel_depth=0.2, gloss=0.1
+        kind.body(rng),
+        numerals=None,
+        wrap=0.0,
+        pip_kind=scene.PipKind.FLAT,
+        has_emblem=False,
+        bevel_depth=0.2,
+        gloss=0.1,
     )
-    if body.bar_kind in (BarKind.PIN, BarKind.LINE_PIN):  # a pin could be mistaken for a displaced pip
-        body = replace(body, bar_kind=BarKind.LINE)
+    if body.bar_kind in (scene.BarKind.PIN, scene.BarKind.LINE_PIN):  # a pin could be mistaken for a displaced pip
+        body = replace(body, bar_kind=scene.BarKind.LINE)
     return tuple(
         replace(body, placed_pips=tuple(_placed(kind, rng, number) for number in range(HIGHEST + 1)))
         for _ in range(count)
     )
 
 
-def _placed(kind: HandmadeKind, rng: np.random.Generator, number: int) -> tuple[PlacedPip, ...]:
+def _placed(kind: HandmadeKind, rng: np.random.Generator, number: int) -> tuple[scene.PlacedPip, ...]:
     """Return the pips of a number, separate and inside their half."""
     usual, tries = kind.radius, 0
     while True:
@@ -121,7 +116,7 @@ def _placed(kind: HandmadeKind, rng: np.random.Generator, number: int) -> tuple[
         if tries % _TRIES == 0:
             usual *= _SHRINK
     return tuple(
-        PlacedPip(float(x), float(y), float(radius), kind.outline(rng))
+        scene.PlacedPip(float(x), float(y), float(radius), kind.outline(rng))
         for (x, y), radius in zip(places, radii, strict=True)
     )
 
@@ -131,7 +126,7 @@ def _placed(kind: HandmadeKind, rng: np.random.Generator, number: int) -> tuple[
 
 def _shaken(rng: np.random.Generator, pips: int) -> Points:
     """Return positions displaced by up to a pip from the usual ones."""
-    usual = pip_centers(pips, int(rng.integers(style_count(pips)))) * rng.uniform(0.75, 1.0)
+    usual = scene.pip_centers(pips, int(rng.integers(scene.style_count(pips)))) * rng.uniform(0.75, 1.0)
     moved: Points = usual + rng.uniform(-0.17, 0.17, (pips, 2))
     return moved
 
@@ -146,7 +141,7 @@ def _pushed(rng: np.random.Generator, pips: int) -> Points:
     """Return positions crowded at a side or in a corner."""
     turn = rng.uniform(0, 2 * math.pi)
     toward = 0.42 * np.array([math.cos(turn), math.sin(turn)])
-    crowd = pip_centers(pips, int(rng.integers(style_count(pips)))) * 0.58
+    crowd = scene.pip_centers(pips, int(rng.integers(scene.style_count(pips)))) * 0.58
     pushed: Points = crowd + toward + rng.uniform(-0.05, 0.05, (pips, 2))
     return pushed
 
@@ -186,13 +181,13 @@ def _wobbly(rng: np.random.Generator, turns: np.ndarray, uneven: float) -> np.nd
     return np.asarray(radii / radii.max())
 
 
-def _dot(rng: np.random.Generator) -> Polygon:
+def _dot(rng: np.random.Generator) -> scene.Polygon:
     """Return a nearly round dot of a pen."""
     turns = np.linspace(0, 2 * math.pi, 28, endpoint=False)
     return corners(_wobbly(rng, turns, 0.06) * np.exp(1j * turns))
 
 
-def _blob(rng: np.random.Generator) -> Polygon:
+def _blob(rng: np.random.Generator) -> scene.Polygon:
     """Return an elongated blot with bulges."""
     turns = np.linspace(0, 2 * math.pi, 36, endpoint=False)
     long = np.exp(1j * turns) * _wobbly(rng, turns, 0.22)
@@ -200,13 +195,13 @@ def _blob(rng: np.random.Generator) -> Polygon:
     return corners(squeezed * np.exp(1j * rng.uniform(0, 2 * math.pi)))
 
 
-def _dab(rng: np.random.Generator) -> Polygon:
+def _dab(rng: np.random.Generator) -> scene.Polygon:
     """Return a dab of chalk with a frayed edge."""
     turns = np.linspace(0, 2 * math.pi, 40, endpoint=False)
     return corners(_wobbly(rng, turns, 0.15) * rng.uniform(0.72, 1.0, len(turns)) * np.exp(1j * turns))
 
 
-def _comma(rng: np.random.Generator) -> Polygon:
+def _comma(rng: np.random.Generator) -> scene.Polygon:
     """Return a brush stroke with a thick head and a bent tail."""
     along = np.linspace(0, 1, 14)
     bend = rng.uniform(-0.9, 0.9)
@@ -218,7 +213,7 @@ def _comma(rng: np.random.Generator) -> Polygon:
     return corners(outline / np.abs(outline).max() * np.exp(1j * (0.9 + rng.uniform(-0.5, 0.5))))
 
 
-def _cross(rng: np.random.Generator) -> Polygon:
+def _cross(rng: np.random.Generator) -> scene.Polygon:
     """Return an irregular cross of two strokes."""
     half = rng.uniform(0.14, 0.2)
     outline: list[complex] = []
@@ -231,7 +226,7 @@ def _cross(rng: np.random.Generator) -> Polygon:
     return corners(shape / max(1.0, float(np.abs(shape).max())) * np.exp(1j * (math.pi / 4 + rng.uniform(-0.3, 0.3))))
 
 
-def _ring(rng: np.random.Generator) -> Polygon:
+def _ring(rng: np.random.Generator) -> scene.Polygon:
     """Return a circle drawn with a pen, with a small gap."""
     start = rng.uniform(0, 2 * math.pi)
     turns = start + np.linspace(0, 2 * math.pi * rng.uniform(0.93, 0.99), 36)
@@ -242,25 +237,25 @@ def _ring(rng: np.random.Generator) -> Polygon:
 # Bodies.
 
 
-def _inked(look: TileLook, face: Bgr, ink: Bgr) -> TileLook:
+def _inked(look: scene.TileLook, face: Bgr, ink: Bgr) -> scene.TileLook:
     return replace(
         look,
         face_bgr=face,
         back_bgr=face,
         side_bgr=looks.scaled(face, 0.92),
         base_bgr=looks.scaled(face, 0.92),
-        pip_bgr=(ink,) * (MAX_PIPS + 1),
+        pip_bgr=(ink,) * (scene.MAX_PIPS + 1),
         bar_bgr=ink,
     )
 
 
-def _usual(rng: np.random.Generator) -> TileLook:
+def _usual(rng: np.random.Generator) -> scene.TileLook:
     """Return commercial ivory or white tiles with dark pips."""
     look = replace(draw_tile_look(rng), wear=0.0)
     return _inked(look, looks.ivory(rng), looks.any_color(rng, (0.0, 0.6), (0.03, 0.3)))
 
 
-def _card(rng: np.random.Generator) -> TileLook:
+def _card(rng: np.random.Generator) -> scene.TileLook:
     """Return hand-cut white card with felt pen in one of four colours, often without a bar."""
     pens = ((20.0, 20.0, 20.0), (150.0, 50.0, 30.0), (40.0, 30.0, 190.0), (60.0, 110.0, 30.0))
     ink = looks.near(rng, pens[int(rng.integers(len(pens)))], 8)
@@ -271,28 +266,28 @@ def _card(rng: np.random.Generator) -> TileLook:
         corner_radius_mm=rng.uniform(0.3, 2.5),
         bevel_mm=0.15,
         crease=rng.uniform(0, 0.2),
-        bar_kind=BarKind.LINE if rng.random() < 0.7 else BarKind.NONE,
+        bar_kind=scene.BarKind.LINE if rng.random() < 0.7 else scene.BarKind.NONE,
         bar_thickness_mm=rng.uniform(0.6, 1.6),
         mottle=0.004,
         wear=0.0,
     )
 
 
-def _slate(rng: np.random.Generator) -> TileLook:
+def _slate(rng: np.random.Generator) -> scene.TileLook:
     """Return pieces of slate with chalk pips."""
     face = looks.from_hsv(rng.uniform(0.5, 0.7), rng.uniform(0.0, 0.25), rng.uniform(0.14, 0.26))
     look = _inked(draw_tile_look(rng), face, looks.near(rng, (215.0, 220.0, 222.0), 8))
-    bar = BarKind.LINE if rng.random() < 0.8 else BarKind.NONE
+    bar = scene.BarKind.LINE if rng.random() < 0.8 else scene.BarKind.NONE
     return replace(look, bar_kind=bar, mottle=0.04, wear=rng.uniform(0.2, 0.5), corner_radius_mm=rng.uniform(0.3, 1.5))
 
 
-def _coloured(rng: np.random.Generator) -> TileLook:
+def _coloured(rng: np.random.Generator) -> scene.TileLook:
     """Return tiles in any strong colour with contrasting paint."""
     face = looks.any_color(rng, (0.45, 0.95), (0.3, 0.85))
     return replace(_inked(draw_tile_look(rng), face, looks.contrasting_pips(rng, face)), wear=0.0)
 
 
-def _wooden(rng: np.random.Generator) -> TileLook:
+def _wooden(rng: np.random.Generator) -> scene.TileLook:
     """Return bare light wood with dark paint."""
     face = looks.from_hsv(rng.uniform(0.06, 0.11), rng.uniform(0.25, 0.5), rng.uniform(0.6, 0.85))
     ink = looks.any_color(rng, (0.0, 0.9), (0.05, 0.25))
@@ -360,7 +355,7 @@ def read_table(seed: int, index: int, *, with_cases: bool) -> Drawn:
     return Drawn(kind.name, judged, tuple(cases))
 
 
-def draw_table(rng: np.random.Generator, kind: HandmadeKind) -> Scene:
+def draw_table(rng: np.random.Generator, kind: HandmadeKind) -> scene.Scene:
     """Return scattered tiles of a kind, each with different pips."""
     looks = draw_handmade_looks(kind, rng, _TILES[1])
     look = looks[0]
@@ -370,10 +365,10 @@ def draw_table(rng: np.random.Generator, kind: HandmadeKind) -> Scene:
     count = int(np.clip(rng.integers(*_TILES), 1, max(1, room * 0.4)))
     tiles = scatter(rng, random_hand(rng, count, HIGHEST), area, look, gap_mm=1.0).tiles
     placed = tuple(replace(tile, look=at) for at, tile in enumerate(tiles))
-    return Scene(placed, look, draw_cloth(rng, look.face_bgr), calm_light(rng), camera, more_looks=looks[1:])
+    return scene.Scene(placed, look, draw_cloth(rng, look.face_bgr), calm_light(rng), camera, more_looks=looks[1:])
 
 
-def calm_camera(rng: np.random.Generator, look: TileLook) -> CameraLook:
+def calm_camera(rng: np.random.Generator, look: scene.TileLook) -> scene.CameraLook:
     """Return a camera in focus without motion."""
     px_per_mm = float(np.exp(rng.uniform(*np.log(_SIDES_PX)))) / look.width_mm
     camera = draw_camera_look(rng, px_per_mm=px_per_mm)
@@ -388,7 +383,7 @@ def calm_camera(rng: np.random.Generator, look: TileLook) -> CameraLook:
     )
 
 
-def calm_light(rng: np.random.Generator) -> LightLook:
+def calm_light(rng: np.random.Generator) -> scene.LightLook:
     """Return a light without overexposure or dark areas."""
     light = draw_light_look(rng)
     exposure = float(np.clip(light.exposure, 0.8, 1.1))
@@ -397,7 +392,7 @@ def calm_light(rng: np.random.Generator) -> LightLook:
     )
 
 
-def draw_cloth(rng: np.random.Generator, face_bgr: Bgr) -> TableLook:
+def draw_cloth(rng: np.random.Generator, face_bgr: Bgr) -> scene.TableLook:
     """Return a table or cloth, plain or patterned, sometimes bright, and never in the colour of the tiles."""
     while True:
         table = draw_table_look(rng)

@@ -64,10 +64,12 @@ from tests.hardware.knock.scenes import WITHOUT_KNOCKS, draw_scene, scene_of
 # Streams of sound for benchmarks of the knock detector: modelled hits, everyday sounds, and alterations of both.
 
 
-_HIT_EVERY_S, _LEARN_EVERY_S = 1.5, 0.75
+_HIT_EVERY_S = 1.5
+_LEARN_EVERY_S = 0.75
 _FIRST_S = 1.0
 # Peak of hits in a stream and level of its constant noise, relative to full scale.
-_PEAK, _NOISE = 0.5, 10 ** (-70 / 20)
+_PEAK = 0.5
+_NOISE = 10 ** (-70 / 20)
 # Level of the noise of a room below the hits at 1 m, in dB: 65 dB sound pressure level and 25 dB.
 _ROOM_NOISE_BELOW_DB = 40.0
 # Pause after each everyday sound.
@@ -230,16 +232,19 @@ _HELD_OUT = 31_337
 _BLOCK_S = 0.064
 _PI_FACTOR = 6.0
 # Number of knocks that a table learns from, and of those that it is then judged by.
-_LEARNED, _JUDGED = 10, 10
+_LEARNED = 10
+_JUDGED = 10
 # Number of everyday sounds of each group, and of knocks at each distance, relative to --count.
 _SHARE_OF_COUNT = 2 / 3
 _DISTANCES_M = (0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 # Number of everyday sounds recorded by the same device.
 _SOUNDS_A_DEVICE = 5
 # Number of sounds in a game of four hands, and the time around a knock in which the table looks for a tile.
-_SOUNDS_A_GAME, _EYE_LOOKS_S = 80, 2.0
+_SOUNDS_A_GAME = 80
+_EYE_LOOKS_S = 2.0
 # Minimum level of a hit relative to the loudest one, and minimum pause before it.
-_HIT_SHARE, _HIT_GAP_S = 0.15, 0.19
+_HIT_SHARE = 0.15
+_HIT_GAP_S = 0.19
 # Maximum distance of a detected knock from the start of its hit. Codecs and reverberation blur the start.
 _NEAR_S = 0.050
 # Time after an everyday sound in which a knock is its echo.
@@ -257,9 +262,12 @@ _OTHER_COLLECTIONS = (
     Collection("gnubg-data", "gnubg/sounds/*.wav"),
     Collection("scratch", "scratch/Media/Sounds/**/*.wav"),
 )
-_LONGEST_S, _MAX_FILES, _SILENT = 20, 200, 1e-3
+_LONGEST_S = 20
+_MAX_FILES = 200
+_SILENT = 1e-3
 _TILES = (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)
-_TILE_EVERY_S, _TILES_A_SCENE = 2.5, 10
+_TILE_EVERY_S = 2.5
+_TILES_A_SCENE = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,10 +49,12 @@ from vision.tracking.settle import Side
 
 _NS_PER_S = 1_000_000_000
 _PLAYERS = ("Ann", "Ben")
-_HAND_S, _REST_S = 0.8, 1.2
+_HAND_S = 0.8
+_REST_S = 1.2
 _SEED = 4
 # Minimum difference in grey levels above noise, and minimum share of changed pixels.
-_SEEN, _MIN_SEEN = 40, 0.0005
+_SEEN = 40
+_MIN_SEEN = 0.0005
 
 
 @dataclass(slots=True)

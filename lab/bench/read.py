@@ -43,7 +43,8 @@ from vision.reader.reader import load_reader
 
 
 SIDE_PX = 640
-_CLASSES, _BOX_CHANNELS = 80, 64
+_CLASSES = 80
+_BOX_CHANNELS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +272,8 @@ def peak_memory_mb() -> float:
 # Highest number of the smallest set for each number of tiles.
 GROWTH = {1: 6, 7: 6, 14: 6, 28: 6, 55: 9, 91: 12, 136: 15}
 # Scale of 28 tiles on a table for four, and scale at which 136 tiles fit. The latter is used for all of GROWTH.
-USUAL_PX_PER_MM, GROWTH_PX_PER_MM = 2.6, 1.6
+USUAL_PX_PER_MM = 2.6
+GROWTH_PX_PER_MM = 1.6
 
 
 def main() -> None:

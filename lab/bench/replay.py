@@ -56,8 +56,11 @@ PLAYERS = ("Ann", "Ben")
 NS_PER_FRAME = 100_000_000
 # Distance of the hand in each frame of a play. A hand plays a tile in a second, then the table rests for 2.5 seconds.
 _AWAY = (1.0, 0.7, 0.4, 0.15, 0.0, 0.02, 0.15, 0.4, 0.7, 1.0)
-_LAID_AT, _STILL_FRAMES = 5, 25
-_REACH_MM, _SKIN, _SLEEVE = 420.0, (110.0, 145.0, 200.0), (90.0, 60.0, 50.0)
+_LAID_AT = 5
+_STILL_FRAMES = 25
+_REACH_MM = 420.0
+_SKIN = (110.0, 145.0, 200.0)
+_SLEEVE = (90.0, 60.0, 50.0)
 _JPEG_QUALITY = 85
 
 

@@ -151,12 +151,19 @@ class Firmware(ABC):
 
 _MS = 1_000_000
 _END = b"\xff\xff\xff"
-_BOOTS_NS, _DRAWS_NS, _BYTE_NS = 300 * _MS, 3 * _MS, 20_000
+_BOOTS_NS = 300 * _MS
+_DRAWS_NS = 3 * _MS
+_BYTE_NS = 20_000
 _BUFFER_BYTES = 1024
-_STARTED, _READY = b"\x00\x00\x00", b"\x88"
-_INVALID, _NO_VARIABLE, _OVERFLOW, _ON_PAGE = b"\x00", b"\x1a", b"\x24", b"\x66\x00"
+_STARTED = b"\x00\x00\x00"
+_READY = b"\x88"
+_INVALID = b"\x00"
+_NO_VARIABLE = b"\x1a"
+_OVERFLOW = b"\x24"
+_ON_PAGE = b"\x66\x00"
 # Queries of the Nextion editor, and the reply of an NX4832T035: touch, address, model, firmware, chip, number, flash.
-_LISTEN, _CONNECT = b"DRAKJHSUYDGBNCJHGJKSHBDN", b"connect"
+_LISTEN = b"DRAKJHSUYDGBNCJHGJKSHBDN"
+_CONNECT = b"connect"
 _CONNECT_REPLY = b"comok 1,30601-0,NX4832T035_011R,163,61488,D264B8204F0E1828,16777216"
 _TEXT = re.compile(rb'(\w+)\.txt="((?:[^"\\]|\\.)*)"', re.DOTALL)
 # Settings with a trailing s are persistent. wepo writes user EEPROM.
@@ -240,11 +247,22 @@ class EmulatedNextion(Firmware):
 # Emulated firmware 3.0.1 of SparkFun's Serial 7-Segment and OpenSegment (sparkfun/Serial7SegmentDisplay).
 
 
-_RESET, _DECIMALS, _BLANK, _CURSOR, _BRIGHTNESS, _DIGIT_1 = 0x76, 0x77, 0x78, 0x79, 0x7A, 0x7B
-_BAUD, _TWI, _FACTORY_RESET, _MODE = 0x7F, 0x80, 0x81, 0x82
+_RESET = 0x76
+_DECIMALS = 0x77
+_BLANK = 0x78
+_CURSOR = 0x79
+_BRIGHTNESS = 0x7A
+_DIGIT_1 = 0x7B
+_BAUD = 0x7F
+_TWI = 0x80
+_FACTORY_RESET = 0x81
+_MODE = 0x82
 _SEGMENT_STORES = {_BRIGHTNESS: 0, _BAUD: 1, _TWI: 2, _MODE: 3}
 # A timer processes a byte every 32 microseconds. The digits are multiplexed once between two reads of the UART.
-_SEGMENT_BYTE_NS, _SHOWS_NS, _WRITE_NS, _SEGMENT_BOOTS_NS = 32_000, 400_000, 3_400_000, 400 * _MS
+_SEGMENT_BYTE_NS = 32_000
+_SHOWS_NS = 400_000
+_WRITE_NS = 3_400_000
+_SEGMENT_BOOTS_NS = 400 * _MS
 _DIGITS = 4
 _MAX_BRIGHTNESS = 100
 
@@ -330,15 +348,29 @@ def _segments(code: int) -> str:
 # Emulated firmware OpenLCD 1.2 of SparkFun's SerLCD (sparkfun/OpenLCD): modes, EEPROM, splash screen and delays.
 
 
-_COMMAND, _SETTING, _BACKSPACE = 254, 124, 8
-_MESSAGE_NS, _SERLCD_WRITE_NS, _SERLCD_BYTE_NS, _CLEAR_NS = 500 * _MS, 3_400_000, 100_000, 2 * _MS
-_SERLCD_BOOTS_NS, _SPLASH_NS = 50 * _MS, 500 * _MS
+_COMMAND = 254
+_SETTING = 124
+_BACKSPACE = 8
+_MESSAGE_NS = 500 * _MS
+_SERLCD_WRITE_NS = 3_400_000
+_SERLCD_BYTE_NS = 100_000
+_CLEAR_NS = 2 * _MS
+_SERLCD_BOOTS_NS = 50 * _MS
+_SPLASH_NS = 500 * _MS
 # Display memory has two lines: rows 1 and 3 are consecutive, and so are rows 2 and 4.
 _ROW_ADDRESS = (0x00, 0x40, 0x14, 0x54)
 _LINE_BYTES = 40
 # EEPROM addresses.
-_SERLCD_BAUD, _SPLASH_ON, _LINES, _WIDTH, _RED, _IGNORE_RX, _SERLCD_TWI, _CONTRAST = 0, 2, 3, 4, 5, 8, 9, 10
-_SPLASH, _CUSTOM = 20, 100
+_SERLCD_BAUD = 0
+_SPLASH_ON = 2
+_LINES = 3
+_WIDTH = 4
+_RED = 5
+_IGNORE_RX = 8
+_SERLCD_TWI = 9
+_CONTRAST = 10
+_SPLASH = 20
+_CUSTOM = 100
 
 
 class _Mode(Enum):

@@ -30,7 +30,9 @@ from vision.arrays import Image
 _NOISE = 0.0005
 _BLOCK = 4_000
 # Times between two tiles, two slams and two knocks. Knocks are slightly slower than requested.
-_TILE_S, _SLAM_S, _KNOCK_S = 1.0, 4.0, 1.2
+_TILE_S = 1.0
+_SLAM_S = 4.0
+_KNOCK_S = 1.2
 _LOUD = (0.2, 0.6)
 
 _KEYS = ("seats", "mat", "seed", "tilt")
@@ -46,7 +48,8 @@ _HOLDS = (
     (-20, -20, 450, -0.55, -0.5), (25, 0, 480, 0.55, -0.5), (-25, 5, 480, -0.55, 0.5), (5, 30, 420, 0.0, 0.2),
 )  # fmt: skip
 # Number of pictures of each pose, and number of pictures of the motion towards it.
-_STILL, _ON_THE_WAY = 2, 1
+_STILL = 2
+_ON_THE_WAY = 1
 _TILES = 28
 _ON_MAT_MM = tuple(
     (left_mm + (prints.BLOCK_MM - prints.MAT_WIDTH_MM) / 2, top_mm + (prints.BLOCK_MM - prints.MAT_HEIGHT_MM) / 2, 0.0)

@@ -47,7 +47,8 @@ commands = commands_of()
 
 Wait: TypeAlias = Callable[[float], object]
 # Pauses after a play and after a button press, at normal speed.
-_PLAY_S, _BUTTON_S = 0.7, 0.35
+_PLAY_S = 0.7
+_BUTTON_S = 0.35
 # Time between two actions for the session.
 _STEP_NS = 3_000_000_000
 

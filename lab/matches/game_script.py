@@ -143,22 +143,28 @@ SimulatedItem: TypeAlias = Frame | SimulatedInput | TrueTable | TrueTiles | Trut
 # Probability that a player chooses among the plays with the most points. Otherwise the play is random.
 _LIKES_TO_SCORE = 0.8
 # Probabilities that players call their points in time, and that they steal if they can.
-_CALLS, _STEALS = 0.9, 0.8
+_CALLS = 0.9
+_STEALS = 0.8
 _DRAWS = (engine.Must.PLAY_OR_DRAW, engine.Must.BREAK_OR_DRAW, engine.Must.START_ARM_OR_DRAW, engine.Must.DRAW_A_DOUBLE)
 # All lengths are in sides of a half. Minimum distance between tiles that are not joined, and between a tile and open
 # ends that it does not join.
-_CLEAR, _CLEAR_OF_ENDS = 0.3, 0.65
+_CLEAR = 0.3
+_CLEAR_OF_ENDS = 0.65
 # Tiles whose centres are farther apart than this keep the minimum distance in any orientation.
 _FAR = 2 * math.hypot(1.0, 0.5) + _CLEAR_OF_ENDS
 # The same minimum distances for the first tiles of neighbouring arms of a starter.
-_CLEAR_ARMS, _CLEAR_OF_ARM_ENDS = 0.05, 0.45
+_CLEAR_ARMS = 0.05
+_CLEAR_OF_ARM_ENDS = 0.45
 # Angle between an arm at a corner of the starter and the one at the middle of its side. It leaves room for all six
 # arms.
 _ARM_LEAN_RAD = math.radians(55)
 # Maximum initial gap, and standard deviations of slip and skew, when a hand pushes a tile against its neighbour, in
 # sides. The gap grows in steps while the tiles overlap, up to the last gap.
-_LARGEST_GAP, _SLIP, _SKEW_RAD = 0.07, 0.04, math.radians(1.2)
-_GAP_STEP, _LAST_GAP = 0.02, 0.3
+_LARGEST_GAP = 0.07
+_SLIP = 0.04
+_SKEW_RAD = math.radians(1.2)
+_GAP_STEP = 0.02
+_LAST_GAP = 0.3
 # Lengths of free strips to test ahead of a tile. A line prefers to continue straight if at least _STRAIGHT_ON is free.
 _ROOM_AHEAD = (1.2, 2.2, 3.6, 5.0)
 _STRAIGHT_ON = 2.2
@@ -565,7 +571,8 @@ def _end_outline(place: Footprint, node: engine.Node, port: engine.Port) -> Quad
 
 Path = tuple[str, ...]
 # Answers of players who have undone a play by mistake, or want no change.
-_AGAIN, _OTHER = "count it again", "something else"
+_AGAIN = "count it again"
+_OTHER = "something else"
 
 
 class TruthfulPlayers:

@@ -118,11 +118,14 @@ _SIDES = (Side.BOTTOM, Side.LEFT, Side.TOP, Side.RIGHT)
 _TWO_SIDES = (Side.BOTTOM, Side.TOP)
 # Distance of waiting hands from the picture, of tiles from the border of their zone, and of the layout from the
 # boneyard.
-_OUTSIDE_MM, _INSIDE_MM, _CLEAR_OF_BONEYARD_MM = 150.0, 3.0, 10.0
+_OUTSIDE_MM = 150.0
+_INSIDE_MM = 3.0
+_CLEAR_OF_BONEYARD_MM = 10.0
 # Preferred distance of the boneyard from the border of the picture. At the border, a tile looks like a resting hand.
 _FROM_BORDER_MM = 20.0
 # Minimum distance between the centres of tiles in a row, and maximum distance in the boneyard, in tile sizes.
-_PITCH, _WIDEST_PITCH = 1.06, 1.35
+_PITCH = 1.06
+_WIDEST_PITCH = 1.35
 Range = tuple[float, float]
 
 

@@ -31,7 +31,8 @@ from vision.tracking.watch import Frame
 
 
 # Time with an empty table before the first hand, and after the last hand with its tiles still on the table.
-_BEFORE_S, _AFTER_S = 1.5, 2.5
+_BEFORE_S = 1.5
+_AFTER_S = 2.5
 # Pause after a knock. A tile played sooner could explain the knock (session.feeding.KNOCK_WAITS_NS).
 _AFTER_KNOCK_S = (2.3, 3.2)
 # Pause before a knock or press, in which the player looks at the table.
@@ -40,14 +41,19 @@ _LOOKS_S = (0.7, 1.2)
 _COUNTED_S = (1.3, 2.0)
 _HURRIED_S = 0.1
 # Duration of a gesture with many tiles, and number of gestures to lay out the boneyard and to clear the table.
-_MANY_S, _LAYING_GESTURES, _SWEEPS = (1.2, 1.8), 2, 3
+_MANY_S = (1.2, 1.8)
+_LAYING_GESTURES = 2
+_SWEEPS = 3
 # Probability that the sensor reports the seat of a knock, and that the knocking hand is visible.
-_KNOWS_SIDE, _KNOCKS_IN_SIGHT = 0.8, 0.6
+_KNOWS_SIDE = 0.8
+_KNOCKS_IN_SIGHT = 0.6
 
 # Duration of an idle gesture and of its stay at the destination, then of a hand's rest and of the gesture that brings
 # it.
-_IDLE_S, _STAYS_S = (0.7, 1.6), 0.3
-_REST_S, _TO_REST_S = (1.5, 4.0), 1.0
+_IDLE_S = (0.7, 1.6)
+_STAYS_S = 0.3
+_REST_S = (1.5, 4.0)
+_TO_REST_S = 1.0
 _PUSH_S = 0.3
 _MAX_PUSHED = 2
 # Distance from the border of the picture at which a hand touches the player's own side of the table.

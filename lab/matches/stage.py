@@ -21,13 +21,15 @@ from tallybone.session.places import Footprint, Laid, Point, Quad, distance, ove
 from tallybone.session.sitting import ByHand
 
 # Height of fingertips above a tile when they touch it, and additional height while the hand moves.
-_TOUCHING_MM, _LIFTED_MM = 2.0, 42.0
+_TOUCHING_MM = 2.0
+_LIFTED_MM = 42.0
 # Height of a carried tile relative to the additional height of the fingertips.
 _CARRY_HEIGHT = 0.8
 # Distance of the fingertips beyond the middle of the tile, in the direction of the hand.
 _OVER_MM = 7.0
 # Shares of a gesture's duration that a hand spends on its way in and at its destination.
-_COMING, _STAYING = 0.46, 0.1
+_COMING = 0.46
+_STAYING = 0.1
 _MIN_FRAMES = 6
 
 
@@ -132,7 +134,9 @@ def _eased(share: float) -> float:
 
 
 # Range of the shift and standard deviation of the rotation of a pushed tile, and maximum gap to the tile that it joins.
-_PUSH_MM, _TURN_RAD, _MAX_GAP_MM = (1.0, 3.0), 0.015, 3.0
+_PUSH_MM = (1.0, 3.0)
+_TURN_RAD = 0.015
+_MAX_GAP_MM = 3.0
 _TRIES = 16
 
 
@@ -239,7 +243,8 @@ _DRIFT_S = (35.0, 90.0)
 # Share of the remaining change of exposure that happens in each frame.
 _PER_FRAME = 0.6
 # Maximum shift, right and down, and rotation in degrees by random bumps, relative to the start.
-_MAX_BUMP_PX, _MAX_TURN = 10.0, 0.25
+_MAX_BUMP_PX = 10.0
+_MAX_TURN = 0.25
 
 
 class TableStage:

@@ -377,7 +377,8 @@ def _draw_things(
 
 
 # Minimum tilt of most cameras, and maximum tilt of all.
-_SIDE_VIEW_RAD, LARGEST_TILT_RAD = 0.44, 1.135
+_SIDE_VIEW_RAD = 0.44
+LARGEST_TILT_RAD = 1.135
 # Maximum angle of the upper edge of the picture from straight down, below the horizon at pi / 2.
 _MAX_EDGE_RAD = 1.42
 # Share of tables in a colour close to the tiles, and the kinds of such tables.
@@ -490,9 +491,11 @@ def draw_foreign_camera_look(
 _HIGHEST = 9
 # A half spans -1 to 1 in half units. Minimum margin at the edge in half units, and minimum distance of the centres of
 # two pips, relative to the sum of their radii.
-_EDGE, _MIN_DISTANCE = 0.07, 1.15
+_EDGE = 0.07
+_MIN_DISTANCE = 1.15
 # Minimum pip radius in half units, and factor by which pips shrink if they do not fit.
-_MIN_RADIUS, _SHRINK = 0.08, 0.97
+_MIN_RADIUS = 0.08
+_SHRINK = 0.97
 
 
 @dataclass(frozen=True, slots=True)
@@ -580,12 +583,14 @@ def _outline(rng: np.random.Generator, hand: _Painter) -> scene.Polygon:
 # Above this tilt, half of the scenes use a player's area from a seat instead of the area around the middle.
 _SEAT_RAD = 0.5
 # Shares of scenes with a visible table edge, and with individually hand-painted pips.
-_WITH_EDGE, _HAND_PAINTED = 0.35, 0.25
+_WITH_EDGE = 0.35
+_HAND_PAINTED = 0.25
 _TILES = (ClutterKind.PRINTED_TILE, ClutterKind.STANDING_TILE)
 THINGS = tuple(kind for kind in ClutterKind if kind not in _TILES)
 """Kinds of objects that do not show a tile."""
 # Range of the number of additional objects in a scene without tiles, and the share of these with a second hand.
-_MORE_THINGS, _SECOND_HAND = (4, 16), 0.5
+_MORE_THINGS = (4, 16)
+_SECOND_HAND = 0.5
 
 
 def draw_foreign_scene(

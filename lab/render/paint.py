@@ -385,12 +385,14 @@ STRAIGHT: Bump = (0.0, 0.0, 0.0)
 # Cache size for still tables. The tables before a hand came in and under it often recur.
 _CACHED_TABLES = 4
 # Reach of defocus and sharpening into neighbouring pixels, and of shadows beside their bodies.
-_BLUR_MARGIN_PX, _SHADOW_MARGIN_PX = 8, 6
+_BLUR_MARGIN_PX = 8
+_SHADOW_MARGIN_PX = 6
 # Constant seed, so a moving hand keeps its skin texture.
 _SKIN_SEED = 5
 # Extra size of the noise sheet, and height of the strips that each frame cuts from random positions in it. Shifting
 # the noise as a whole would look like camera motion.
-_SPARE_NOISE_PX, _NOISE_STRIP_PX = 128, 8
+_SPARE_NOISE_PX = 128
+_NOISE_STRIP_PX = 8
 
 
 @dataclass(frozen=True, slots=True)

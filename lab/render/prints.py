@@ -227,7 +227,8 @@ def text(
 # Oversampling factor. Averaging models the cells of a sensor.
 _OVERSAMPLING = 2
 # Grey levels of black ink and white paper in room light.
-_INK_GREY, _PAPER_GREY = 28.0, 215.0
+_INK_GREY = 28.0
+_PAPER_GREY = 215.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,13 +204,18 @@ def view_of(camera: CameraLook) -> View:
 # Targets of a Raspberry Pi camera's automatic exposure, as shares of a pixel's full well: the mean of the picture, and
 # the lower and upper bound for the brightest 2 %. `hardware.camera.picamera` requests the same constraint
 # (libcamera, src/ipa/rpi/vc4/data/imx708.json, rpi.agc, constraint "highlight").
-_MEAN_TARGET, _HIGHLIGHT_SHARE, _MIN_HIGHLIGHT, _MAX_HIGHLIGHT = 0.16, 0.02, 0.2, 0.8
+_MEAN_TARGET = 0.16
+_HIGHLIGHT_SHARE = 0.02
+_MIN_HIGHLIGHT = 0.2
+_MAX_HIGHLIGHT = 0.8
 _GAMMA = 2.2
 # White (255) under neutral light (128).
 _WHITE = 255 * 128
 # Bloom is computed on a picture reduced by this factor. Its inner radius is in reduced pixels, its outer radius in
 # picture widths.
-_BLOOM_REDUCTION, _INNER_BLOOM_PX, _OUTER_BLOOM = 8, 1.2, 1 / 160
+_BLOOM_REDUCTION = 8
+_INNER_BLOOM_PX = 1.2
+_OUTER_BLOOM = 1 / 160
 
 
 def _exposure_gain(lit: NDArray[np.uint16], camera: CameraLook) -> float:

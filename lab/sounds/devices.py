@@ -22,7 +22,8 @@ Response: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 _BEND_OCTAVES = 0.35
 # Responses are constant below the lowest frequency, as those of microphones are not straight lines there.
-_LOWEST_HZ, _MIDDLE_HZ = 60.0, 1_000.0
+_LOWEST_HZ = 60.0
+_MIDDLE_HZ = 1_000.0
 # Lowest gain of a response. Real devices have noise and leaks instead of silence.
 _MIN_DB = -60.0
 
@@ -87,9 +88,11 @@ _CRITICAL_M = 0.057
 # Bands of the reverberation, in Hz. High frequencies decay faster, by absorption in air and soft furniture.
 _EDGES_HZ = (0, 400, 1_200, 3_500, 8_001)
 # Spread of the reverberation time (share) and level (dB) of each band.
-_TIME_SPREAD, _LEVEL_SPREAD_DB = 0.2, 2.0
+_TIME_SPREAD = 0.2
+_LEVEL_SPREAD_DB = 2.0
 # Longest response. Later reverberation is below the noise of a room.
-_LONGEST_S, _EXTRA = 0.9, 400
+_LONGEST_S = 0.9
+_EXTRA = 400
 _BUILD_UP_S = 0.004
 # First and last early reflection after the direct sound: detours of 0.14 to 10 m.
 _EARLY_S = (0.0004, 0.030)
@@ -176,7 +179,8 @@ Alteration: TypeAlias = Callable[[Waveform], Waveform]
 # RMS of a hit relative to its peak, to state levels relative to the hits of a recording.
 _HIT_RMS = 0.25
 # Steps of a gate's and of a leveller's envelope, in samples (2 and 4 ms).
-_GATE_STEP, _LEVEL_STEP = 32, 64
+_GATE_STEP = 32
+_LEVEL_STEP = 64
 _SUPPRESSOR_WINDOW = 512
 # Bands in which a codec sets its quantisation noise.
 _CODEC_BANDS = 21

@@ -75,7 +75,9 @@ MATERIALS = {
     "folding plastic": Material(1900, (0.030, 0.055), (0.03, 0.15), 0.1, (0.6, 1.0), (120, 400), is_hollow=True),
 }
 _PLAIN_MATERIALS = ("wood", "board", "thin board", "marble", "glass", "ceramic", "desk")
-_COVERED_SHARE, _CAVITY_SHARE, _LOOSE_SHARE = 0.25, 0.08, 0.15
+_COVERED_SHARE = 0.25
+_CAVITY_SHARE = 0.08
+_LOOSE_SHARE = 0.15
 _AIR_M_PER_S = 343.0
 _HIGHEST_HZ = 7_700
 # Maximum number of modes, which limits the size of plates. Larger plates sound the same, because reflections from their

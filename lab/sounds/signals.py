@@ -347,7 +347,8 @@ COLLECTIONS: Mapping[str, tuple[Collection, ...]] = MappingProxyType(
 """Collections of each group of everyday sounds. One that occurs twice is drawn twice as often."""
 _LONGEST_S = 3.0
 # Keys are struck one after the other, at these distances.
-_KEYS, _KEY_GAP_S = (2, 9), (0.06, 0.35)
+_KEYS = (2, 9)
+_KEY_GAP_S = (0.06, 0.35)
 
 
 def require_library(root: Path) -> None:
@@ -404,7 +405,8 @@ def read_sound(path: Path) -> NDArray[np.float32]:
 # Powers of each mode are split into coarse and fine steps, to sum all modes with a single matrix product.
 _FINE = 64
 # Longest sound and the fade of longer ones, in samples.
-_LONGEST, _FADE = 4 * RATE_HZ, 400
+_LONGEST = 4 * RATE_HZ
+_FADE = 400
 # Length of the impulse response of `colour`, in samples.
 _COLOUR_LENGTH = 1024
 

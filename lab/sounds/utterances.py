@@ -28,7 +28,8 @@ from lab.sounds.signals import (
 # Time between two frames of an articulation, in samples and seconds.
 HOP = 128
 FRAME_S = HOP / RATE_HZ
-_WINDOW, _TRANSFORM = 2 * HOP, 4 * HOP
+_WINDOW = 2 * HOP
+_TRANSFORM = 4 * HOP
 
 
 @dataclass(frozen=True, slots=True)

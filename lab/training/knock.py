@@ -31,14 +31,21 @@ from lab.sounds.signals import require_library
 from lab.training.networks import Batch, LearningSchedule, Tensors, fit, prefetch
 from lab.training.recordings import Examples, collect_examples, figures, reweight
 
-_WIDTHS, EMBEDDING = (16, 32, 64), 64
+_WIDTHS = (16, 32, 64)
+EMBEDDING = 64
 _DROPOUT = 0.2
 # Random responses: share of the sounds, number of peaks and their gain, and tilt per octave. A unit is 10 dB.
-_COLOURED, _PEAKS, _PEAK_GAIN, _TILT = 0.6, 4, 0.35, 0.15
+_COLOURED = 0.6
+_PEAKS = 4
+_PEAK_GAIN = 0.35
+_TILT = 0.15
 # Share of sounds whose statistics are mixed with those of another one, and the parameter of the Beta distribution.
-_MIXED, _MIX = 0.25, 0.4
+_MIXED = 0.25
+_MIX = 0.4
 # Share of sounds with a noise floor, up to 30 dB above the lowest value, and noise on every value.
-_FLOORED, _HIGHEST_FLOOR, _NOISE = 0.5, 3.0, 0.08
+_FLOORED = 0.5
+_HIGHEST_FLOOR = 3.0
+_NOISE = 0.08
 # Noise on the standardised numbers on the impact.
 _NUMBER_NOISE = 0.15
 

@@ -35,19 +35,8 @@ from lab.training.samples import (
     training_grid,
 )
 from lab.training.tables import concatenated
+from vision.networks import network
 from vision.networks.detector import CHANNELS, FIRST_SHAPE
-from vision.networks.network import (
-    CLASSES,
-    CORRECTION,
-    FEATURES,
-    OUTPUTS,
-    SIZE,
-    SPAN,
-    contrasts,
-    half_grid,
-    tile_grid,
-    write_checksum,
-)
 
 # Training loop for all networks, with prefetched batches and a decaying step size, and their export. Needs torch.
 
@@ -71,10 +60,11 @@ def save_onnx(net: nn.Module, path: Path, *, example: Tensor, free: dict[int, st
         opset_version=13,
         dynamo=False,  # the newer exporter needs another package, and OpenCV 4 cannot read its files
     )
-    write_checksum(path)
+    network.write_checksum(path)
 
 
-_AHEAD, _MAX_GRADIENT = 4, 10.0
+_AHEAD = 4
+_MAX_GRADIENT = 10.0
 
 Batch = tuple[NDArray[np.generic], ...]
 Tensors = tuple[Tensor, ...]
@@ -152,7 +142,8 @@ def prefetch(draw: Callable[[int], Batch], steps: int) -> Iterator[Batch]:
 
 
 # Channels at strides 2, 4, 8, 16 and 32, and before the last layer.
-_DETECTOR_WIDTHS, _DETECTOR_LAST_WIDTH = (16, 32, 48, 104, 144), 40
+_DETECTOR_WIDTHS = (16, 32, 48, 104, 144)
+_DETECTOR_LAST_WIDTH = 40
 # Initial logit of the heat. Few cells contain a tile, so starting at 2 % instead of 50 % saves a thousand steps.
 _INITIAL_HEAT = -4.0
 
@@ -213,7 +204,9 @@ def layer(inputs: int, outputs: int, *, stride: int = 1, size: int = 3) -> nn.Se
 
 
 # Weights of the losses of centre, length and direction, relative to the heat. A direction is a point on a circle.
-_PLACE, _LENGTH, _DIRECTION = 1.0, 1.5, 1.0
+_PLACE = 1.0
+_LENGTH = 1.5
+_DIRECTION = 1.0
 
 
 def loss_of(cells: Tensor, heat: Tensor, heat_counts: Tensor, shapes: Tensor, shape_counts: Tensor) -> Tensor:
@@ -291,7 +284,8 @@ def draw_detector_batch(seed: int, pictures: list[StoredPicture], step: int) -> 
 
 
 # Channels at strides 2, 4 and 8, and before the last layer.
-_WIDTHS, _LAST_WIDTH = (16, 24, 40, 56), 96
+_WIDTHS = (16, 24, 40, 56)
+_LAST_WIDTH = 96
 _DROPOUT = 0.1
 
 
@@ -302,7 +296,7 @@ class RefinerNet(nn.Module):
         """Initialise random weights."""
         super().__init__()
         first, at2, at4, at8 = _WIDTHS
-        cells = (tile_grid().rows // 8) * (tile_grid().columns // 8)
+        cells = (network.tile_grid().rows // 8) * (network.tile_grid().columns // 8)
         self.seeing = nn.Sequential(
             layer(3, first, stride=2),
             layer(first, at2),
@@ -314,7 +308,7 @@ class RefinerNet(nn.Module):
             nn.ReLU(),
             nn.Dropout(_DROPOUT),
         )
-        self.saying = nn.Linear(_LAST_WIDTH, OUTPUTS)
+        self.saying = nn.Linear(_LAST_WIDTH, network.OUTPUTS)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return logits and corrections, (N, OUTPUTS), for inputs from `vision.networks.network.contrasts`."""
@@ -323,15 +317,16 @@ class RefinerNet(nn.Module):
 
     def scale_logits(self, factor: float) -> None:
         """Multiply the class logits by *factor*, to calibrate the probabilities."""
-        self.saying.weight.data[:CLASSES] *= factor
-        self.saying.bias.data[:CLASSES] *= factor
+        self.saying.weight.data[: network.CLASSES] *= factor
+        self.saying.bias.data[: network.CLASSES] *= factor
 
 
 _BATCH = 256
 _REFINER_SCHEDULE = LearningSchedule(step_size=2e-3, decay=1e-3, warm_up_steps=200, mean_over_steps=500)
 # The first network only provides hard negatives for the second, so a quarter of the tables and batches is enough for
 # the first. The held-out share of the tables calibrates the second network.
-_FIRST, _HELD_OUT = 0.25, 0.05
+_FIRST = 0.25
+_HELD_OUT = 0.05
 # Weight of the loss of corrections relative to the loss of classes.
 _CORRECTIONS = 1.5
 _SHARPNESS = np.geomspace(0.3, 3, 47)
@@ -371,7 +366,7 @@ def train_refiner(
 
 
 def _save(net: RefinerNet, path: Path) -> None:
-    grid = tile_grid()
+    grid = network.tile_grid()
     save_onnx(net, path, example=torch.zeros(1, 3, grid.rows, grid.columns), free={0: "tiles"})
 
 
@@ -392,7 +387,7 @@ def draw_refiner_batch(seed: int, samples: RefinerSamples, step: int) -> Batch:
     """
     rng = np.random.default_rng([seed, step])
     rows = rng.integers(0, len(samples.classes), _BATCH)
-    inputs = contrasts(samples.patches[rows], tile_grid())
+    inputs = network.contrasts(samples.patches[rows], network.tile_grid())
     inputs, corrections = augment(rng, inputs, samples.corrections[rows])
     return inputs, samples.classes[rows], corrections
 
@@ -402,8 +397,12 @@ def _refiner_loss(net: RefinerNet, batch: Tensors) -> Tensor:
     with torch.autocast(inputs.device.type, torch.bfloat16):
         outputs = net(inputs.contiguous(memory_format=torch.channels_last)).float()
     known = torch.isfinite(corrections).all(dim=1)
-    off = functional.smooth_l1_loss(outputs[known, CLASSES:], corrections[known] / CORRECTION, beta=0.1)
-    return functional.cross_entropy(outputs[:, :CLASSES], classes, ignore_index=-1) + _CORRECTIONS * off.nan_to_num(0.0)
+    off = functional.smooth_l1_loss(
+        outputs[known, network.CLASSES :], corrections[known] / network.CORRECTION, beta=0.1
+    )
+    return functional.cross_entropy(
+        outputs[:, : network.CLASSES], classes, ignore_index=-1
+    ) + _CORRECTIONS * off.nan_to_num(0.0)
 
 
 def _calibrate(net: RefinerNet, check: RefinerSamples) -> float:
@@ -412,8 +411,8 @@ def _calibrate(net: RefinerNet, check: RefinerSamples) -> float:
     parts: list[NDArray[np.float32]] = []
     with torch.no_grad():
         for start in range(0, len(check.classes), _BATCH):
-            inputs = contrasts(check.patches[start : start + _BATCH], tile_grid())
-            parts.append(net(torch.from_numpy(inputs)).numpy()[:, :CLASSES])
+            inputs = network.contrasts(check.patches[start : start + _BATCH], network.tile_grid())
+            parts.append(net(torch.from_numpy(inputs)).numpy()[:, : network.CLASSES])
     logits, truth = torch.from_numpy(np.concatenate(parts)), torch.from_numpy(check.classes)
 
     def loss(factor: float) -> float:
@@ -436,7 +435,7 @@ class PipFeatureNet(nn.Module):
         """Initialise random weights."""
         super().__init__()
         first, at2, at4, at8 = _PIP_FEATURES_WIDTHS
-        cells = (half_grid(0).rows // 8) * (half_grid(0).columns // 8)
+        cells = (network.half_grid(0).rows // 8) * (network.half_grid(0).columns // 8)
         self.seeing = nn.Sequential(
             _layer(3, first, stride=2),
             _layer(first, at2),
@@ -445,10 +444,10 @@ class PipFeatureNet(nn.Module):
             _layer(at4, at8, stride=2),
             _layer(at8, at8),
             nn.Flatten(),
-            nn.Linear(at8 * cells, FEATURES),
+            nn.Linear(at8 * cells, network.FEATURES),
             nn.ReLU(),
         )
-        self.saying = nn.Sequential(nn.Dropout(_DROPOUT), nn.Linear(FEATURES, MAX_PIPS + 1))
+        self.saying = nn.Sequential(nn.Dropout(_DROPOUT), nn.Linear(network.FEATURES, MAX_PIPS + 1))
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return logits, (N, 19), for inputs from `vision.networks.network.contrasts`, (N, 3, 32, 32)."""
@@ -492,7 +491,7 @@ def warp_patches(patches: Tensor, warps: Tensor, size: int) -> Tensor:
 
 _PIP_FEATURES_SCHEDULE = LearningSchedule(step_size=2e-3, decay=1e-3, warm_up_steps=100, mean_over_steps=300)
 # Extent of the network's input as a share of a patch.
-_SHOWN = half_grid(0).step * half_grid(0).columns / PATCH_SPAN
+_SHOWN = network.half_grid(0).step * network.half_grid(0).columns / PATCH_SPAN
 
 
 def train_pip_features(
@@ -522,13 +521,13 @@ def train_pip_features(
         device=device,
         progress=report,
     )
-    grid = half_grid(0)
+    grid = network.half_grid(0)
     return partial(save_onnx, net.seeing, example=torch.zeros(1, 3, grid.rows, grid.columns), free={0: "halves"})
 
 
 def _pip_features_loss(net: PipFeatureNet, batch: Tensors) -> Tensor:
     patches, warps, pips = batch
-    inputs = warp_patches(patches, warps, half_grid(0).rows)
+    inputs = warp_patches(patches, warps, network.half_grid(0).rows)
     with torch.autocast(inputs.device.type, torch.bfloat16):
         logits = net(inputs)
     return functional.cross_entropy(logits.float(), pips)
@@ -538,7 +537,7 @@ def draw_pip_feature_batch(seed: int, halves: HalfPatches, step: int) -> Batch:
     """Return patches, (N, 3, PATCH_SIZE, PATCH_SIZE), random warps, (N, 2, 3), and pips, (N,), for a seed and step."""
     rng = np.random.default_rng([seed, step])
     rows = rng.integers(0, len(halves.pips), _BATCH)
-    return contrasts(halves.patches[rows], training_grid(0)), draw_warps(rng, _BATCH, _SHOWN), halves.pips[rows]
+    return network.contrasts(halves.patches[rows], training_grid(0)), draw_warps(rng, _BATCH, _SHOWN), halves.pips[rows]
 
 
 # Train the hard-case classifier, from a seed to an ONNX file: `tallybone train hard-pips`.
@@ -556,7 +555,7 @@ class HardCaseNet(nn.Sequential):
     def __init__(self) -> None:
         """Initialise random weights."""
         at2, at4, at8 = _HARD_PIPS_WIDTHS
-        cells = (SIZE // 8) ** 2
+        cells = (network.SIZE // 8) ** 2
         super().__init__(
             *(layer(3, at2, stride=2), Residual(at2)),
             *(layer(at2, at4, stride=2), Residual(at4)),
@@ -602,12 +601,12 @@ def fit_hard_case_classifier(
         device=device,
         progress=progress,
     )
-    return partial(save_onnx, net, example=torch.zeros(1, 3, SIZE, SIZE), free={0: "halves"})
+    return partial(save_onnx, net, example=torch.zeros(1, 3, network.SIZE, network.SIZE), free={0: "halves"})
 
 
 def _hard_pips_loss(net: HardCaseNet, batch: Tensors) -> Tensor:
     patches, warps, pips = batch
-    inputs = warp_patches(patches, warps, SIZE)
+    inputs = warp_patches(patches, warps, network.SIZE)
     with torch.autocast(inputs.device.type, torch.bfloat16):  # takes two thirds of the time
         logits = net(inputs)
     return functional.cross_entropy(logits.float(), pips)
@@ -620,5 +619,5 @@ def draw_hard_case_batch(seed: int, halves: DoubtfulHalves, below: NDArray[np.fl
     """
     rng = np.random.default_rng([seed, step])
     rows = np.minimum(np.searchsorted(below, rng.random(_BATCH)), len(below) - 1)
-    patches = contrasts(halves.patches[rows], doubtful_grid(0))
-    return patches, draw_warps(rng, _BATCH, SPAN / samples.DOUBTFUL_SPAN), halves.pips[rows]
+    patches = network.contrasts(halves.patches[rows], doubtful_grid(0))
+    return patches, draw_warps(rng, _BATCH, network.SPAN / samples.DOUBTFUL_SPAN), halves.pips[rows]

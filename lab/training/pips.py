@@ -275,7 +275,8 @@ def _share(which: NDArray[np.bool_]) -> float:
 
 _BATCH = 256
 # Numbers of held-out tables and of held-out usual tables, relative to the training tables.
-_HELD_OUT, _USUAL_HELD_OUT = 0.08, 0.16
+_HELD_OUT = 0.08
+_USUAL_HELD_OUT = 0.16
 _HIDDEN = (96,)
 _SHARPNESS = np.geomspace(0.3, 3, 47)
 # Candidate misreading rates. Glare and occlusion can turn a clear number into another.

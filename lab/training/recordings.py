@@ -64,22 +64,32 @@ _EVERYDAY = {
 }
 # Ways to knock, with their shares. A hard knuckle has a ring, a tile or little skin: its contacts are shorter.
 _KNOCKS = {"knuckle": 0.63, "hard knuckle": 0.20, "fist": 0.12, "palm": 0.05}
-_HARD, _SHORTEST_S = (0.3, 0.7), 0.00025
+_HARD = (0.3, 0.7)
+_SHORTEST_S = 0.00025
 # Level of the sounds of one kind in a recording, relative to the loudest, and spreads of events and single hits.
-_LEVEL_DB, _EVENT_DB, _HIT_DB = (-14.0, 0.0), 3.0, 2.5
-_FIRST_S, _GAP_S, _REST_S = 0.7, (0.15, 0.9), 0.8
+_LEVEL_DB = (-14.0, 0.0)
+_EVENT_DB = 3.0
+_HIT_DB = 2.5
+_FIRST_S = 0.7
+_GAP_S = (0.15, 0.9)
+_REST_S = 0.8
 # Share of other hits that are repeated, as by somebody who taps their fingers, and their distance.
-_REPEATED, _REPEAT_S = 0.3, (0.12, 0.6)
+_REPEATED = 0.3
+_REPEAT_S = (0.12, 0.6)
 # Share of series of a hand that strikes the same place with the same knuckles, and its movement relative to the table.
-_STAYS, _MOVES = 0.85, 0.01
+_STAYS = 0.85
+_MOVES = 0.01
 _TILE_HITS = (Sound.TILE, Sound.SLAM)
 # Share of series with three to six knocks, besides those drawn by `knock_times`.
 _LONG = 0.3
 # Share of microphones without a response of their own, which leaves it to the devices, and with pre-echo.
-_PLAIN, _SMEARED = 0.35, 0.2
+_PLAIN = 0.35
+_SMEARED = 0.2
 _AUDIBLE = 0.02
 # Shares of everyday sounds that are recorded ones, and of recordings with some in the background, and their level.
-_RECORDED, _ACCOMPANIED, _QUIET_DB = 0.5, 0.15, (-36.0, -8.0)
+_RECORDED = 0.5
+_ACCOMPANIED = 0.15
+_QUIET_DB = (-36.0, -8.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,12 +214,16 @@ def _mixed(sounding: list[_Timed], lasts_s: float) -> NDArray[np.float64]:
 
 # An onset within _NEAR_S of the start of a knock is the knock, and training ignores later ones, which are its echoes.
 # Onsets up to _EARLY_S before an event, or up to _LATE_S after its end, also belong to the event.
-_NEAR_S, _EARLY_S, _LATE_S = 0.030, 0.010, 0.030
+_NEAR_S = 0.030
+_EARLY_S = 0.010
+_LATE_S = 0.030
 # Maximum shares classified as knocks, on held-out sounds: of each kind of tile sound, which is heard at every turn, and
 # of everyday sounds and taps on average. A player who taps during their turn may well mean to pass.
 _TILES = (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)
 _TAPS = (Sound.FINGER, Sound.NAIL, Sound.NAIL_TIP)
-_MAX_TILES, _MAX_EVERYDAY, _MAX_TAPS = 0.10, 0.04, 0.40
+_MAX_TILES = 0.10
+_MAX_EVERYDAY = 0.04
+_MAX_TAPS = 0.40
 # Candidate log weights of taps, of tiles, and of all other sounds.
 _WEIGHTS = np.linspace(-3.0, 3.0, 25)
 

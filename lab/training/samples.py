@@ -14,20 +14,8 @@ from numpy.typing import NDArray
 from lab.training import tables
 from vision.arrays import Image, Points
 from vision.image.picture import build_pyramid
+from vision.networks import network
 from vision.networks.detector import CHANNELS, FIRST_SHAPE, STRIDE_PX, Detector, cells_of, encode_poses, load_detector
-from vision.networks.network import (
-    NOTHING,
-    UP,
-    PatchGrid,
-    PipClassifier,
-    PipFeatures,
-    half_grid,
-    load_pip_classifier,
-    load_pip_features,
-    load_refiner,
-    sample,
-    tile_grid,
-)
 from vision.poses import Poses, deltas_between, empty_poses, jittered, move, sides_px, upright_poses
 from vision.reader.candidates import Candidates
 
@@ -218,13 +206,15 @@ def draw_picture(seed: int, index: int) -> StoredPicture:
 
 
 # Standard deviation of the heat around a centre, in sides of the tile, and its minimum in cells.
-_FADE_SIDES, _MIN_FADE_CELLS = 0.13, 0.5
+_FADE_SIDES = 0.13
+_MIN_FADE_CELLS = 0.5
 # Maximum distance from a centre, in sides, of cells that also learn the shape of the tile. The cell with the highest
 # heat need not be the nearest.
 _SHAPED_SIDES = 0.35
 # Tiles with a side outside this range are detected at another scale. Smaller ones are ignored. Large ones count as
 # background above _LARGE_SIDE_PX, whole or not, because their pips look like small tiles.
-_MAP_SIDE_PX, _LARGE_SIDE_PX = (5.0, 64.0), 80.0
+_MAP_SIDE_PX = (5.0, 64.0)
+_LARGE_SIDE_PX = 80.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,7 +253,7 @@ def targets_of(picture: LabelledPicture) -> Targets:
         if not _MAP_SIDE_PX[0] <= side[index] <= _MAP_SIDE_PX[1] or _sticks_out(pose, picture.image.shape):
             _ignore(counts, _outline(pose))
             continue
-        _add_tile(pose, float(side[index]), heat[0 if picture.faces[index] == UP else 1], shapes, nearness)
+        _add_tile(pose, float(side[index]), heat[0 if picture.faces[index] == network.UP else 1], shapes, nearness)
     return Targets(heat, counts, shapes, np.where(heat.max(axis=0) >= 1, 1, nearness).astype(np.float32))
 
 
@@ -321,7 +311,8 @@ def _ignore(counts: NDArray[np.float32], outline_px: Poses) -> None:
 
 
 # Patches are larger than the network's input (32 samples for 1.2 sides), to allow random shifts in training.
-PATCH_SIZE, PATCH_SPAN = 44, 1.5
+PATCH_SIZE = 44
+PATCH_SPAN = 1.5
 # Probability of each highest number. High numbers are harder to distinguish, so they are overrepresented.
 _SETS_DRAWN = {6: 0.27, 9: 0.15, 12: 0.23, 15: 0.23, 18: 0.12}
 _HALVES_WIDTH_PX = (560, 1100)
@@ -344,9 +335,9 @@ class HalfPatches:
     pips: NDArray[np.int64]
 
 
-def training_grid(half: int) -> PatchGrid:
+def training_grid(half: int) -> network.PatchGrid:
     """Return the sampling grid of `HalfPatches` for half 0 or 1."""
-    return half_grid(half, size=PATCH_SIZE, span=PATCH_SPAN)
+    return network.half_grid(half, size=PATCH_SIZE, span=PATCH_SPAN)
 
 
 def draw_halves(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> HalfPatches:
@@ -361,8 +352,8 @@ def draw_table_halves(seed: int, index: int) -> HalfPatches:
     sides_px = (width * _HALVES_SIDES[0], width * _HALVES_SIDES[1])
     table = tables.draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
     levels = build_pyramid(table.image)
-    views = [jittered(rng, table.poses[table.faces == UP], spread) for spread in _SPREADS]
-    patches = [sample(levels, poses, training_grid(half)) for poses in views for half in (0, 1)]
+    views = [jittered(rng, table.poses[table.faces == network.UP], spread) for spread in _SPREADS]
+    patches = [network.sample(levels, poses, training_grid(half)) for poses in views for half in (0, 1)]
     return HalfPatches(np.concatenate(patches), np.tile(table.pips.T.ravel(), len(views)))
 
 
@@ -375,15 +366,19 @@ def draw_highest(rng: np.random.Generator) -> int:
 
 
 # Patches are larger than the network's input (48 samples for 1.2 sides), to allow random shifts in training.
-DOUBTFUL_SIZE, DOUBTFUL_SPAN = 64, 1.5
+DOUBTFUL_SIZE = 64
+DOUBTFUL_SPAN = 1.5
 _DOUBTFUL_WIDTH_PX = (480, 760)
 # Range of the short side of tiles, from the size at which pips can be counted, and its limit as a share of the width.
-_SIDES_PX, _LARGEST_SHARE = (14.0, 80.0), 0.12
+_SIDES_PX = (14.0, 80.0)
+_LARGEST_SHARE = 0.12
 _SPREAD = 0.045
 # Train on halves that are misread or below this confidence, and on 4 % of the others to retain them.
-_SURE, _SURE_KEPT = 0.995, 0.04
+_SURE = 0.995
+_SURE_KEPT = 0.04
 # Total probability of confident halves in training, and relative probability of a doubtful half that is illegible.
-_SURE_DRAWN, _ILLEGIBLE_DRAWN = 0.15, 0.4
+_SURE_DRAWN = 0.15
+_ILLEGIBLE_DRAWN = 0.4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -411,9 +406,9 @@ class DoubtfulHalves:
         return np.asarray(chances / chances.sum())
 
 
-def doubtful_grid(half: int) -> PatchGrid:
+def doubtful_grid(half: int) -> network.PatchGrid:
     """Return the sampling grid of `DoubtfulHalves` for half 0 or 1."""
-    return half_grid(half, size=DOUBTFUL_SIZE, span=DOUBTFUL_SPAN)
+    return network.half_grid(half, size=DOUBTFUL_SIZE, span=DOUBTFUL_SPAN)
 
 
 def draw_doubtful(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> DoubtfulHalves:
@@ -430,19 +425,19 @@ def doubtful_of_table(seed: int, index: int) -> DoubtfulHalves:
         rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px, only_legible=False
     )
     levels, pips, legible = build_pyramid(table.image), table.pips.T.ravel(), table.legible.T.ravel()
-    poses = jittered(rng, table.poses[table.faces == UP], _SPREAD)
+    poses = jittered(rng, table.poses[table.faces == network.UP], _SPREAD)
     halves, head = _load_pip_networks()
     probabilities = head.probabilities(halves.describe(levels, poses))
     doubtful = (probabilities.max(axis=1, initial=0.0) < _SURE) | (probabilities.argmax(axis=1) != pips)
     selected = doubtful | (rng.random(len(pips)) < _SURE_KEPT)
-    patches = np.concatenate([sample(levels, poses, doubtful_grid(half)) for half in (0, 1)])
+    patches = np.concatenate([network.sample(levels, poses, doubtful_grid(half)) for half in (0, 1)])
     return DoubtfulHalves(patches[selected], pips[selected], doubtful[selected], legible[selected])
 
 
 @cache
-def _load_pip_networks() -> tuple[PipFeatures, PipClassifier]:
+def _load_pip_networks() -> tuple[network.PipFeatures, network.PipClassifier]:
     """Load the shipped pip features and pip classifier, once per process."""
-    return load_pip_features(), load_pip_classifier()
+    return network.load_pip_features(), network.load_pip_classifier()
 
 
 # Training samples of the refiner: patches of detector proposals, random positions, and displaced true tiles.
@@ -453,7 +448,8 @@ def _load_pip_networks() -> tuple[PipFeatures, PipClassifier]:
 _TURNED = np.array([-1, -1, 1, 1, 1, 1], np.float32)
 _MIRRORED = np.array([1, -1, 1, -1, -1, 1], np.float32)
 _NEGATIVE = 0.06
-_STRENGTH, _NOISE = 0.2, 0.05
+_STRENGTH = 0.2
+_NOISE = 0.05
 
 
 def augment(
@@ -490,7 +486,9 @@ def augment(
 _IS_TILE = (0.2, 0.35)
 # Maximum corner error, in sides, of poses that train corrections.
 _CORRECTABLE = 0.6
-_NOTHING_PER_SCENE, _VIEWS_PER_TILE, _CORRECTABLE_PER_SCENE = 50, 3, 40
+_NOTHING_PER_SCENE = 50
+_VIEWS_PER_TILE = 3
+_CORRECTABLE_PER_SCENE = 40
 _RANDOM_PER_SCENE = 20
 _REFINER_WIDTH_PX = (640, 1400)
 # Range of the short side of tiles, relative to the width of the picture.
@@ -561,7 +559,7 @@ def draw_refiner_table(seed: int, earlier: Path | None, index: int) -> RefinerSa
     correctable = error < _CORRECTABLE
     corrections[correctable] = deltas_between(poses[correctable], target[correctable])
     classes = np.concatenate([classes, np.full(len(poses) - len(classified), -1)])
-    return RefinerSamples(sample(levels, poses, tile_grid()), classes, corrections)
+    return RefinerSamples(network.sample(levels, poses, network.tile_grid()), classes, corrections)
 
 
 @cache
@@ -572,7 +570,7 @@ def _detector() -> Detector:
 
 @cache
 def _candidates(earlier: Path) -> Candidates:
-    return Candidates(_detector(), load_refiner(earlier))
+    return Candidates(_detector(), network.load_refiner(earlier))
 
 
 def _select(
@@ -583,10 +581,10 @@ def _select(
     Poses with a corner error between the two values of `_IS_TILE` are dropped.
     """
     error, nearest, _ = tables.corner_errors(poses, truth)
-    classes = np.where(error < _IS_TILE[0], faces[nearest] if len(faces) else NOTHING, NOTHING)
+    classes = np.where(error < _IS_TILE[0], faces[nearest] if len(faces) else network.NOTHING, network.NOTHING)
     shuffled = rng.permutation(np.nonzero((error < _IS_TILE[0]) | (error > _IS_TILE[1]))[0])
-    nothing = shuffled[classes[shuffled] == NOTHING][:_NOTHING_PER_SCENE]
-    tiles = shuffled[classes[shuffled] != NOTHING]
+    nothing = shuffled[classes[shuffled] == network.NOTHING][:_NOTHING_PER_SCENE]
+    tiles = shuffled[classes[shuffled] != network.NOTHING]
     selected = np.concatenate([nothing, *(tiles[nearest[tiles] == k][:_VIEWS_PER_TILE] for k in range(len(truth)))])
     return poses[selected], classes[selected]
 

@@ -132,7 +132,9 @@ def near_any(poses: Poses, outlines_px: Iterable[Points]) -> NDArray[np.bool_]:
 _JUST_NOTICEABLE = 2.3
 # Radii of the sampled circles inside a pip and on the face around it, in pip radii, and points per circle. The median
 # over the outer points ignores the few that neighbouring pips cover.
-_MIDDLE, _AROUND, _PLACES = 0.4, 1.35, 8
+_MIDDLE = 0.4
+_AROUND = 1.35
+_PLACES = 8
 
 
 def legible_halves(scene: Scene, rendered: RenderedPicture) -> NDArray[np.bool_]:
@@ -184,7 +186,9 @@ def _at(picture: NDArray[np.float32], points_px: Points) -> NDArray[np.float32]:
 SETS_DRAWN = {6: 0.4, 9: 0.15, 12: 0.25, 15: 0.12, 18: 0.08}
 _FOREIGN = 0.55
 # Shares of tables whose tiles have marks, on photographed surfaces, and on ruled paper.
-_MARKED, _PHOTOGRAPHED, _RULED = 0.4, 0.15, 0.05
+_MARKED = 0.4
+_PHOTOGRAPHED = 0.15
+_RULED = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,7 +34,8 @@ GAMES = (*SEATS, "twoset", "cutthroat")
 # Without a target, a match would be a single hand.
 OPTIONS = {"super": "target=100"}
 # Frame intervals with and without motion. They are longer than the 0.1 s of a camera, to save time.
-_FRAME_S, _IDLE_FRAME_S = 0.2, 0.5
+_FRAME_S = 0.2
+_IDLE_FRAME_S = 0.5
 _HAND_FRAMES = 3
 _SLAMMED = 0.3
 _FROM_EVERYWHERE = tuple(EntrySide(side, 0.25) for side in Side)

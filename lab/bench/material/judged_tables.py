@@ -24,7 +24,8 @@ from vision.reading import SURE, Face, Half, PointPx, Reading, SeenTile
 # Readings with this confidence should be right 999 times in 1000.
 VERY_SURE = 0.99
 # Maximum distance, in sides, of an unsure tile from the true tile it refers to, and of a tile from an unreadable one.
-_ABOUT, _AT_UNREAD = 1.0, 0.35
+_ABOUT = 1.0
+_AT_UNREAD = 0.35
 # Maximum number of mistakes of a picture on the sheet. A patterned cloth can cause the same mistake fifty times.
 _MAX_PER_PICTURE = 6
 

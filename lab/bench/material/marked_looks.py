@@ -31,9 +31,12 @@ Line = Sequence[complex] | NDArray[np.complexfloating[Any, Any]]
 """Points on a tile as complex numbers in millimetres from its middle, with x along the tile."""
 
 # Drawn pixels per pixel of the picture, and the least per millimetre. They are averaged before the warp.
-_OVERSAMPLING, _MIN_SCALE, _SHIFT = 3, 9.0, 4
+_OVERSAMPLING = 3
+_MIN_SCALE = 9.0
+_SHIFT = 4
 # Least difference between a pip and the face under glare, in grey levels, and clear space around pips.
-_LEFT_CONTRAST, _CLEAR_MM = 80.0, 0.35
+_LEFT_CONTRAST = 80.0
+_CLEAR_MM = 0.35
 _WHITE: Bgr = (255.0, 255.0, 255.0)
 _BLACK: Bgr = (18.0, 18.0, 20.0)
 _INKS: tuple[Bgr, ...] = (_BLACK, (40, 40, 170), (130, 60, 20), (50, 150, 205), (60, 110, 40), (235, 240, 240))
