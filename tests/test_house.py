@@ -138,10 +138,10 @@ MAX_LINES = {
     "lab/bench": 8_518,
     "lab/render": 5_941,
     "lab/sounds": 3_116,
-    "lab": 8_851,
+    "lab": 8_852,
 }
 MAX_LINES_OF_A_TABLE = 64_644
-MAX_LINES_OF_THE_LABORATORY = 26_426
+MAX_LINES_OF_THE_LABORATORY = 26_427
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 

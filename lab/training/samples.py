@@ -16,6 +16,7 @@ from vision.arrays import Image, Points
 from vision.image.picture import build_pyramid
 from vision.networks import network
 from vision.networks.detector import CHANNELS, FIRST_SHAPE, STRIDE_PX, Detector, cells_of, encode_poses, load_detector
+from vision.networks.network import sample
 from vision.poses import Poses, deltas_between, empty_poses, jittered, move, sides_px, upright_poses
 from vision.reader.candidates import Candidates
 
@@ -353,7 +354,7 @@ def draw_table_halves(seed: int, index: int) -> HalfPatches:
     table = tables.draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
     levels = build_pyramid(table.image)
     views = [jittered(rng, table.poses[table.faces == network.UP], spread) for spread in _SPREADS]
-    patches = [network.sample(levels, poses, training_grid(half)) for poses in views for half in (0, 1)]
+    patches = [sample(levels, poses, training_grid(half)) for poses in views for half in (0, 1)]
     return HalfPatches(np.concatenate(patches), np.tile(table.pips.T.ravel(), len(views)))
 
 
@@ -430,7 +431,7 @@ def doubtful_of_table(seed: int, index: int) -> DoubtfulHalves:
     probabilities = head.probabilities(halves.describe(levels, poses))
     doubtful = (probabilities.max(axis=1, initial=0.0) < _SURE) | (probabilities.argmax(axis=1) != pips)
     selected = doubtful | (rng.random(len(pips)) < _SURE_KEPT)
-    patches = np.concatenate([network.sample(levels, poses, doubtful_grid(half)) for half in (0, 1)])
+    patches = np.concatenate([sample(levels, poses, doubtful_grid(half)) for half in (0, 1)])
     return DoubtfulHalves(patches[selected], pips[selected], doubtful[selected], legible[selected])
 
 
@@ -559,7 +560,7 @@ def draw_refiner_table(seed: int, earlier: Path | None, index: int) -> RefinerSa
     correctable = error < _CORRECTABLE
     corrections[correctable] = deltas_between(poses[correctable], target[correctable])
     classes = np.concatenate([classes, np.full(len(poses) - len(classified), -1)])
-    return RefinerSamples(network.sample(levels, poses, network.tile_grid()), classes, corrections)
+    return RefinerSamples(sample(levels, poses, network.tile_grid()), classes, corrections)
 
 
 @cache

@@ -125,7 +125,7 @@ class Drawn:
             return sample(levels, poses, grid)
 
         monkeypatch.setattr(tables, "draw_learning_table", lambda *_, **__: table())
-        monkeypatch.setattr("lab.training.samples.network.sample", recording)
+        monkeypatch.setattr(refiner_samples, "sample", recording)
         self.samples = draw_refiner_table(seed, earlier, 0)
 
 
