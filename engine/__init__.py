@@ -28,7 +28,7 @@ from engine.record.conversion import format_move, parse_move, record_of
 from engine.record.play import Line, PlayedRecord, RecordResult, play_record
 from engine.record.position import format_position, format_view, parse_position, parse_view
 from engine.record.text import Record, RecordError, format_record, parse_record
-from engine.rules import options as profiles
+from engine.rules import options as _options
 from engine.rules import rules as _rules
 from engine.rules.options import *
 from engine.rules.options import changed_options, parse_options, with_options
@@ -78,7 +78,7 @@ from engine.tiles import Tile, full_set, set_name
 # Tiles and sets of tiles
 __all__ = ["Tile", "full_set", "set_name"]
 # Games, their rules and options
-__all__ += profiles.__all__
+__all__ += _options.__all__
 __all__ += _rules.__all__
 __all__ += ["OptionsError", "changed_options", "parse_options", "with_options"]
 # A table with all hands known: whole matches, computer players, searches

@@ -20,7 +20,7 @@ from engine.errors import EngineError
 from engine.game.closing import partners_mode
 from engine.game.questions import TILES_PER_DRAW, can_draw, drawable, is_exempt, passed, tiles_to_draw
 from engine.game.steps import EffectTile, course_after
-from engine.rules import rules as text
+from engine.rules import rules as values
 from engine.rules.rules import Drawing, MatchEnd, Rules, Spinner
 from engine.state.events import Decline, Draw, Holding, Knock, Play, Seat, Stack, round_nearest, settle
 from engine.state.layout import ARMS, DOUBLE_PORTS, LINE, TIPS, Layout, Port, Spot, count, points_for
@@ -91,7 +91,7 @@ def _facts(rules: Rules) -> _Facts:
         for number in numbers
     )
     is_forced = rules.must_play and not rules.voluntary_draw
-    capped = (2, 1, 0) if rules.spinner_count is text.SpinnerCount.OPEN_HALVES else (0, 0, 0)
+    capped = (2, 1, 0) if rules.spinner_count is values.SpinnerCount.OPEN_HALVES else (0, 0, 0)
     halves = {2: (2, 2, 0), 4: (2, 2, *capped), 6: (2, 2, 0, 0, 0, 0, 0)}
     pays = tuple(points_for(total, rules) for total in range(2 * rules.max_pips * (size + 1))) if rules.unit else ()
     return _Facts(len(tiles), tiles, copies, (1 << size) - 1, doubles, tuple(fits), laid, is_forced, halves, pays)
@@ -231,12 +231,12 @@ class HandBoard:
         if lead is LeadTile.SET_DOUBLE:
             return [bit for bit in doubles if facts.tiles[bit].low == self.rules.max_pips]
         if lead is not LeadTile.ANY_DOUBLE:
-            if not doubles and held and self.rules.no_double is text.NoDouble.HIGHEST_TILE:
+            if not doubles and held and self.rules.no_double is values.NoDouble.HIGHEST_TILE:
                 return [max(held, key=lambda bit: (facts.tiles[bit].pips, bit))]
             return doubles[-1:]
         if doubles:
             return doubles
-        in_turn = self.rules.no_double is text.NoDouble.DRAW_ONE_IN_TURN
+        in_turn = self.rules.no_double is values.NoDouble.DRAW_ONE_IN_TURN
         if in_turn and self.course.without_double >= len(self.hands) and not self.course.drawn:
             return [DRAW] if drawable(self.rules, self) else []
         return [KNOCK]
@@ -322,7 +322,7 @@ class HandBoard:
         for fit in self._fits:
             if fit & outside:
                 return
-        if rules.on_provable_block is text.ProvableBlock.END_NOW or not drawable(rules, self):
+        if rules.on_provable_block is values.ProvableBlock.END_NOW or not drawable(rules, self):
             self._end(None)
 
     def _attach(self, tile: int, slot: int) -> None:
@@ -342,7 +342,7 @@ class HandBoard:
             self._has_spinner = True
             ends[slot] = (outer, -1, place, _E, arm, len(DOUBLE_PORTS), tile)
             ends += [(outer, -1, place, tip, tip, len(DOUBLE_PORTS), tile) for tip in TIPS]
-            fits += [fit if rules.branch_order is text.BranchOrder.ANY else 0] * len(TIPS)
+            fits += [fit if rules.branch_order is values.BranchOrder.ANY else 0] * len(TIPS)
         if ways > 2:
             self._open_more(number, host, ways)
 
@@ -374,7 +374,7 @@ class HandBoard:
         self._fits = [facts.fits[number] for number in numbers]
         if is_starter and rules.effects is not None:  # Of equal arms, only the first is offered.
             self._fits[1:] = [0] * (len(ARMS) - 1)
-        elif branches and not is_starter and rules.branch_order is text.BranchOrder.SIDES_FIRST:
+        elif branches and not is_starter and rules.branch_order is values.BranchOrder.SIDES_FIRST:
             self._fits = [0 if port in TIPS else fit for port, fit in zip(ports, self._fits, strict=True)]
         self._count, self._plays, self._has_spinner = low + high, 1, branches
 
@@ -396,7 +396,7 @@ class HandBoard:
         if stacked:
             worth = points * 2 if stacked & self._facts.doubles else points
             totals[self._paid] -= worth
-            points = 2 * worth if self.rules.steal_gain is text.StealGain.SCORE_PLUS_STOLEN else worth
+            points = 2 * worth if self.rules.steal_gain is values.StealGain.SCORE_PLUS_STOLEN else worth
         totals[seat] += points
         self.totals = tuple(totals)
         self.is_over = self.rules.match_end is MatchEnd.IMMEDIATE and self._is_won()
@@ -409,7 +409,7 @@ class HandBoard:
         if self.rules.partners:
             totals = (totals[0] + totals[2], totals[1] + totals[3])
         best = max(totals)
-        is_met = best >= target if self.rules.target_test is text.TargetTest.REACH else best > target
+        is_met = best >= target if self.rules.target_test is values.TargetTest.REACH else best > target
         return is_met and totals.count(best) == 1
 
     def _end(self, out: Seat | None) -> None:
@@ -419,7 +419,7 @@ class HandBoard:
         pips = [sum(tile.pips for tile in tiles) for tiles in held]
         best = pips.index(min(pips)) if out is None else out
         winner: Seat | None = Seat(best)
-        if rule.mode is not text.HandMode.PIPS or rule.round_each or self._partners or pips.count(pips[best]) > 1:
+        if rule.mode is not values.HandMode.PIPS or rule.round_each or self._partners or pips.count(pips[best]) > 1:
             result = settle([Holding.of(tiles) for tiles in held], out, rule, self._partners)
             winner, points = result.winner, result.points
         else:  # Nearly every hand. To settle it with its arithmetic takes ten times as long.
@@ -470,7 +470,7 @@ class HandBoard:
         self._passes += 1
         if self._passes < len(self.hands) or (rules.draw is Drawing.TWO and drawable(rules, self)):
             return
-        if self.course.spell is not None and effects and effects.spell_deadlock is text.SpellDeadlock.LAPSES:
+        if self.course.spell is not None and effects and effects.spell_deadlock is values.SpellDeadlock.LAPSES:
             self._passes, self.course = 0, changed(self.course, spell=None)
         else:
             self._end(None)
@@ -482,7 +482,7 @@ class HandBoard:
         else:
             self.course, self.turn = passed(self.course, self.turn, len(self.hands))
 
-    def _take_effect(self, end: _End, effects: text.Effects) -> None:
+    def _take_effect(self, end: _End, effects: values.Effects) -> None:
         """Apply the effects of a tile that left *end* open, and pass the turn."""
         number, _, place, _, arm, ways, _ = end
         if ways or place:  # A first tile that is no double has two ends, and no effect.

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from calibration import CalibrationError
 from calibration.knock import TableExamples
-from calibration.tiles import tile_set as corrections
+from calibration.tiles import tile_set
 from calibration.tiles.tile_set import LearnedSet, reader_checksum
 from engine import Amend, Entry, Insert, Knock, NewHand, Node, NodeId, Play, Redeal, Remove, State, Tile, Undo, entries
 from engine.phrases import Phrase, phrase
@@ -320,18 +320,18 @@ class NamedTile:
     near: tuple[PointPx, int] | None = None
 
     @property
-    def read(self) -> corrections.TilePair:
+    def read(self) -> tile_set.TilePair:
         """Numbers of its halves as read."""
         first, second = (half.alone.pips for half in self.seen.halves)
         return first, second
 
     @property
-    def pips(self) -> corrections.TilePair:
+    def pips(self) -> tile_set.TilePair:
         """Its numbers, in the likelier order of the halves of its reading."""
         low, high = self.tile.low, self.tile.high
         return max((low, high), (high, low), key=self._log_weight)
 
-    def _log_weight(self, pips: corrections.TilePair) -> float:
+    def _log_weight(self, pips: tile_set.TilePair) -> float:
         pairs = tuple(zip(self.seen.halves, pips, strict=True))
         chances = (sum(half.chances[number : number + 1]) for half, number in pairs)
         weight = sum(math.log(max(chance, _MIN_CHANCE)) for chance in chances)
@@ -399,10 +399,10 @@ class Teaching:
         self._base, self._session = own_set, session
         self._image: Image | None = None
         self._view = TableView((), (), ())
-        self._fixed: tuple[corrections.Example, ...] | None = None
-        self._lessons: corrections.Lessons | None = None
+        self._fixed: tuple[tile_set.Example, ...] | None = None
+        self._lessons: tile_set.Lessons | None = None
         # Named tiles of the match. Those that were not learned have no example.
-        self._taught: dict[NodeId, tuple[Tile, corrections.ExampleTile | None]] = {}
+        self._taught: dict[NodeId, tuple[Tile, tile_set.ExampleTile | None]] = {}
         self._stored = self._load()
 
     def after(self, step: Step, image: Image | None = None) -> Taught:
@@ -439,7 +439,7 @@ class Teaching:
                 continue
             if example is not None:
                 known, fixed = self._known()
-                self._keep(corrections.lessons_of(tuple(old for old in known.examples if old.tile != example), fixed))
+                self._keep(tile_set.lessons_of(tuple(old for old in known.examples if old.tile != example), fixed))
                 notes.append(phrase("Forgot how the {tile} looks.", tile=tile))
             self._taught[key] = (tile if now is None else now, None)
             if now is None or (example is not None and Tile.of(*example.read) == now):
@@ -450,15 +450,15 @@ class Teaching:
         if correction is None:
             return
         known, fixed = self._known()
-        lessons, verdict = corrections.learn_correction(known, correction, self._reader, fixed)
+        lessons, verdict = tile_set.learn_correction(known, correction, self._reader, fixed)
         log.info("correction of a tile tile=%s read=%s-%s result=%s", named.tile, *named.read, verdict.name.lower())
-        is_learned = verdict is corrections.LessonResult.LEARNED
+        is_learned = verdict is tile_set.LessonResult.LEARNED
         self._taught[named.key] = (named.tile, lessons.examples[-1].tile if is_learned else None)
         if lessons is not known:
             self._keep(lessons)
         notes.append(_note(verdict, named.tile))
 
-    def _correction(self, named: NamedTile) -> corrections.TileCorrection | None:
+    def _correction(self, named: NamedTile) -> tile_set.TileCorrection | None:
         """Return a correction in the last picture. None if the tile was read right, or is not in the picture."""
         tiles, pips = tuple(tile for tile in self._view.tiles if tile.halves), named.pips
         at = in_place_of(named.seen, tiles)
@@ -473,20 +473,18 @@ class Teaching:
             if all(half.alone.confidence >= SURE for half in tile.halves) and in_place_of(tile, doubted) is None
         )
         image = self._view.aim.straightened(self._image)
-        return corrections.TileCorrection(image, poses_of((tiles[at], *others)), pips, named.read, tuple(confident))
+        return tile_set.TileCorrection(image, poses_of((tiles[at], *others)), pips, named.read, tuple(confident))
 
-    def _known(self) -> tuple[corrections.Lessons, tuple[corrections.Example, ...]]:
+    def _known(self) -> tuple[tile_set.Lessons, tuple[tile_set.Example, ...]]:
         """Return the lessons of the table and the examples of the calibrated set, which are computed once."""
         if self._fixed is None:
             calibrated = self._calibrated if self._base.weights else None
-            self._fixed = () if calibrated is None else corrections.calibrated_examples(calibrated, self._reader)
+            self._fixed = () if calibrated is None else tile_set.calibrated_examples(calibrated, self._reader)
         if self._lessons is None:
-            self._lessons = corrections.lessons_of(
-                corrections.examples_from(self._stored.tiles, self._reader), self._fixed
-            )
+            self._lessons = tile_set.lessons_of(tile_set.examples_from(self._stored.tiles, self._reader), self._fixed)
         return self._lessons, self._fixed
 
-    def _keep(self, lessons: corrections.Lessons) -> None:
+    def _keep(self, lessons: tile_set.Lessons) -> None:
         """Use and store what was learned."""
         self._lessons, self._stored = lessons, learned_file.tiles_to_store(lessons)
         try:
@@ -508,13 +506,13 @@ def _is_misread(known: Known, tiles: Mapping[NodeId, Tile]) -> bool:
     return tile is not None and numbers_of(known.tile) != (tile.low, tile.high)
 
 
-def _note(verdict: corrections.LessonResult, tile: Tile) -> Phrase:
+def _note(verdict: tile_set.LessonResult, tile: Tile) -> Phrase:
     match verdict:
-        case corrections.LessonResult.LEARNED:
+        case tile_set.LessonResult.LEARNED:
             return phrase("Learned how the {tile} looks.", tile=tile)
-        case corrections.LessonResult.HARMFUL:
+        case tile_set.LessonResult.HARMFUL:
             return phrase("The {tile} counts, but was not learned: other tiles would be misread.", tile=tile)
-        case corrections.LessonResult.CONTRADICTORY:
+        case tile_set.LessonResult.CONTRADICTORY:
             return phrase("The {tile} counts, but contradicts an earlier correction: neither is learned.", tile=tile)
         case _:
             assert_never(verdict)

@@ -50,7 +50,7 @@ class Limits:
         request_within_s: Maximum duration of the head of a request, and of the wait for the first or next one, in
             seconds. The body of a request is cut off when it has stood still for so long, or is slower than
             *min_bytes_per_s* for longer.
-        min_bytes_per_s: Least speed of a body, in bytes per second.
+        min_bytes_per_s: Minimum speed of a body, in bytes per second.
         unread_within_s: A connection is closed if its peer reads nothing for this time, in seconds.
     """
 
