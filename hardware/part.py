@@ -222,7 +222,14 @@ class _Fault:
             lines.update({problem: [] for problem in self.context["problems"]})
             return
         message, shown = self._message(values)
-        table = _table_name(self.key_path[:-1], values)
+        # The name of a table for messages. Tables of a list of several are numbered from 1.
+        path = self.key_path[:-1]
+        table = ""
+        for count, step in enumerate(path):
+            if isinstance(step, str):
+                table += f".{step}" if table else step
+            elif len(_value(values, path[:count])) > 1:
+                table += f" {step + 1}"
         prefix = f"[{table}] {self.key_path[-1]}" if table else str(self.key_path[-1])
         listed = lines.setdefault(f"{prefix}: {message}", [])
         if shown and shown not in listed:
@@ -303,17 +310,6 @@ def _has(node: Any, path: KeyPath) -> bool:
     except (LookupError, TypeError):
         return False
     return True
-
-
-def _table_name(path: KeyPath, values: object) -> str:
-    """Return the name of a table for messages. Tables of a list of several are numbered from 1."""
-    name = ""
-    for count, step in enumerate(path):
-        if isinstance(step, str):
-            name += f".{step}" if name else step
-        elif len(_value(values, path[:count])) > 1:
-            name += f" {step + 1}"
-    return name
 
 
 def _resolved(root: JsonSchemaValue, node: JsonSchemaValue) -> JsonSchemaValue:

@@ -131,7 +131,11 @@ def _read_object(data: Mapping[str, object], kind: Any, where: str) -> Any:
     unknown = sorted(set(data) - set(known_fields) - {_TAG} - GONE.get(cls.__name__, frozenset()))
     if unknown:
         raise JsonValueError(f"{where or tag_of(cls)}: {unknown[0]!r} is not a field of {tag_of(cls)}")
-    lacking = [name for name, (each, _) in known_fields.items() if name not in data and not _has_default(each)]
+    lacking = [
+        name
+        for name, (each, _) in known_fields.items()
+        if name not in data and not (each.default is not MISSING or each.default_factory is not MISSING)
+    ]
     if lacking:
         raise JsonValueError(f"{where or tag_of(cls)}: a {tag_of(cls)} needs {lacking[0]!r}")
     given = {
@@ -181,10 +185,6 @@ def _items(kind: Any, count: int, where: str = "") -> tuple[Any, ...]:
             return args
         lengths.append(str(len(args)))
     raise JsonValueError(f"{where or 'value'}: expected {' or '.join(lengths) or 'no'} items, got {count}")
-
-
-def _has_default(each: Field[Any]) -> bool:
-    return each.default is not MISSING or each.default_factory is not MISSING
 
 
 def _is_default(each: Field[Any], own: object) -> bool:

@@ -120,28 +120,28 @@ def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
 # Product lines that a package or room may have; its parent counts the rest. A change that needs more room lowers
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
-    "engine": 9_034,
-    "vision": 6_266,
-    "hardware": 7_989,
-    "calibration": 3_722,
-    "tallybone/calibrate": 3_112,
-    "tallybone/cli": 2_688,
-    "tallybone/doctor": 2_305,
-    "tallybone/play": 3_762,
-    "tallybone/recording": 2_689,
-    "tallybone/replay": 3_047,
-    "tallybone/serve": 3_127,
-    "tallybone/session": 4_021,
-    "tallybone/show": 1_661,
-    "tallybone/web": 5_983,
-    "tallybone": 5_236,
-    "lab/bench": 8_518,
-    "lab/render": 5_941,
-    "lab/sounds": 3_116,
-    "lab": 8_852,
+    "engine": 9_028,
+    "vision": 6_239,
+    "hardware": 7_966,
+    "calibration": 3_715,
+    "tallybone/calibrate": 3_086,
+    "tallybone/cli": 2_680,
+    "tallybone/doctor": 2_289,
+    "tallybone/play": 3_745,
+    "tallybone/recording": 2_687,
+    "tallybone/replay": 3_032,
+    "tallybone/serve": 3_123,
+    "tallybone/session": 4_012,
+    "tallybone/show": 1_646,
+    "tallybone/web": 5_964,
+    "tallybone": 5_222,
+    "lab/bench": 8_510,
+    "lab/render": 5_931,
+    "lab/sounds": 3_101,
+    "lab": 8_838,
 }
-MAX_LINES_OF_A_TABLE = 64_642
-MAX_LINES_OF_THE_LABORATORY = 26_427
+MAX_LINES_OF_A_TABLE = 64_434
+MAX_LINES_OF_THE_LABORATORY = 26_380
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 

@@ -418,22 +418,19 @@ def draw_mat(players: int) -> tuple[Shape, ...]:
     shapes: list[Shape] = []
     for zone in mat_zones(players):
         shapes += outline(zone.left_mm, zone.top_mm, zone.width_mm, zone.height_mm, dash_mm=3.0)
-        shapes.append(Text(_label_start(zone), zone.name, _LABEL_MM, zone.quarters, GREY))
+        # The start of the name, in the corner that is the top left one for its reader.
+        near_mm, deep_mm = 4.0, 4.0 + _LABEL_MM
+        right_mm, low_mm = zone.left_mm + zone.width_mm, zone.top_mm + zone.height_mm
+        label_start = (
+            (zone.left_mm + near_mm, zone.top_mm + deep_mm),
+            (right_mm - deep_mm, zone.top_mm + near_mm),
+            (right_mm - near_mm, low_mm - deep_mm),
+            (zone.left_mm + deep_mm, low_mm - near_mm),
+        )[zone.quarters]
+        shapes.append(Text(label_start, zone.name, _LABEL_MM, zone.quarters, GREY))
     for block, (left_mm, top_mm) in zip(range(BLOCKS), block_places_mm(), strict=True):
         shapes += block_boxes(block, left_mm, top_mm)
     return tuple(shapes)
-
-
-def _label_start(zone: MatZone) -> tuple[float, float]:
-    """Return the start of the name, in the corner that is the top left one for its reader."""
-    near_mm, deep_mm = 4.0, 4.0 + _LABEL_MM
-    right_mm, low_mm = zone.left_mm + zone.width_mm, zone.top_mm + zone.height_mm
-    return (
-        (zone.left_mm + near_mm, zone.top_mm + deep_mm),
-        (right_mm - deep_mm, zone.top_mm + near_mm),
-        (right_mm - near_mm, low_mm - deep_mm),
-        (zone.left_mm + deep_mm, low_mm - near_mm),
-    )[zone.quarters]
 
 
 RULER_MM = 100.0
@@ -488,18 +485,14 @@ def _mat_sheets(paper: Paper, players: int) -> list[Sheet]:
             window = Window(whole, (column * part_mm[0], row * part_mm[1]), at_mm, *part_mm)
             name = f"Mat, row {row + 1} of {SHEETS_DOWN}, column {column + 1} of {SHEETS_ACROSS}"
             foot = _foot(paper.short_mm, at_mm[0], name)
-            sheets.append(Sheet(paper.long_mm, paper.short_mm, (window, *_cut_marks(at_mm, part_mm), *foot)))
+            # Short lines outside the corners, aligned with the edges.
+            marks = []
+            for x_mm, out_x in ((at_mm[0], -1), (at_mm[0] + part_mm[0], 1)):
+                for y_mm, out_y in ((at_mm[1], -1), (at_mm[1] + part_mm[1], 1)):
+                    marks.append(LineSegment((x_mm + out_x, y_mm), (x_mm + 5 * out_x, y_mm), 0.15))
+                    marks.append(LineSegment((x_mm, y_mm + out_y), (x_mm, y_mm + 4 * out_y), 0.15))
+            sheets.append(Sheet(paper.long_mm, paper.short_mm, (window, *tuple(marks), *foot)))
     return sheets
-
-
-def _cut_marks(at_mm: tuple[float, float], part_mm: tuple[float, float]) -> tuple[LineSegment, ...]:
-    """Return short lines outside the corners, aligned with the edges."""
-    marks = []
-    for x_mm, out_x in ((at_mm[0], -1), (at_mm[0] + part_mm[0], 1)):
-        for y_mm, out_y in ((at_mm[1], -1), (at_mm[1] + part_mm[1], 1)):
-            marks.append(LineSegment((x_mm + out_x, y_mm), (x_mm + 5 * out_x, y_mm), 0.15))
-            marks.append(LineSegment((x_mm, y_mm + out_y), (x_mm, y_mm + 4 * out_y), 0.15))
-    return tuple(marks)
 
 
 def _foot(height_mm: float, left_mm: float, name: str = "") -> tuple[Shape, ...]:
@@ -533,7 +526,17 @@ def _draw(picture: GreyImage, shapes: Iterable[Shape], px_per_mm: float) -> None
     for shape in shapes:
         match shape:
             case Rectangle():
-                _draw_box(picture, shape, px_per_mm)
+                # Paint a rectangle with anti-aliased edges, for subpixel accuracy.
+                height_px, width_px = picture.shape
+                across, shares = _covered(
+                    shape.left_mm * px_per_mm, (shape.left_mm + shape.width_mm) * px_per_mm, width_px
+                )
+                down, lines = _covered(
+                    shape.top_mm * px_per_mm, (shape.top_mm + shape.height_mm) * px_per_mm, height_px
+                )
+                share = lines[:, None] * shares
+                region = picture[down, across]
+                region[:] = np.round(region * (1 - share) + _level(shape.grey) * share).astype(np.uint8)
             case LineSegment():
                 ends = [
                     np.round((np.array(end) * px_per_mm - 0.5) * 2**_SHIFT).astype(int).tolist()
@@ -547,16 +550,6 @@ def _draw(picture: GreyImage, shapes: Iterable[Shape], px_per_mm: float) -> None
                 _draw_window(picture, shape, px_per_mm)
             case _:
                 assert_never(shape)
-
-
-def _draw_box(picture: GreyImage, box: Rectangle, px_per_mm: float) -> None:
-    """Paint a rectangle with anti-aliased edges, for subpixel accuracy."""
-    height_px, width_px = picture.shape
-    across, shares = _covered(box.left_mm * px_per_mm, (box.left_mm + box.width_mm) * px_per_mm, width_px)
-    down, lines = _covered(box.top_mm * px_per_mm, (box.top_mm + box.height_mm) * px_per_mm, height_px)
-    share = lines[:, None] * shares
-    region = picture[down, across]
-    region[:] = np.round(region * (1 - share) + _level(box.grey) * share).astype(np.uint8)
 
 
 def _covered(start_px: float, end_px: float, count: int) -> tuple[slice, NDArray[np.float64]]:

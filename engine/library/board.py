@@ -344,7 +344,14 @@ class HandBoard:
             ends += [(outer, -1, place, tip, tip, len(DOUBLE_PORTS), tile) for tip in TIPS]
             fits += [fit if rules.branch_order is values.BranchOrder.ANY else 0] * len(TIPS)
         if ways > 2:
-            self._open_more(number, host, ways)
+            # Open the next arm of a starter, or the tips of a spinner if both its sides are covered.
+            mine = [at for at, end in enumerate(self._ends) if end[2] == host]
+            if ways == len(ARMS):
+                mine = mine[:1]
+            elif any(self._ends[at][3] in LINE for at in mine):
+                return
+            for at in mine:
+                self._fits[at] = self._facts.fits[number]
 
     def _branches(self) -> bool:
         """Return True if a double laid now is a spinner."""
@@ -377,16 +384,6 @@ class HandBoard:
         elif branches and not is_starter and rules.branch_order is values.BranchOrder.SIDES_FIRST:
             self._fits = [0 if port in TIPS else fit for port, fit in zip(ports, self._fits, strict=True)]
         self._count, self._plays, self._has_spinner = low + high, 1, branches
-
-    def _open_more(self, number: int, host: int, ways: int) -> None:
-        """Open the next arm of a starter, or the tips of a spinner if both its sides are covered."""
-        mine = [at for at, end in enumerate(self._ends) if end[2] == host]
-        if ways == len(ARMS):
-            mine = mine[:1]
-        elif any(self._ends[at][3] in LINE for at in mine):
-            return
-        for at in mine:
-            self._fits[at] = self._facts.fits[number]
 
     # ---- points ----
 

@@ -300,7 +300,15 @@ class _Playing:
             case dgr.ForfeitedMove(points=points):
                 return self._check_forfeit(seat, points)
             case dgr.TakenMove():
-                return self._check_taken(seat, move)
+                # Check `xC10`, points that *seat* took.
+                game, victim = self.game, self.opening.seat(move.seat, move.place)
+                loss = max(0, -self.facts.paid_to(victim)) if self.facts.player == seat else 0
+                chance = None if game.hand is None else game.hand.chance
+                if chance is not None and not chance.called and (chance.seat, chance.victim) == (seat, victim):
+                    loss = chance.loss
+                taken = f"{loss} were taken" if loss else "nothing was taken"
+                problem = f"x{move.seat}{move.points} is written, but {taken} from {game.players[victim]}"
+                return self._report(problem, unless=move.points == loss)
             case dgr.ShowMove(tiles=tiles):
                 return self._lay_open(made, events.Reveal(seat, tuple(tile.tile for tile in tiles)))
             case dgr.ShowPipsMove(pips=pips):
@@ -359,17 +367,6 @@ class _Playing:
         if lost is None or lost[0] != seat:
             return self._report(f"{written} {game.players[seat]} forfeits nothing")
         return self._report(f"{written} {lost[1]} are forfeited", unless=points == lost[1])
-
-    def _check_taken(self, seat: Seat, move: dgr.TakenMove) -> Outcomes:
-        """Check `xC10`, points that *seat* took."""
-        game, victim = self.game, self.opening.seat(move.seat, move.place)
-        loss = max(0, -self.facts.paid_to(victim)) if self.facts.player == seat else 0
-        chance = None if game.hand is None else game.hand.chance
-        if chance is not None and not chance.called and (chance.seat, chance.victim) == (seat, victim):
-            loss = chance.loss
-        taken = f"{loss} were taken" if loss else "nothing was taken"
-        problem = f"x{move.seat}{move.points} is written, but {taken} from {game.players[victim]}"
-        return self._report(problem, unless=move.points == loss)
 
     def _bonus_problem(self, seat: Seat, points: int) -> str | None:
         """Return the problem with `+points` for *seat* in a counted hand, or None."""

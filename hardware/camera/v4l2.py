@@ -293,7 +293,21 @@ class V4l2Feed:
         if not self._video.isOpened():
             self._video.release()
             raise device.CameraError(f"{name}: cannot open it: check that it is a camera")
-        self.mode = self._negotiate(request)
+        # Request a mode, and return the negotiated one.
+        video = self._video
+        # MJPG first, because the available sizes depend on it. Raw pictures would exceed the bandwidth of USB 2.
+        video.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
+        video.set(cv2.CAP_PROP_FRAME_WIDTH, request.width_px)
+        video.set(cv2.CAP_PROP_FRAME_HEIGHT, request.height_px)
+        video.set(cv2.CAP_PROP_FPS, request.per_s)
+        # A single buffer stalls the camera during decoding, and many buffers contain old pictures.
+        video.set(cv2.CAP_PROP_BUFFERSIZE, 2)
+        size_px = (round(video.get(cv2.CAP_PROP_FRAME_WIDTH)), round(video.get(cv2.CAP_PROP_FRAME_HEIGHT)))
+        per_s = video.get(cv2.CAP_PROP_FPS)
+        coding = int(video.get(cv2.CAP_PROP_FOURCC)).to_bytes(4, "little", signed=False)
+        self.mode = device.CameraMode(
+            *size_px, per_s if per_s > 0 else request.per_s, coding.decode("ascii", "replace").strip("\0 ")
+        )
         self._period_ns = round(device.NS_PER_S / self.mode.per_s)
         self._grabbed_ns: int | None = None
         # Settings of the previous program persist in the camera.
@@ -303,7 +317,22 @@ class V4l2Feed:
 
     def grab(self) -> int:
         """Wait for a new picture and return its time. Skips old pictures queued in the driver."""
-        self._grabbed_ns = self._grab_newest()
+        # Grab the newest picture from the driver without decoding it, and return its time.
+        t_ns = 0
+        for _ in range(_MAX_STALE):
+            before_ns = self._clocks.game()
+            if not self._video.grab():
+                raise device.CameraError(f"{self._name} stopped sending pictures: check that it is plugged in")
+            now_ns = self._clocks.game()
+            # The driver may not report the age of the picture.
+            stamp_ms = self._video.get(cv2.CAP_PROP_POS_MSEC)
+            age_ns = self._clocks.age_ns(round(stamp_ms * _NS_PER_MS)) if stamp_ms > 0 else None
+            t_ns = now_ns - (age_ns or 0)
+            # A picture is new if grabbing it had to wait, or if its age is known and is at most one period.
+            has_waited = now_ns - before_ns >= self._period_ns // 4
+            if has_waited or (age_ns is not None and age_ns <= self._period_ns):
+                break
+        self._grabbed_ns = t_ns
         return self._grabbed_ns
 
     def read(self) -> device.Picture:
@@ -342,38 +371,3 @@ class V4l2Feed:
         """Release the camera, with automatic settings for the next program."""
         self.free_light()
         self._video.release()
-
-    def _negotiate(self, request: device.CameraRequest) -> device.CameraMode:
-        """Request a mode, and return the negotiated one."""
-        video = self._video
-        # MJPG first, because the available sizes depend on it. Raw pictures would exceed the bandwidth of USB 2.
-        video.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
-        video.set(cv2.CAP_PROP_FRAME_WIDTH, request.width_px)
-        video.set(cv2.CAP_PROP_FRAME_HEIGHT, request.height_px)
-        video.set(cv2.CAP_PROP_FPS, request.per_s)
-        # A single buffer stalls the camera during decoding, and many buffers contain old pictures.
-        video.set(cv2.CAP_PROP_BUFFERSIZE, 2)
-        size_px = (round(video.get(cv2.CAP_PROP_FRAME_WIDTH)), round(video.get(cv2.CAP_PROP_FRAME_HEIGHT)))
-        per_s = video.get(cv2.CAP_PROP_FPS)
-        coding = int(video.get(cv2.CAP_PROP_FOURCC)).to_bytes(4, "little", signed=False)
-        return device.CameraMode(
-            *size_px, per_s if per_s > 0 else request.per_s, coding.decode("ascii", "replace").strip("\0 ")
-        )
-
-    def _grab_newest(self) -> int:
-        """Grab the newest picture from the driver without decoding it, and return its time."""
-        t_ns = 0
-        for _ in range(_MAX_STALE):
-            before_ns = self._clocks.game()
-            if not self._video.grab():
-                raise device.CameraError(f"{self._name} stopped sending pictures: check that it is plugged in")
-            now_ns = self._clocks.game()
-            # The driver may not report the age of the picture.
-            stamp_ms = self._video.get(cv2.CAP_PROP_POS_MSEC)
-            age_ns = self._clocks.age_ns(round(stamp_ms * _NS_PER_MS)) if stamp_ms > 0 else None
-            t_ns = now_ns - (age_ns or 0)
-            # A picture is new if grabbing it had to wait, or if its age is known and is at most one period.
-            has_waited = now_ns - before_ns >= self._period_ns // 4
-            if has_waited or (age_ns is not None and age_ns <= self._period_ns):
-                break
-        return t_ns

@@ -68,19 +68,8 @@ class OnsetFinder:
         Args:
             portion: Next samples of the stream, shape (PORTION,).
         """
-        powers = (self._whitened(portion).reshape(-1, STEP) ** 2).mean(axis=1).tolist()
-        onsets = []
-        for index, power in enumerate(powers):
-            is_independent = self._quiet_steps >= _REFRACTORY_STEPS
-            if self._is_onset(power, _ABOVE_RINGING if is_independent else _FAR_LOUDER):
-                onsets.append(Onset(index * STEP, replaces_last=not is_independent))
-        return onsets
-
-    def _whitened(self, portion: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return what the two previous samples do not predict, so that hum and coloured noise do not hide an onset.
-
-        The prediction follows the background of the last second by the recursion of Levinson and Durbin.
-        """
+        # What the two previous samples do not predict, so that hum and coloured noise do not hide an onset. The
+        # prediction follows the background of the last second by the recursion of Levinson and Durbin.
         values = portion.astype(np.float64)
         new = np.array([values[lag:] @ values[: PORTION - lag] for lag in range(3)]) / (values @ values + 1e-9)
         old = new if self._autocorrelation is None else self._autocorrelation
@@ -90,19 +79,23 @@ class OnsetFinder:
         samples = np.concatenate([self._last_samples, portion])
         self._last_samples = samples[-2:]
         predicted = np.float32(one * (1 - second)) * samples[1:-1] + np.float32(second) * samples[:-2]
-        return np.asarray(samples[2:] - predicted, np.float32)
-
-    def _is_onset(self, power: float, above_ringing: float) -> bool:
-        if self._floor is None:  # A sound at the start of the stream is not an onset.
-            self._floor = self._ringing = max(_MIN_POWER, power)
-        is_onset = power > _ABOVE_FLOOR * self._floor and power > above_ringing * self._ringing
-        self._quiet_steps = 0 if is_onset else self._quiet_steps + 1
-        # Written without min and max, whose calls would take most of the detector's time.
-        ringing, fallen, risen = self._ringing * _RINGS_ON, self._floor * _FALLS, self._floor * _RISES
-        self._ringing = power if power > ringing else ringing
-        floor = fallen if power < fallen else risen if power > risen else power
-        self._floor = floor if floor > _MIN_POWER else _MIN_POWER
-        return is_onset
+        powers = (np.asarray(samples[2:] - predicted, np.float32).reshape(-1, STEP) ** 2).mean(axis=1).tolist()
+        onsets = []
+        for index, power in enumerate(powers):
+            is_independent = self._quiet_steps >= _REFRACTORY_STEPS
+            above_ringing = _ABOVE_RINGING if is_independent else _FAR_LOUDER
+            if self._floor is None:  # A sound at the start of the stream is not an onset.
+                self._floor = self._ringing = max(_MIN_POWER, power)
+            is_onset = power > _ABOVE_FLOOR * self._floor and power > above_ringing * self._ringing
+            self._quiet_steps = 0 if is_onset else self._quiet_steps + 1
+            # Written without min and max, whose calls would take most of the detector's time.
+            ringing, fallen, risen = self._ringing * _RINGS_ON, self._floor * _FALLS, self._floor * _RISES
+            self._ringing = power if power > ringing else ringing
+            floor = fallen if power < fallen else risen if power > risen else power
+            self._floor = floor if floor > _MIN_POWER else _MIN_POWER
+            if is_onset:
+                onsets.append(Onset(index * STEP, replaces_last=not is_independent))
+        return onsets
 
 
 def first_sample(around: NDArray[np.float32]) -> int:
@@ -277,7 +270,16 @@ class SoundFinder:
         end_ns = portion.t_ns + PORTION * NS_PER_S // RATE_HZ
         sounds = []
         while self._pending and self._pending[0] + _LOOK_ON + AFTER <= len(self._buffer):
-            sound = self._cut_out(self._pending.pop(0), end_ns)
+            # The sound detected at index *step* of the buffer, whose last sample ends at *end_ns*.
+            step = self._pending.pop(0)
+            begin = step - _LOOK_BACK + first_sample(self._buffer[step - _LOOK_BACK : step + _LOOK_ON])
+            peak = np.abs(self._buffer[begin : begin + _PEAK_WITHIN]).max()
+            back = len(self._buffer) - begin
+            sound = SuddenSound(
+                end_ns - back * NS_PER_S // RATE_HZ,
+                min(1.0, float(peak)),
+                self._buffer[begin - BEFORE : begin + AFTER],
+            )
             # Up to three values are the last bit of a coarse converter, as with 8 bits.
             if len(np.unique(sound.around[BEFORE : BEFORE + _PEAK_WITHIN])) > _STEP_VALUES:
                 sounds.append(sound)
@@ -287,17 +289,6 @@ class SoundFinder:
         self._buffer = self._buffer[processed:]
         self._pending = [step - processed for step in self._pending]
         return sounds
-
-    def _cut_out(self, step: int, end_ns: int) -> SuddenSound:
-        """Return the sound detected at index *step* of the buffer, whose last sample ends at *end_ns*."""
-        begin = step - _LOOK_BACK + first_sample(self._buffer[step - _LOOK_BACK : step + _LOOK_ON])
-        peak = np.abs(self._buffer[begin : begin + _PEAK_WITHIN]).max()
-        back = len(self._buffer) - begin
-        return SuddenSound(
-            end_ns - back * NS_PER_S // RATE_HZ,
-            min(1.0, float(peak)),
-            self._buffer[begin - BEFORE : begin + AFTER],
-        )
 
 
 class KnockDetector:

@@ -319,7 +319,14 @@ def _judged(frames: _Frames) -> SignalQuality:
     heard = levels[~is_still]
     noise_db = float(np.quantile(heard, 0.2)) if len(heard) else MIN_DB
     is_coarse = bool(frames.is_coarse.all()) and len(heard) > 0
-    sounds = _sounds_in(_levels(frames.power.max(axis=1)) >= noise_db + _SOUND_DB)
+    # The first frame and the end of each sound. Loud frames less than 100 ms apart are a single sound.
+    is_loud = _levels(frames.power.max(axis=1)) >= noise_db + _SOUND_DB
+    sounds: list[tuple[int, int]] = []
+    for first, end in _runs(is_loud):
+        if sounds and first - sounds[-1][1] < _APART:
+            sounds[-1] = (sounds[-1][0], end)
+        else:
+            sounds.append((first, end))
     # Flat tops and silence are natural with 8 bits.
     clipped = np.zeros_like(frames.clipped) if is_coarse and frames.peak.max() < _FULL else frames.clipped
     falls_db = frames.band_db[~np.isnan(frames.band_db)]
@@ -344,17 +351,6 @@ def _judged(frames: _Frames) -> SignalQuality:
 
 def _levels(powers: _Values) -> _Values:
     return np.asarray(np.maximum(MIN_DB, 10 * np.log10(np.maximum(powers, 1e-15))))
-
-
-def _sounds_in(is_loud: _Flags) -> list[tuple[int, int]]:
-    """Return the first frame and the end of each sound. Loud frames less than 100 ms apart are a single sound."""
-    sounds: list[tuple[int, int]] = []
-    for first, end in _runs(is_loud):
-        if sounds and first - sounds[-1][1] < _APART:
-            sounds[-1] = (sounds[-1][0], end)
-        else:
-            sounds.append((first, end))
-    return sounds
 
 
 def _runs(flags: _Flags) -> list[tuple[int, int]]:

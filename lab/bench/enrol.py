@@ -322,7 +322,14 @@ def main() -> None:
     elif given.chosen:
         looks = [_look(int(seed)) for seed in given.chosen.split(",")]
     else:
-        looks = _hardest(reader, given.looks, given.hardest)
+        # The looks that the shipped reader misreads most at the true positions of tiles.
+        wrong = {}
+        for look, _ in zip(_hard_looks(), range(given.looks), strict=False):
+            limited = replace(reader, max_pips=look.max_pips)
+            misread = sum((_at_true_places(limited, look, 100 + game) for game in range(3)), Misread())
+            wrong[look] = misread.wrong / max(1, misread.halves)
+            print(f"look {look.seed}, double-{look.max_pips}: {misread}", flush=True)
+        looks = sorted(wrong, key=lambda look: -wrong[look])[: given.hardest]
     before, after = Misread(), Misread()
     for look in looks:
         was, now = _enrolled(replace(reader, max_pips=look.max_pips), look, given.games, given.seed)
@@ -349,17 +356,6 @@ def _palest(look: Look) -> float:
     colors = np.array([[look.tile.face_bgr, *look.tile.pip_bgr[1 : look.max_pips + 1]]], np.float32) / 255
     lab = cv2.cvtColor(colors, cv2.COLOR_BGR2LAB)[0]
     return float(np.linalg.norm(lab[1:] - lab[0], axis=1).min())
-
-
-def _hardest(reader: Reader, count: int, hardest: int) -> list[Look]:
-    """Return the looks that the shipped reader misreads most at the true positions of tiles."""
-    wrong = {}
-    for look, _ in zip(_hard_looks(), range(count), strict=False):
-        limited = replace(reader, max_pips=look.max_pips)
-        misread = sum((_at_true_places(limited, look, 100 + game) for game in range(3)), Misread())
-        wrong[look] = misread.wrong / max(1, misread.halves)
-        print(f"look {look.seed}, double-{look.max_pips}: {misread}", flush=True)
-    return sorted(wrong, key=lambda look: -wrong[look])[:hardest]
 
 
 def _at_true_places(reader: Reader, look: Look, game: int) -> Misread:

@@ -193,20 +193,19 @@ class Follower:
         if answer is not None:
             self.asked = (topic, None)  # each question once
             self.taps += 1
-            self._feed(self._maybe_wrong(answer), item)
+            # The answer, or sometimes a wrong one if the players answer wrongly.
+            choices = len(self.session.questions[-1].answers)
+            if self.answers is not Answers.WRONG or choices < 2 or self.rng.random() >= _WRONG_ANSWERS:
+                maybe_wrong = answer
+            else:
+                maybe_wrong = Answer((answer.choice + 1 + int(self.rng.integers(choices - 1))) % choices, answer.topic)
+            self._feed(maybe_wrong, item)
 
     def _has_read(self, topic: str) -> bool:
         """Return True if players have had time to read a question, and have not answered it."""
         if self.asked is None or self.asked[0] != topic:
             self.asked = (topic, self.t_ns)
         return self.asked[1] is not None and self.t_ns - self.asked[1] >= _READS_NS
-
-    def _maybe_wrong(self, answer: Answer) -> Answer:
-        """Return the answer, or sometimes a wrong one if the players answer wrongly."""
-        choices = len(self.session.questions[-1].answers)
-        if self.answers is not Answers.WRONG or choices < 2 or self.rng.random() >= _WRONG_ANSWERS:
-            return answer
-        return Answer((answer.choice + 1 + int(self.rng.integers(choices - 1))) % choices, answer.topic)
 
     def _tell(
         self, event: Input, item: gap_streams.Item, log: int, announced: tuple[Announcement, ...], took_ms: float

@@ -89,7 +89,8 @@ class _Network:
         from onnx import TensorProto, helper
 
         image = Wire("image", 3, SIDE_PX)
-        eighth = self._block(self._conv(self._stem(image), 64, 3, step=2), 64, 2, shortcut=True)
+        wire = self._conv(self._conv(image, 16, 3, step=2), 32, 3, step=2)
+        eighth = self._block(self._conv(self._block(wire, 32, 1, shortcut=True), 64, 3, step=2), 64, 2, shortcut=True)
         sixteenth = self._block(self._conv(eighth, 128, 3, step=2), 128, 2, shortcut=True)
         last = self._block(self._conv(sixteenth, 256, 3, step=2), 256, 1, shortcut=True)
         parts = [self._conv(last, last.channels // 2, 1)]
@@ -111,10 +112,6 @@ class _Network:
         graph = helper.make_graph(self._nodes, "reference", values[:1], values[1:], self._weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
         return bytes(model.SerializeToString())
-
-    def _stem(self, image: Wire) -> Wire:
-        wire = self._conv(self._conv(image, 16, 3, step=2), 32, 3, step=2)
-        return self._block(wire, 32, 1, shortcut=True)
 
     def _head(self, wire: Wire, channels: int = _CLASSES) -> Wire:
         wire = self._conv(self._conv(wire, channels, 3), channels, 3)

@@ -6,7 +6,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -157,7 +157,11 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
             print_table(console, title, _tiles(groups))
     _print_scenes(console, evaluation.scenes)
     print_table(console, "Halves read with their joins and set, and each alone", _ways(overall))
-    print_table(console, "Calibration of confidence", _reliability(evaluation.reliability))
+    table = _STYLE.table("said", "halves", "mean said %", "right %")
+    for each in evaluation.reliability:
+        confidence = f"{each.low:g} to {each.high:g}" if each.low else f"below {each.high:g}"
+        table.add_row(confidence, str(each.claims), percent(each.mean_confidence), percent(each.share_right))
+    print_table(console, "Calibration of confidence", table)
     for each in evaluation.reliability:
         if each.low >= _SURE and each.claims:
             console.print(f"Confidence {_SURE} or more: {percent(each.share_right)} % are right")
@@ -226,14 +230,6 @@ def _ways(counts: PhotoCounts) -> Table:
     table = _STYLE.table("", "tiles right %", "half error %")
     table.add_row("with joins and set", percent(share["right"]), percent(share["half_error"]))
     table.add_row("each half alone", percent(share["alone_right"]), percent(share["alone_half_error"]))
-    return table
-
-
-def _reliability(bins: Iterable[Bin]) -> Table:
-    table = _STYLE.table("said", "halves", "mean said %", "right %")
-    for each in bins:
-        confidence = f"{each.low:g} to {each.high:g}" if each.low else f"below {each.high:g}"
-        table.add_row(confidence, str(each.claims), percent(each.mean_confidence), percent(each.share_right))
     return table
 
 

@@ -92,7 +92,10 @@ def _tiles(photo: PhotoJudged) -> Iterator[Mistake]:
 
 
 def _backs(photo: PhotoJudged) -> Iterator[Mistake]:
-    reach_px = _BACK_REACH * _usual_half_px(photo)
+    # The median side of a half in pixels: of the labels, else of the reading, else 40.
+    sides_px = sorted(tile.label.half_px for tile in photo.tiles)
+    sides_px = sides_px or sorted(math.dist(*tile.half_centers_px) for tile in photo.reading.tiles)
+    reach_px = _BACK_REACH * (sides_px[len(sides_px) // 2] if sides_px else 40.0)
     for label in photo.backs_missed:
         yield Mistake(MistakeKind.MISSED_BACK, "missed face-down tile", (_ring(label.center_px, reach_px),))
     for tile in photo.backs_spare:
@@ -132,13 +135,6 @@ def _misread(tile: TileJudged) -> str:
 
 def _name(tile: SeenTile | TileLabel) -> str:
     return "-".join(str(half.pips) for half in tile.halves) or "face-down tile"
-
-
-def _usual_half_px(photo: PhotoJudged) -> float:
-    """Return the median side of a half in pixels: of the labels, else of the reading, else 40."""
-    sides_px = sorted(tile.label.half_px for tile in photo.tiles)
-    sides_px = sides_px or sorted(math.dist(*tile.half_centers_px) for tile in photo.reading.tiles)
-    return sides_px[len(sides_px) // 2] if sides_px else 40.0
 
 
 def _outline(tile: SeenTile | TileLabel) -> MistakeOutline:

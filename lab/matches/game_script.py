@@ -416,7 +416,21 @@ def _ways(
     assert play.at is not None
     shake = _Shake(rng.uniform(0, _LARGEST_GAP), rng.normal(0, _SLIP), rng.normal(0, _SKEW_RAD))
     if host.is_starter:
-        return _arm_ways(host_place, shake, is_double=play.tile.is_double)
+        # All candidate positions of the first tile of an arm, at the middles of the long sides and the corners.
+        a, c = host_place.reach
+        cos, sin = math.cos(_ARM_LEAN_RAD), math.sin(_ARM_LEAN_RAD)
+        sides = [Edge((a * x, 0.0), (x, 0.0), is_front=True) for x in (-1.0, 1.0)]
+        corners = [Edge((a * x, c * y), (x * cos, y * sin), is_front=True) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
+        inline = [
+            _Way(_meet(host_place, edge, shake), is_straight=False, is_usual=not play.tile.is_double)
+            for edge in sides + corners
+        ]
+        across = [
+            _Way(_meet(host_place, edge, shake, across=True), is_straight=False)
+            for edge in sides
+            if play.tile.is_double
+        ]
+        return across + inline
     bends = () if host.branches else bends_of(play.at.port, covered)
     edges = edges_at(host_place, play.at.port, is_double=host.tile.is_double, bends=bends)
     if play.tile.is_double:
@@ -428,17 +442,6 @@ def _ways(
     if not host.tile.is_double:
         ways += [_Way(_meet(host_place, edges[0], shake, turn=turn), is_straight=False) for turn in (-1, 1)]
     return ways
-
-
-def _arm_ways(starter: Footprint, shake: _Shake, *, is_double: bool) -> list[_Way]:
-    """Return all candidate positions of the first tile of an arm, at the middles of the long sides and the corners."""
-    a, c = starter.reach
-    cos, sin = math.cos(_ARM_LEAN_RAD), math.sin(_ARM_LEAN_RAD)
-    sides = [Edge((a * x, 0.0), (x, 0.0), is_front=True) for x in (-1.0, 1.0)]
-    corners = [Edge((a * x, c * y), (x * cos, y * sin), is_front=True) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
-    inline = [_Way(_meet(starter, edge, shake), is_straight=False, is_usual=not is_double) for edge in sides + corners]
-    across = [_Way(_meet(starter, edge, shake, across=True), is_straight=False) for edge in sides if is_double]
-    return across + inline
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,24 +466,24 @@ def _meet(host: Footprint, edge: Edge, shake: _Shake, *, turn: int = 0, across: 
         across: True if the tile's long edge touches the host, as for a crosswise double.
     """
     while True:
-        place = _meet_at(host, edge, shake, turn=turn, across=across)
+        # The position of a tile at an edge, with exactly the gap of *shake*.
+        (out_a, out_c), side = edge.outward, host.side
+        # Middle of the touching half, or of a crosswise double.
+        beyond = shake.gap + 0.5
+        near = (edge.middle[0] + beyond * out_a, edge.middle[1] + beyond * out_c)
+        touching = host.at(near[0] - shake.slip * out_c, near[1] + shake.slip * out_a)
+        heading_rad = host.heading_rad + math.atan2(out_c, out_a) + turn * math.pi / 2 + shake.skew_rad
+        if across:
+            place = Footprint.square(touching, heading_rad, side, lies_along=False)
+        else:
+            center = (
+                touching[0] + 0.5 * side * math.cos(heading_rad),
+                touching[1] + 0.5 * side * math.sin(heading_rad),
+            )
+            place = Footprint.square(center, heading_rad, side)
         if shake.gap > _LAST_GAP or not overlap(place.outline(), host.outline()):
             return place
         shake = replace(shake, gap=shake.gap + _GAP_STEP)
-
-
-def _meet_at(host: Footprint, edge: Edge, shake: _Shake, *, turn: int, across: bool) -> Footprint:
-    """Return the position of a tile at an edge, with exactly the gap of *shake*."""
-    (out_a, out_c), side = edge.outward, host.side
-    # Middle of the touching half, or of a crosswise double.
-    beyond = shake.gap + 0.5
-    near = (edge.middle[0] + beyond * out_a, edge.middle[1] + beyond * out_c)
-    touching = host.at(near[0] - shake.slip * out_c, near[1] + shake.slip * out_a)
-    heading_rad = host.heading_rad + math.atan2(out_c, out_a) + turn * math.pi / 2 + shake.skew_rad
-    if across:
-        return Footprint.square(touching, heading_rad, side, lies_along=False)
-    center = (touching[0] + 0.5 * side * math.cos(heading_rad), touching[1] + 0.5 * side * math.sin(heading_rad))
-    return Footprint.square(center, heading_rad, side)
 
 
 @dataclass(frozen=True, slots=True)

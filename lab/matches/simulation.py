@@ -274,7 +274,12 @@ def disturb(stage: TableStage, positions: LayoutPositions, game: engine.Game) ->
         yield stage.push_camera()
         yield from stage.still(stage.drawn(manners.pause_s))
     if stage.happens(manners.idle):
-        yield from _idle(stage, seat)
+        # A hand that reaches for a random point and does nothing.
+        half_width, half_height = stage.room.board.width_mm / 2, stage.room.board.height_mm / 2
+        at_mm = (stage.drawn((-half_width, half_width)), stage.drawn((-half_height, half_height)))
+        gesture = stage.gesture(seat, at_mm, seconds=stage.drawn(_IDLE_S), stay=stage.frames(_STAYS_S))
+        yield from stage.show((*gesture.come, *gesture.stay, *gesture.go))
+        yield from stage.still(stage.drawn(stage.manners.pause_s))
     if stage.happens(manners.rest):
         rests = stage.frames(stage.drawn(_REST_S))
         gesture = stage.gesture(seat, own_side(stage, seat), seconds=_TO_REST_S, stay=rests)
@@ -289,15 +294,6 @@ def own_side(stage: TableStage, seat: int) -> Point:
     """Return a point on the table in front of a seat, slightly inside the picture."""
     seen, (x, y) = stage.room.seen.grown(-_OWN_SIDE_MM), stage.room.body_mm(seat, 0.0)
     return (min(max(x, seen.left), seen.right), min(max(y, seen.top), seen.bottom))
-
-
-def _idle(stage: TableStage, seat: int) -> Iterator[game_script.Planned]:
-    """Yield a hand that reaches for a random point and does nothing."""
-    half_width, half_height = stage.room.board.width_mm / 2, stage.room.board.height_mm / 2
-    at_mm = (stage.drawn((-half_width, half_width)), stage.drawn((-half_height, half_height)))
-    gesture = stage.gesture(seat, at_mm, seconds=stage.drawn(_IDLE_S), stay=stage.frames(_STAYS_S))
-    yield from stage.show((*gesture.come, *gesture.stay, *gesture.go))
-    yield from stage.still(stage.drawn(stage.manners.pause_s))
 
 
 def _push(stage: TableStage, positions: LayoutPositions, game: engine.Game, seat: int) -> Iterator[game_script.Planned]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lab.render import view
 from lab.render.clutter import clutter_solids, solid_of
 from lab.render.prints import corners_of, rounded_outline
-from lab.render.scene import ClutterKind, LightLook, PlacedTile, Reach, Scene
+from lab.render.scene import ClutterKind, LightLook, Reach, Scene
 from lab.render.view import NEAREST, Solid, View, to_lamp
 from vision.arrays import Bgr, FloatImage, Image, Points
 from vision.reading import Face, Half, Join, OutlinePx, Reading, SeenTile
@@ -294,7 +294,13 @@ def find_hidden(scene: Scene, view: View) -> list[Occlusion]:
     points = [
         view.project(placed.to_table(frame), solid.top_mm) for placed, solid in zip(scene.tiles, tiles, strict=True)
     ]
-    outside = _outside_picture(points, scene, view)
+    # A mask of the points of each tile outside the picture, shape (tiles, points).
+    if not points:
+        outside = np.zeros((0, 0), bool)
+    else:
+        distorted = view.distort(np.concatenate(points))
+        beyond = (distorted < 0) | (distorted > (scene.camera.width_px - 1, scene.camera.height_px - 1))
+        outside = np.asarray(beyond.any(axis=1).reshape(len(points), -1))
     return [
         _find_occlusion(points_px, beyond, solid.top_mm, (tiles, things, reaches), view)
         for points_px, beyond, solid in zip(points, outside, tiles, strict=True)
@@ -366,15 +372,6 @@ def _inside(points_px: Points, outline_px: Points) -> NDArray[np.bool_]:
     return np.asarray((side >= 0).all(axis=1) | (side <= 0).all(axis=1))
 
 
-def _outside_picture(points_px: list[Points], scene: Scene, view: View) -> NDArray[np.bool_]:
-    """Return a mask of the points of each tile outside the picture, shape (tiles, points)."""
-    if not points_px:
-        return np.zeros((0, 0), bool)
-    distorted = view.distort(np.concatenate(points_px))
-    beyond = (distorted < 0) | (distorted > (scene.camera.width_px - 1, scene.camera.height_px - 1))
-    return np.asarray(beyond.any(axis=1).reshape(len(points_px), -1))
-
-
 # Minimum visible share of each half. Below it, a pip may be hidden. Sampling 12 x 12 points gives steps of 0.7 %.
 _READABLE = 0.97
 # Minimum visible share of a whole tile. With less, only its rim is visible.
@@ -438,7 +435,17 @@ def truth_of(scene: Scene, view: View) -> PictureTruth:
     shown: list[RenderedTile] = []
     for index, (placed, points_px) in enumerate(zip(scene.tiles, _tile_points_px(scene, view), strict=True)):
         corners_px = points_px[:4]
-        rendered = _rendered(index, _tile_truth(placed, points_px), hidden[index])
+        # The exact reading of a tile from its corners and half centres, shape (6, 2). The outline begins with the
+        # long edge that starts nearer to the upper left of the picture.
+        first = 2 * int(np.argmin(points_px[[0, 2]].sum(axis=1)))
+        corners = _plain(np.roll(points_px[:4], -first, axis=0))
+        assert len(corners) == 4
+        if placed.pips is None:
+            tile_truth = SeenTile(Face.DOWN, corners, ())
+        else:
+            near, far = _plain(points_px[4:])
+            tile_truth = SeenTile(Face.UP, corners, (Half(placed.pips[0], 1.0, near), Half(placed.pips[1], 1.0, far)))
+        rendered = _rendered(index, tile_truth, hidden[index])
         shown.append(rendered)
         inside = bool((corners_px >= 0).all() and (corners_px <= (width_px - 1, height_px - 1)).all())
         if inside and rendered.is_readable:
@@ -483,17 +490,3 @@ def _plain(points_px: Points) -> OutlinePx:
 def _touches_picture(corners_px: NDArray[np.float64], width_px: int, height_px: int) -> bool:
     low, high = corners_px.min(axis=0), corners_px.max(axis=0)
     return bool((high > 0).all() and low[0] < width_px and low[1] < height_px)
-
-
-def _tile_truth(placed: PlacedTile, points_px: Points) -> SeenTile:
-    """Return the exact reading of a tile from its corners and half centres, shape (6, 2).
-
-    The outline begins with the long edge that starts nearer to the upper left of the picture.
-    """
-    first = 2 * int(np.argmin(points_px[[0, 2]].sum(axis=1)))
-    corners = _plain(np.roll(points_px[:4], -first, axis=0))
-    assert len(corners) == 4
-    if placed.pips is None:
-        return SeenTile(Face.DOWN, corners, ())
-    near, far = _plain(points_px[4:])
-    return SeenTile(Face.UP, corners, (Half(placed.pips[0], 1.0, near), Half(placed.pips[1], 1.0, far)))

@@ -227,20 +227,6 @@ def mixed_layout(rng: np.random.Generator, count: int, max_pips: int, area: Area
     return layout.with_arrangement(scatter(rng, rest, area, look, around=layout.tiles, gap_mm=rng.uniform(0.2, 8)))
 
 
-def _packed(rng: np.random.Generator, hand: list[PipPair | None], area: Area, look: TileLook) -> Arrangement:
-    """Return a row or block of tiles, without those outside *area*."""
-    theta = float(rng.choice([0.0, math.pi / 2])) + rng.normal(0, 0.06)
-    if rng.random() < 0.3:
-        theta = rng.uniform(-math.pi, math.pi)
-    largest_gap_mm = float(rng.choice([0.0, 0.4, 1.0, 6.0]))
-    if rng.random() < 0.4:
-        layout = rows(rng, hand, look, theta_rad=theta, largest_gap_mm=largest_gap_mm)
-    else:
-        columns = int(rng.integers(2, 5))
-        layout = blocks(rng, hand, look, columns=columns, theta_rad=theta, largest_gap_mm=largest_gap_mm)
-    return within(layout, area, look)
-
-
 def random_layout(
     rng: np.random.Generator, max_pips: int, area: Area, look: TileLook, count: int, *, from_seat: bool = False
 ) -> Arrangement:
@@ -258,7 +244,18 @@ def random_layout(
         )
     if kind < 0.68:
         down = float(rng.choice([0.0, 0.1]))
-        packed = _packed(rng, _some_down(rng, random_hand(rng, count, max_pips), down), area, look)
+        # A row or block of tiles, without those outside *area*.
+        hand = _some_down(rng, random_hand(rng, count, max_pips), down)
+        theta = float(rng.choice([0.0, math.pi / 2])) + rng.normal(0, 0.06)
+        if rng.random() < 0.3:
+            theta = rng.uniform(-math.pi, math.pi)
+        largest_gap_mm = float(rng.choice([0.0, 0.4, 1.0, 6.0]))
+        if rng.random() < 0.4:
+            layout = rows(rng, hand, look, theta_rad=theta, largest_gap_mm=largest_gap_mm)
+        else:
+            columns = int(rng.integers(2, 5))
+            layout = blocks(rng, hand, look, columns=columns, theta_rad=theta, largest_gap_mm=largest_gap_mm)
+        packed = within(layout, area, look)
         extra = random_hand(rng, int(rng.integers(0, 5)), max_pips)
         return packed.with_arrangement(scatter(rng, extra, area, look, around=packed.tiles, gap_mm=1.0))
     if kind < 0.84:

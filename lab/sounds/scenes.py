@@ -179,14 +179,32 @@ def random_table(rng: np.random.Generator, *, material: Material | None = None) 
     material = material or MATERIALS[str(rng.choice(list(MATERIALS)))]
     table = _bare_table(rng, material)
     if material.is_hollow:
-        table = _add_skins(rng, table)
+        # A hollow top with the modes of its thin skins between ribs, from 150 Hz on. A skin of 2 to 5 mm between ribs
+        # that are 0.1 to 0.4 m apart has its lowest mode at 150 to 900 Hz.
+        count = int(rng.integers(8, 40))
+        skins_hz = uniform_log(rng, 150, 900) * np.cumsum(np.append(1.0, rng.exponential(0.35, count - 1)))
+        skins_hz = skins_hz[skins_hz < _HIGHEST_HZ]
+        decays = np.pi * skins_hz * uniform_log(rng, 0.015, 0.12) + uniform_log(rng, 8, 100)
+        # A skin is loud within a few cells, so its mode has many half waves over the whole top.
+        waves = rng.uniform(3, 30, (len(skins_hz), 2))
+        loudness = np.median(table.loudness) * rng.lognormal(0, 0.6, len(skins_hz)) * uniform_log(rng, 0.3, 6)
+        table = _with_modes(table, skins_hz, decays, waves, loudness)
     if rng.random() < _COVERED_SHARE:
         ratio = frequencies() / uniform_log(rng, 300, 5000)
         cover = np.asarray(1 / (1 - ratio**2 + 1j * ratio * rng.uniform(0.8, 2.0)), np.complex128)
         loss = uniform_log(rng, 0.005, 0.1) * (table.modes_hz / 500) ** rng.uniform(0, 0.5)
         table = replace(table, cover=cover, decays=table.decays + np.pi * table.modes_hz * loss)
     if material.is_hollow or rng.random() < _CAVITY_SHARE:
-        table = _add_air_spring(rng, table)
+        # A table that resonates on the air of a cavity below or within its top, at 60 to 300 Hz. The air of depth d
+        # between masses m1 and m2 per area is a spring: f = sqrt(1.4e5 Pa / d (1 / m1 + 1 / m2)) / (2 pi) (Fahy and
+        # Gardonio, Sound and Structural Vibration). A door of two skins of 2.7 kg/m2 at 35 mm has 274 Hz. A top of 8
+        # kg/m2 over a drawer of 0.12 m has 61 Hz.
+        air_hz = np.array([uniform_log(rng, 60, 300)])
+        decay = np.pi * air_hz * uniform_log(rng, 0.02, 0.25) + 8
+        # The air pushes the whole top at the same time: no half waves.
+        table = _with_modes(
+            table, air_hz, decay, np.zeros((1, 2)), np.abs(table.loudness).max(keepdims=True) * uniform_log(rng, 0.2, 4)
+        )
     return replace(table, loose=_loose_parts(rng)) if rng.random() < _LOOSE_SHARE else table
 
 
@@ -237,21 +255,6 @@ def _modes(
     return modes_hz[is_audible], waves[is_audible].astype(np.float64)
 
 
-def _add_skins(rng: np.random.Generator, table: TableModes) -> TableModes:
-    """Return a hollow top with the modes of its thin skins between ribs, from 150 Hz on.
-
-    A skin of 2 to 5 mm between ribs that are 0.1 to 0.4 m apart has its lowest mode at 150 to 900 Hz.
-    """
-    count = int(rng.integers(8, 40))
-    skins_hz = uniform_log(rng, 150, 900) * np.cumsum(np.append(1.0, rng.exponential(0.35, count - 1)))
-    skins_hz = skins_hz[skins_hz < _HIGHEST_HZ]
-    decays = np.pi * skins_hz * uniform_log(rng, 0.015, 0.12) + uniform_log(rng, 8, 100)
-    # A skin is loud within a few cells, so its mode has many half waves over the whole top.
-    waves = rng.uniform(3, 30, (len(skins_hz), 2))
-    loudness = np.median(table.loudness) * rng.lognormal(0, 0.6, len(skins_hz)) * uniform_log(rng, 0.3, 6)
-    return _with_modes(table, skins_hz, decays, waves, loudness)
-
-
 def _with_modes(
     table: TableModes,
     modes_hz: NDArray[np.float64],
@@ -265,21 +268,6 @@ def _with_modes(
         decays=np.concatenate([table.decays, decays]),
         waves=np.concatenate([table.waves, waves]),
         loudness=np.concatenate([table.loudness, loudness]),
-    )
-
-
-def _add_air_spring(rng: np.random.Generator, table: TableModes) -> TableModes:
-    """Return a table that resonates on the air of a cavity below or within its top, at 60 to 300 Hz.
-
-    The air of depth d between masses m1 and m2 per area is a spring: f = sqrt(1.4e5 Pa / d (1 / m1 + 1 / m2)) / (2 pi)
-    (Fahy and Gardonio, Sound and Structural Vibration). A door of two skins of 2.7 kg/m2 at 35 mm has 274 Hz. A top of
-    8 kg/m2 over a drawer of 0.12 m has 61 Hz.
-    """
-    air_hz = np.array([uniform_log(rng, 60, 300)])
-    decay = np.pi * air_hz * uniform_log(rng, 0.02, 0.25) + 8
-    # The air pushes the whole top at the same time: no half waves.
-    return _with_modes(
-        table, air_hz, decay, np.zeros((1, 2)), np.abs(table.loudness).max(keepdims=True) * uniform_log(rng, 0.2, 4)
     )
 
 

@@ -107,7 +107,13 @@ def synthesize(rng: np.random.Generator, speaker: Speaker, moves: Articulation) 
     spectra = _frames(excitation) * _cascade(rng, speaker, moves.formants_hz)
     if moves.friction.any():
         spectra += _frames(friction) * _constriction(rng, moves.friction_hz)
-    return _overlapped(np.asarray(np.fft.irfft(spectra, _TRANSFORM, axis=1), np.float32))
+    # Add frames that start HOP samples apart.
+    frames = np.asarray(np.fft.irfft(spectra, _TRANSFORM, axis=1), np.float32)
+    blocks = frames.reshape(len(frames), _TRANSFORM // HOP, HOP)
+    total = np.zeros((len(frames) + _TRANSFORM // HOP - 1, HOP))
+    for index in range(_TRANSFORM // HOP):
+        total[index : index + len(frames)] += blocks[:, index]
+    return total.ravel()
 
 
 def glottal_flow(rng: np.random.Generator, speaker: Speaker, pitch_hz: Waveform) -> Waveform:
@@ -135,15 +141,6 @@ def _frames(sound: Waveform) -> NDArray[np.complex64]:
     windows = np.lib.stride_tricks.sliding_window_view(padded, _WINDOW)[::HOP]
     hann = 0.5 - 0.5 * np.cos(2 * np.pi * (np.arange(_WINDOW) + 0.5) / _WINDOW)
     return np.asarray(np.fft.rfft((windows * hann).astype(np.float32), _TRANSFORM, axis=1), np.complex64)
-
-
-def _overlapped(frames: NDArray[np.float32]) -> Waveform:
-    """Add frames that start HOP samples apart."""
-    blocks = frames.reshape(len(frames), _TRANSFORM // HOP, HOP)
-    total = np.zeros((len(frames) + _TRANSFORM // HOP - 1, HOP))
-    for index in range(_TRANSFORM // HOP):
-        total[index : index + len(frames)] += blocks[:, index]
-    return total.ravel()
 
 
 def _cascade(rng: np.random.Generator, speaker: Speaker, formants_hz: NDArray[np.float64]) -> NDArray[np.complex64]:

@@ -123,7 +123,12 @@ def draw_recording(rng: np.random.Generator, library: Path | None = None) -> Sou
         if isinstance(chosen, Sound):
             sounding += _hits(rng, chosen, t_s, level_db, table, microphone)
         else:
-            sound = _everyday(rng, chosen, library) * 10 ** (level_db / 20)
+            everyday = (
+                recorded_sound(rng, library, chosen)
+                if library is not None and chosen in COLLECTIONS and rng.random() < _RECORDED
+                else EVERYDAY[chosen](rng)
+            )
+            sound = everyday * 10 ** (level_db / 20)
             sounding.append(_sounding(_EVERYDAY[chosen][0], t_s, sound, 0))
         t_s = sounding[-1].event.until_s + rng.uniform(*_GAP_S)
     if library is not None and rng.random() < _ACCOMPANIED:
@@ -131,12 +136,6 @@ def draw_recording(rng: np.random.Generator, library: Path | None = None) -> Sou
     return SoundScene(
         recorded_by_chance(rng, _mixed(sounding, t_s + _REST_S)), tuple(sound.event for sound in sounding)
     )
-
-
-def _everyday(rng: np.random.Generator, group: str, library: Path | None) -> Waveform:
-    if library is not None and group in COLLECTIONS and rng.random() < _RECORDED:
-        return recorded_sound(rng, library, group)
-    return EVERYDAY[group](rng)
 
 
 def _accompaniment(rng: np.random.Generator, library: Path, until_s: float) -> list[_Timed]:

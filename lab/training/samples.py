@@ -53,7 +53,23 @@ def draw_crop(rng: np.random.Generator, picture: LabelledPicture) -> LabelledPic
     poses = warp_poses(picture.poses, warp)
     inside = ((poses[:, :2] > 0) & (poses[:, :2] < CROP_PX - 1)).all(axis=1)
     unread = tuple(_projected(outline, warp) for outline in picture.unread_px)
-    return LabelledPicture(_change_colors(rng, image), poses[inside], picture.faces[inside], unread)
+    # The picture with random changes of colour, contrast, sharpness, noise and compression.
+    changes: list[tuple[float, Callable[[np.random.Generator, Image], Image]]] = [
+        (0.15, _channels_swapped),
+        (0.07, _grey),
+        (0.04, _negative),
+        (0.3, _faded),
+        (0.15, _equalized),
+        (0.7, _toned),
+        (0.2, _softened),
+        (0.35, _noisy),
+        (0.25, _compressed),
+    ]
+    changed = np.asarray(image, np.uint8)
+    for share, change in changes:
+        if rng.random() < share:
+            changed = np.asarray(change(rng, changed), np.uint8)
+    return LabelledPicture(changed, poses[inside], picture.faces[inside], unread)
 
 
 def warp_poses(poses: Poses, warp: NDArray[np.float64]) -> Poses:
@@ -95,26 +111,6 @@ def _warp(rng: np.random.Generator, picture: LabelledPicture) -> NDArray[np.floa
 def _turned(angle_rad: float) -> NDArray[np.float64]:
     cos, sin = np.cos(angle_rad), np.sin(angle_rad)
     return np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1.0]])
-
-
-def _change_colors(rng: np.random.Generator, image: NDArray[np.generic]) -> Image:
-    """Return the picture with random changes of colour, contrast, sharpness, noise and compression."""
-    changes: list[tuple[float, Callable[[np.random.Generator, Image], Image]]] = [
-        (0.15, _channels_swapped),
-        (0.07, _grey),
-        (0.04, _negative),
-        (0.3, _faded),
-        (0.15, _equalized),
-        (0.7, _toned),
-        (0.2, _softened),
-        (0.35, _noisy),
-        (0.25, _compressed),
-    ]
-    changed = np.asarray(image, np.uint8)
-    for share, change in changes:
-        if rng.random() < share:
-            changed = np.asarray(change(rng, changed), np.uint8)
-    return changed
 
 
 def _channels_swapped(rng: np.random.Generator, image: Image) -> Image:

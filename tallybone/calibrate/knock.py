@@ -60,7 +60,10 @@ def calibrate_knock(
     try:
         before = load_calibration(into)
         if wav is not None:
-            sounds = _read_file(wav)
+            detector = CollectingDetector()
+            for block in with_trailing_silence(read_wav(wav)):
+                detector.feed(block)
+            sounds = list(detector.take())
         else:
             make = sensor or (lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector))
             sounds = _record(make, parts, clock, pause or threading.Event().wait, output)
@@ -107,13 +110,6 @@ def print_knock(result: KnockCalibration, output: Output) -> None:
     if result.strengths:
         loud = ", ".join(f"seat {at + 1} {strength:.2f}" for at, strength in enumerate(result.strengths))
         output.say(f"Loudness, 0 to 1: {loud}.")
-
-
-def _read_file(wav: Path) -> list[ClassifiedSound]:
-    detector = CollectingDetector()
-    for block in with_trailing_silence(read_wav(wav)):
-        detector.feed(block)
-    return list(detector.take())
 
 
 def _record(

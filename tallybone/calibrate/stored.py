@@ -118,7 +118,12 @@ def check_tiles(
     """
     open_tiles = [tile for tile in tiles if tile.face is Face.UP]
     if len(open_tiles) < _MIN_TILES:
-        return (ok(_TABLE, _too_few(len(open_tiles))),)
+        too_few = plural(
+            "1 tile is visible face up: too few to check the scale.",
+            "{number} tiles are visible face up: too few to check the scale.",
+            number=len(open_tiles),
+        )
+        return (ok(_TABLE, too_few),)
     lengths = np.array([_length_mm(tile, table, lens) for tile in open_tiles])
     short, median, long = np.percentile(lengths, (10, 50, 90)).tolist()
     findings = []
@@ -142,14 +147,6 @@ def check_tiles(
     length, count = f"{median:.1f}", len(lengths)
     text = phrase("{tiles} tiles measure {length} mm all over the table.", tiles=count, length=length)
     return (ok(_TABLE, text),)
-
-
-def _too_few(count: int) -> Phrase:
-    return plural(
-        "1 tile is visible face up: too few to check the scale.",
-        "{number} tiles are visible face up: too few to check the scale.",
-        number=count,
-    )
 
 
 def _length_mm(tile: SeenTile, table: Table, lens: Lens) -> float:

@@ -145,7 +145,19 @@ def _print_set(stored: LearnedSet, learned: LearningResult, output: Output) -> N
     )
     if not stored.is_too_doubtful:
         _print_tiles(stored, learned, output)
-    _print_how_sure(stored, output)
+    if stored.is_too_doubtful:
+        output.say(
+            f"{stored.doubtful} of them are unsure, too many to learn from: correct them by their number in the picture"
+            " that --annotate draws, such as --tiles '3=6-5', or use better light. If your tiles show symbols instead"
+            " of pips, enter the value of each double."
+        )
+        return
+    before, after = (100 * share for share in stored.misread)
+    text = f"Misread halves of held-out tiles in worse light: {before:.1f} % as shipped"
+    if stored.weights:
+        output.say(f"{text}, {after:.1f} % after learning.")
+    else:
+        output.say(f"{text}, {after:.1f} % after learning: no improvement, so it is not used.")
 
 
 def _print_tiles(stored: LearnedSet, learned: LearningResult, output: Output) -> None:
@@ -164,10 +176,6 @@ def _print_tiles(stored: LearnedSet, learned: LearningResult, output: Output) ->
         output.say(f"Missing: {named}{more}")
     if count.twice:
         output.say("Found twice: " + ", ".join(f"{high}-{low}" for low, high in count.twice))
-    _print_doubts(learned, output)
-
-
-def _print_doubts(learned: LearningResult, output: Output) -> None:
     if not learned.doubtful:
         return
     output.say("Unsure, by their number in the picture that --annotate draws:")
@@ -176,22 +184,6 @@ def _print_doubts(learned: LearningResult, output: Output) -> None:
         output.say(f"  {at + 1}: read as {first}-{second}")
     at = learned.doubtful[0] + 1
     output.say(f"Correct wrong ones, such as --tiles '{at}=6-5'")
-
-
-def _print_how_sure(stored: LearnedSet, output: Output) -> None:
-    if stored.is_too_doubtful:
-        output.say(
-            f"{stored.doubtful} of them are unsure, too many to learn from: correct them by their number in the picture"
-            " that --annotate draws, such as --tiles '3=6-5', or use better light. If your tiles show symbols instead"
-            " of pips, enter the value of each double."
-        )
-        return
-    before, after = (100 * share for share in stored.misread)
-    text = f"Misread halves of held-out tiles in worse light: {before:.1f} % as shipped"
-    if stored.weights:
-        output.say(f"{text}, {after:.1f} % after learning.")
-    else:
-        output.say(f"{text}, {after:.1f} % after learning: no improvement, so it is not used.")
 
 
 def _hex(rgb: tuple[int, int, int]) -> str:

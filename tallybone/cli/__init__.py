@@ -12,7 +12,16 @@ from tallybone.cli.app import app
 
 def main() -> None:
     """Run the command line. Report a failed write to stdout in one line instead of a traceback."""
-    _make_printable()
+    # Redirect closed standard streams (`>&-`) to /dev/null, and print `?` for characters that stdout cannot encode.
+    for name, mode in (
+        ("stdin", "r"),
+        ("stdout", "w"),
+        ("stderr", "w"),
+    ):  # opened in this order, each gets its standard file descriptor
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     try:
         try:
             app()
@@ -26,16 +35,3 @@ def main() -> None:
                 sys.stderr.write(f"tallybone: the output cannot be written: {error.strerror}\n")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit must not fail again
         sys.exit(1)
-
-
-def _make_printable() -> None:
-    """Redirect closed standard streams (`>&-`) to /dev/null, and print `?` for characters that stdout cannot encode."""
-    for name, mode in (
-        ("stdin", "r"),
-        ("stdout", "w"),
-        ("stderr", "w"),
-    ):  # opened in this order, each gets its standard file descriptor
-        if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")

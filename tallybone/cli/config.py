@@ -72,7 +72,11 @@ def toml_lines(table: Mapping[str, Any], name: str = "") -> Iterator[str]:
     [[e]]
     f = true
     """
-    inner = {key: value for key, value in table.items() if isinstance(value, dict) or _are_tables(value)}
+    inner = {
+        key: value
+        for key, value in table.items()
+        if isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+    }
     for key, value in table.items():
         if key not in inner:
             # JSON strings are valid TOML strings, except for DEL.
@@ -82,7 +86,3 @@ def toml_lines(table: Mapping[str, Any], name: str = "") -> Iterator[str]:
         tables, header = ([value], f"[{path}]") if isinstance(value, dict) else (value, f"[[{path}]]")
         for one in tables:
             yield from ("", header, *toml_lines(one, path))
-
-
-def _are_tables(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)

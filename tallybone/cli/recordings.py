@@ -118,7 +118,15 @@ class ReplayOptions:
 def _replay(options: ReplayOptions) -> int:
     pace, requests = options.pace, options.requests
     if options.jobs is not None or options.dask is not None:
-        return _replay_many(options, requests)
+        from tallybone.replay.command import over_cluster, over_cores, replay_many
+
+        is_shown = options.from_time is not None or options.speed is not None
+        if options.is_compared or options.record or options.export or is_shown:
+            raise typer.BadParameter(
+                "cannot be combined with --compare, --record, --export, --from or --speed", param_hint="--jobs"
+            )
+        spread = over_cores(options.jobs or 1) if options.dask is None else over_cluster(options.dask)
+        return replay_many(options.source, spread, requests, is_log_only=options.log_only, as_json=options.as_json)
     from tallybone.replay.command import compare, replay, replay_log
     from tallybone.replay.export import ExportFiles
 
@@ -130,18 +138,6 @@ def _replay(options: ReplayOptions) -> int:
     if options.log_only:
         return replay_log(options.source, requests, from_ns=pace.from_ns, as_json=options.as_json, exports=exports)
     return replay(options.source, requests, pace=pace, as_json=options.as_json, exports=exports)
-
-
-def _replay_many(options: ReplayOptions, requests: ReplaySettings) -> int:
-    from tallybone.replay.command import over_cluster, over_cores, replay_many
-
-    is_shown = options.from_time is not None or options.speed is not None
-    if options.is_compared or options.record or options.export or is_shown:
-        raise typer.BadParameter(
-            "cannot be combined with --compare, --record, --export, --from or --speed", param_hint="--jobs"
-        )
-    spread = over_cores(options.jobs or 1) if options.dask is None else over_cluster(options.dask)
-    return replay_many(options.source, spread, requests, is_log_only=options.log_only, as_json=options.as_json)
 
 
 @commands.command("sessions", help=COMMANDS["sessions"].help)

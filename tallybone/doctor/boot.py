@@ -11,7 +11,7 @@ from hardware.display.drivers import UARTS
 from hardware.knock.drivers.microphone import MicrophoneSettings, MicrophoneWire
 from hardware.leds.drivers.strip import StripSettings
 from hardware.libraries import PinLibrary, chosen, install_command
-from hardware.part import NeededLibrary, PinUse, SpiPort, pins_used
+from hardware.part import NeededLibrary, SpiPort, pins_used
 from hardware.table import DisplaySettings, HardwareSettings
 from tallybone.finding import Finding, ok, problem, warning
 
@@ -239,13 +239,9 @@ def _check_pins(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
     """
     taken = taken_pins(boot)
     for use in pins_used(hardware.parts):
-        if use.pin in taken and not _is_bus(use):
+        if use.pin in taken and not use.what.startswith(("SPI", "I2S", "UART")):
             text = f"GPIO {use.pin} is configured for the {use.what}, but {taken[use.pin]} in config.txt uses it"
             yield problem("pins", text, f"Remove that line from {boot.path} and restart, or use another pin.")
-
-
-def _is_bus(use: PinUse) -> bool:
-    return use.what.startswith(("SPI", "I2S", "UART"))
 
 
 def taken_pins(boot: Boot) -> dict[int, str]:

@@ -106,19 +106,19 @@ def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]
         yield absent("camera", "none in table.toml")
     elif camera_device(camera) not in lost:
         yield from check_camera(without_user(camera), probes.camera(camera))
-    yield from _lights(table.hardware, probes, lost)
+    if not table.hardware.leds:
+        yield absent("LEDs", "none in table.toml")
+    for leds in table.hardware.leds:
+        if device_of(leds, table.hardware.pins) not in lost:
+            yield check_opened("LEDs", probes.leds(leds, table.hardware.pins))
     yield from _buttons(table.hardware, probes, lost)
     yield from _knock(table.hardware, probes, lost)
-    yield from _displays(table.hardware, probes, lost)
+    if not table.hardware.displays:
+        yield absent("display", "none in table.toml")
+    for display in table.hardware.displays:
+        if device_of(display, table.hardware.pins) not in lost:
+            yield check_opened("display", probes.display(display))
     yield from _told(table.beyond, probes)
-
-
-def _lights(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterator[Finding]:
-    if not hardware.leds:
-        yield absent("LEDs", "none in table.toml")
-    for leds in hardware.leds:
-        if device_of(leds, hardware.pins) not in lost:
-            yield check_opened("LEDs", probes.leds(leds, hardware.pins))
 
 
 def _buttons(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterator[Finding]:
@@ -141,14 +141,6 @@ def _knock(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterat
         yield from check_sound(probes.microphone(part))
     else:
         yield check_opened("knock", probes.knock(part, hardware.pins))
-
-
-def _displays(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterator[Finding]:
-    if not hardware.displays:
-        yield absent("display", "none in table.toml")
-    for display in hardware.displays:
-        if device_of(display, hardware.pins) not in lost:
-            yield check_opened("display", probes.display(display))
 
 
 def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
@@ -506,12 +498,12 @@ def _about(place: BundleSources) -> dict[str, object]:
         "system": asdict(place.machine),
         "in_venv": sys.prefix != sys.base_prefix,
         "packages": {name: version_of(name) for name in needed if version_of(name)},
-        "environment": {name: place.environment[name] for name in _SHOWN_ENVIRONMENT if _is_plain(place, name)},
+        "environment": {
+            name: place.environment[name]
+            for name in _SHOWN_ENVIRONMENT
+            if bool(re.match(r"[\w.:/+-]{1,30}$", place.environment.get(name, "")))
+        },
     }
-
-
-def _is_plain(place: BundleSources, name: str) -> bool:
-    return bool(re.match(r"[\w.:/+-]{1,30}$", place.environment.get(name, "")))
 
 
 def health_text(body: str, own: OwnWords) -> str:

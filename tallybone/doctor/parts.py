@@ -190,26 +190,22 @@ def check_device(part: str, path: str, device: Device, user: User) -> Finding:
         where = "ls -l /dev/v4l/by-id" if part == "camera" else "ls -l /dev/serial/by-id"
         return problem(part, f"there is no {path}", _UNPLUGGED, where)
     if not device.is_usable:
-        return _not_allowed(part, path, device, user)
+        if device.group in user.listed and device.group not in user.groups:
+            text = f"{path} is not accessible yet: {user.name} joined the group {device.group} after logging in"
+            return problem(part, text, "Log out and in again, or restart:", "sudo reboot")
+        if not device.group or device.group == "root":
+            text = f"{path} is accessible only to root"
+            return problem(part, text, "Raspberry Pi OS assigns it to a group. Is this another system or a container?")
+        return problem(
+            part,
+            f"{path} is not accessible: {user.name} is not in the group {device.group}",
+            "Join the group, then log out and in again:",
+            f"sudo usermod -aG {device.group} {user.name}",
+        )
     if path.startswith(("/dev/ttyUSB", "/dev/ttyACM")):
         text = f"{path} may name another adapter after a restart"
         return warning(part, text, "In table.toml, use a persistent name, one of:", "ls -l /dev/serial/by-id")
     return ok(part, f"{path} is accessible")
-
-
-def _not_allowed(part: str, path: str, device: Device, user: User) -> Finding:
-    if device.group in user.listed and device.group not in user.groups:
-        text = f"{path} is not accessible yet: {user.name} joined the group {device.group} after logging in"
-        return problem(part, text, "Log out and in again, or restart:", "sudo reboot")
-    if not device.group or device.group == "root":
-        text = f"{path} is accessible only to root"
-        return problem(part, text, "Raspberry Pi OS assigns it to a group. Is this another system or a container?")
-    return problem(
-        part,
-        f"{path} is not accessible: {user.name} is not in the group {device.group}",
-        "Join the group, then log out and in again:",
-        f"sudo usermod -aG {device.group} {user.name}",
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -362,23 +362,8 @@ def finish(state: Path) -> Path | None:
         if (state / path.name).exists():
             _move(state / path.name, placing / "before")
         path.rename(state / path.name)
-    return _tidied(state, placing)
-
-
-def _move(path: Path, folder: Path) -> None:
-    """Move a file into a folder, with a number added if an interrupted restore already moved one of that name."""
-    target, number = folder / path.name, 1
-    while target.exists():
-        number += 1
-        target = folder / f"{path.name}.{number}"
-    path.rename(target)
-
-
-def _tidied(state: Path, placing: Path) -> Path | None:
-    """Move the replaced files and the backup's configuration to their final folders.
-
-    Return that of the files, or None.
-    """
+    # Move the replaced files and the backup's configuration to their final folders. Return that of the files, or
+    # None.
     if (placing / "config").is_dir():
         shutil.rmtree(state / _CONFIG, ignore_errors=True)
         (placing / "config").rename(state / _CONFIG)
@@ -389,6 +374,15 @@ def _tidied(state: Path, placing: Path) -> Path | None:
     sync_folder(state)
     shutil.rmtree(placing)
     return kept
+
+
+def _move(path: Path, folder: Path) -> None:
+    """Move a file into a folder, with a number added if an interrupted restore already moved one of that name."""
+    target, number = folder / path.name, 1
+    while target.exists():
+        number += 1
+        target = folder / f"{path.name}.{number}"
+    path.rename(target)
 
 
 def config_in(state: Path) -> tuple[Path, ...]:

@@ -44,7 +44,9 @@ def events_between(before: Snapshot | None, after: Snapshot, *, is_same_match: b
         was_played = before is not None and before.match.phase != LOBBY and not before.match.over
         return (TableEvent(EventKind.MATCH_LEFT, {}),) if was_played else ()
     if known is None:
-        return (_began(after), *_asked(None, after))
+        players: list[Json] = [player.name for player in after.players]
+        payload: dict[str, Json] = {"game": after.match.game, "target": after.match.target, "players": players}
+        return (TableEvent(EventKind.MATCH_BEGAN, payload), *_asked(None, after))
     return tuple(chain.from_iterable(find(known, after) for find in (_hands, _plays, _points, _ended, _asked)))
 
 
@@ -62,12 +64,6 @@ def play_said(play: PlayShown, shown: Snapshot) -> dict[str, Json]:
         "irregular": None if play.irregular is None else str(play.irregular),
         "inferred": play.inferred,
     }
-
-
-def _began(after: Snapshot) -> TableEvent:
-    players: list[Json] = [player.name for player in after.players]
-    payload: dict[str, Json] = {"game": after.match.game, "target": after.match.target, "players": players}
-    return TableEvent(EventKind.MATCH_BEGAN, payload)
 
 
 def _hands(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:

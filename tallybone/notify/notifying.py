@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from ipaddress import ip_address
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from hardware.libraries import install_command
@@ -24,9 +24,6 @@ from tallybone.store.table_file import BeyondSettings, TableIdentity
 from tallybone.web.live.actions import ButtonName, PressButton, Refused
 from tallybone.web.live.feed import Acted, LiveFeed, PageRequest
 from tallybone.web.live.shapes import Snapshot
-
-if TYPE_CHECKING:
-    from tallybone.notify.broker import Publishing
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +57,13 @@ class Beyond:
         place = TableIdentity() if settings.mqtt is None else settings.mqtt.place
         self._teller = Teller(place, f"{rng.getrandbits(48):012x}")
         self._came: deque[tuple[Snapshot, int]] = deque(maxlen=_MAX_WAITING)
-        self._publishing = self._made_publishing()
+        if self._settings.mqtt is None:
+            made_publishing = None
+        else:
+            from tallybone.notify.broker import Publishing
+
+            made_publishing = Publishing(self._settings.mqtt, self._rng, software().rpartition(" ")[2], self._link)
+        self._publishing = made_publishing
         self._hooks = tuple(WebhookThread(hook, now, rng, software()) for hook in settings.webhooks)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake, self._ends = asyncio.Event(), False
@@ -107,13 +110,6 @@ class Beyond:
         looking.cancel()
         self._publishing.end()
         await running
-
-    def _made_publishing(self) -> Publishing | None:
-        if self._settings.mqtt is None:
-            return None
-        from tallybone.notify.broker import Publishing
-
-        return Publishing(self._settings.mqtt, self._rng, software().rpartition(" ")[2], self._link)
 
     async def _tell_all(self) -> None:
         """Publish every snapshot until closed."""

@@ -126,16 +126,15 @@ class PaceMeter:
         if not self._sums or t_ns - self._sums[-1].t_ns >= _NS_PER_S:
             self._sums.append(_Sums(t_ns, given, self._read, self._behind_ns))
             if len(self._sums) > _PACE_S:
-                self._mean = self._mean_of(self._sums[0], self._sums[-1])
+                first = self._sums[0]
+                last = self._sums[-1]
+                seconds, read = (last.t_ns - first.t_ns) / _NS_PER_S, last.read - first.read
+                wanted_per_s = min(self._most_per_s, (last.given - first.given) / seconds)
+                behind_s = (last.behind_ns - first.behind_ns) / _NS_PER_S / max(1, read)
+                least = _FAST_AGAIN if self._mean is not None and self._mean.is_too_slow else _TOO_SLOW
+                is_too_slow = read / seconds < least * wanted_per_s
+                self._mean = MeanPace(read / seconds, wanted_per_s, behind_s, is_too_slow)
         return self._mean
-
-    def _mean_of(self, first: _Sums, last: _Sums) -> MeanPace:
-        seconds, read = (last.t_ns - first.t_ns) / _NS_PER_S, last.read - first.read
-        wanted_per_s = min(self._most_per_s, (last.given - first.given) / seconds)
-        behind_s = (last.behind_ns - first.behind_ns) / _NS_PER_S / max(1, read)
-        least = _FAST_AGAIN if self._mean is not None and self._mean.is_too_slow else _TOO_SLOW
-        is_too_slow = read / seconds < least * wanted_per_s
-        return MeanPace(read / seconds, wanted_per_s, behind_s, is_too_slow)
 
 
 @dataclass(slots=True)

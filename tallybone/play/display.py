@@ -271,21 +271,19 @@ def draw_panel(look: PanelLook, players: Sequence[str], *, in_color: bool = True
     """Return the virtual panel as `PANEL_ROWS` lines. *players* are the names by seat."""
     seats, others = _leds(look, players)
     beside = [_dots(seats, in_color), _dots(others, in_color), *_buttons(look, len(players))]
-    rows = islice(zip_longest(_screen(look.screen), beside, fillvalue=""), PANEL_ROWS)
+    # The lines of the virtual display in a box with a margin, or blank lines if there is none.
+    if not look.screen:
+        screen = [Text(" ")] * PANEL_ROWS
+    else:
+        edge = "─" * COLUMNS
+        lines = [Text(f" ┌{edge}┐ ", style="dim")]
+        for row in look.screen:
+            line = Text(" │", style="dim")
+            line.append(row, style="not dim bold")
+            lines.append(line.append("│ "))
+        screen = [*lines, Text(f" └{edge}┘ ", style="dim")]
+    rows = islice(zip_longest(screen, beside, fillvalue=""), PANEL_ROWS)
     return tuple(Text.assemble(*row, no_wrap=True, overflow="ellipsis") for row in rows)
-
-
-def _screen(rows: Sequence[str]) -> list[Text]:
-    """Return the lines of the virtual display in a box with a margin, or blank lines if there is none."""
-    if not rows:
-        return [Text(" ")] * PANEL_ROWS
-    edge = "─" * COLUMNS
-    lines = [Text(f" ┌{edge}┐ ", style="dim")]
-    for row in rows:
-        line = Text(" │", style="dim")
-        line.append(row, style="not dim bold")
-        lines.append(line.append("│ "))
-    return [*lines, Text(f" └{edge}┘ ", style="dim")]
 
 
 def _leds(look: PanelLook, players: Sequence[str]) -> tuple[list[Labelled], list[Labelled]]:

@@ -144,7 +144,9 @@ class News:
         *zones* are those of the table, or None.
         """
         turned, camera = self._turned(view, zones), self._camera.news(view)
-        return (*(note for note in (turned, camera) if note is not None), *self._asked_first(view))
+        new = () if view is None else tuple(tile for tile in view.unsure if in_place_of(tile, self._asked) is None)
+        self._asked.extend(new)
+        return (*(note for note in (turned, camera) if note is not None), *(UnsureNote(tile) for tile in new))
 
     def _turned(self, view: TableView | None, zones: Zones | None) -> CameraNote | None:
         """Return a note if the boneyard is where it would be in a turned or mirrored picture, once."""
@@ -153,11 +155,6 @@ class News:
         found = orientation_of(view, zones)
         self._is_judged = found is not None
         return None if found is None or found == CameraTurn() else CameraNote("turned", words_to(found), view.aim)
-
-    def _asked_first(self, view: TableView | None) -> tuple[UnsureNote, ...]:
-        new = () if view is None else tuple(tile for tile in view.unsure if in_place_of(tile, self._asked) is None)
-        self._asked.extend(new)
-        return tuple(UnsureNote(tile) for tile in new)
 
 
 def orientation_of(view: TableView, zones: Zones) -> CameraTurn | None:
@@ -440,7 +437,11 @@ class LiveGame:
         # While a simulated press is pending, later items wait.
         due_ns = self._limiter.due_ns(is_moving=self._is_moving)
         item = None if self._parts.is_pressed else self._answered() or self._camera.take(due_ns)
-        self._report_problem()
+        # Report once that the camera fails, and once that it works again.
+        problem = self._camera.problem
+        if problem != self._problem:
+            self._listener.note(phrase("the camera is back") if problem is None else problem)
+            self._problem = problem
         self._measure()
         match item:
             case RecordedInput():
@@ -582,13 +583,6 @@ class LiveGame:
                 self._listener.note(text)
             if taught.own_set is not None:
                 self.feed(taught.own_set)
-
-    def _report_problem(self) -> None:
-        """Report once that the camera fails, and once that it works again."""
-        problem = self._camera.problem
-        if problem != self._problem:
-            self._listener.note(phrase("the camera is back") if problem is None else problem)
-            self._problem = problem
 
     def _measure(self) -> None:
         """Measure the pace. Report each change to too slow, and back to fast enough, once."""

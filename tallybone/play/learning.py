@@ -159,7 +159,10 @@ def examples_of(seen: MatchSounds, model: str) -> TableExamples:
     Passes that were entered or answered count at once. Others count once the play went on for two actions.
     """
     kept = entries(seen.session.state)
-    times_ns = _times_ns(seen, kept)
+    # The time of each action in force, in order. An inserted action is no later than the next one.
+    times_ns = [seen.moments[entry.seq].t_ns for entry in kept]
+    for at in range(len(times_ns) - 2, -1, -1):
+        times_ns[at] = min(times_ns[at], times_ns[at + 1])
     knocks = _passes(seen, kept, times_ns)
     used = {sound.t_ns for _, sound in knocks}
     others = {
@@ -172,14 +175,6 @@ def examples_of(seen: MatchSounds, model: str) -> TableExamples:
         tuple(sound.embedding for is_confirmed, sound in reversed(knocks) if is_confirmed),
         tuple(others[t_ns].embedding for t_ns in sorted(others, reverse=True)),
     )
-
-
-def _times_ns(seen: MatchSounds, kept: Sequence[Entry]) -> list[int]:
-    """Return the time of each action in force, in order. An inserted action is no later than the next one."""
-    times_ns = [seen.moments[entry.seq].t_ns for entry in kept]
-    for at in range(len(times_ns) - 2, -1, -1):
-        times_ns[at] = min(times_ns[at], times_ns[at + 1])
-    return times_ns
 
 
 def _passes(seen: MatchSounds, kept: Sequence[Entry], times_ns: Sequence[int]) -> list[tuple[bool, LearnableSound]]:
@@ -415,20 +410,17 @@ class Teaching:
             return Taught()
         exemplars, notes = self._stored.exemplars, list[Phrase]()
         try:
-            self._update(before, step, notes)
+            if any(isinstance(event, NewHand | Redeal) for event in step.events):
+                self._stored, self._lessons = self._load(), None  # The players may have deleted the last tile.
+            earlier = set(self._taught)
+            self._follow(step, notes)
+            for tile in named_tiles(before, step):
+                if tile.key not in earlier:
+                    self._learn(tile, notes)
         except CalibrationError as error:
             log.warning("a correction is not learned: %s", sentence_of(error))
         now = self._stored.exemplars
         return Taught(None if now == exemplars else replace(self._base, exemplars=now), tuple(notes))
-
-    def _update(self, before: Session, step: Step, notes: list[Phrase]) -> None:
-        if any(isinstance(event, NewHand | Redeal) for event in step.events):
-            self._stored, self._lessons = self._load(), None  # The players may have deleted the last tile.
-        earlier = set(self._taught)
-        self._follow(step, notes)
-        for tile in named_tiles(before, step):
-            if tile.key not in earlier:
-                self._learn(tile, notes)
 
     def _follow(self, step: Step, notes: list[Phrase]) -> None:
         """Forget the tiles whose correction was undone. A tile that is named anew is not learned in this match."""

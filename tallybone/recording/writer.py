@@ -251,10 +251,21 @@ class Contents:
         """Return the rest of a file whose data section ends at *start_byte*: the summary, footer and magic."""
         topics = [topic for topic in Topic if self._counts[topic]]
         builder, offsets = RecordBuilder(), RecordBuilder()
+        statistics = Statistics(
+            attachment_count=0,
+            channel_count=len(topics),
+            channel_message_counts={topic.number: self._counts[topic] for topic in topics},
+            chunk_count=self.records,
+            message_count=self.records,
+            message_end_time=self._last_ns,
+            message_start_time=self._first_ns,
+            metadata_count=len(self._metadata),
+            schema_count=len(topics),
+        )
         groups = (
             (Opcode.SCHEMA, [topic.schema for topic in topics]),
             (Opcode.CHANNEL, [topic.channel for topic in topics]),
-            (Opcode.STATISTICS, [self._statistics(topics)]),
+            (Opcode.STATISTICS, [statistics]),
             (Opcode.METADATA_INDEX, self._metadata),
             (Opcode.CHUNK_INDEX, None),
         )
@@ -274,16 +285,3 @@ class Contents:
         footer = RecordBuilder()
         Footer(start_byte, offsets_start, zlib.crc32(fields, zlib.crc32(summary))).write(footer)
         return bytes(summary + footer.end() + MCAP0_MAGIC)
-
-    def _statistics(self, topics: list[Topic]) -> Statistics:
-        return Statistics(
-            attachment_count=0,
-            channel_count=len(topics),
-            channel_message_counts={topic.number: self._counts[topic] for topic in topics},
-            chunk_count=self.records,
-            message_count=self.records,
-            message_end_time=self._last_ns,
-            message_start_time=self._first_ns,
-            metadata_count=len(self._metadata),
-            schema_count=len(topics),
-        )

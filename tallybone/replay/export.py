@@ -321,7 +321,13 @@ class VideoFile:
             ExportError: If it cannot be written.
         """
         try:
-            self._encode(image, t_ns)
+            height, width = (side - side % 2 for side in image.shape[:2])
+            stream = self._stream = self._stream or self._opened(width, height)
+            frame = self._av.VideoFrame.from_ndarray(image[:height, :width], format="bgr24").reformat(
+                stream.width, stream.height, "yuv420p", dst_colorspace=_BT_709, dst_color_range=_LIMITED_RANGE
+            )
+            frame.pts, frame.time_base = t_ns // 1_000_000, Fraction(1, 1000)
+            self._file.mux(stream.encode(frame))
         except (self._av.FFmpegError, ValueError) as error:  # ValueError: this build of FFmpeg has no VP9
             raise ExportError(f"{self._path.name}: cannot write the video: {error}") from error
         self._last = image, t_ns
@@ -341,15 +347,6 @@ class VideoFile:
             self._file.close()
         except self._av.FFmpegError as error:
             raise ExportError(f"{self._path.name}: cannot write the video: {error}") from error
-
-    def _encode(self, image: Image, t_ns: int) -> None:
-        height, width = (side - side % 2 for side in image.shape[:2])
-        stream = self._stream = self._stream or self._opened(width, height)
-        frame = self._av.VideoFrame.from_ndarray(image[:height, :width], format="bgr24").reformat(
-            stream.width, stream.height, "yuv420p", dst_colorspace=_BT_709, dst_color_range=_LIMITED_RANGE
-        )
-        frame.pts, frame.time_base = t_ns // 1_000_000, Fraction(1, 1000)
-        self._file.mux(stream.encode(frame))
 
     def _opened(self, width: int, height: int) -> VideoStream:
         stream = self._file.add_stream("libvpx-vp9", rate=10, options=_QUALITY)
@@ -396,7 +393,10 @@ class Video:
                 return
             self._shown_ns += min(_MAX_PAUSE_NS, step.since_ns - self._since_ns)
         self._since_ns = step.since_ns
-        frame = np.vstack([self._annotated(self._image, step.view), self._bar(self._image.shape[1])])
+        drawn = self._drawn
+        if drawn is None or not drawn.is_of(step.view) or drawn.light.shape != self._image.shape:
+            drawn = self._drawn = _Drawn(step.view, self._image.shape[1], self._image.shape[0])
+        frame = np.vstack([drawn.over(self._image), self._bar(self._image.shape[1])])
         self._file.write(frame, self._shown_ns)
 
     def close(self) -> None:
@@ -410,12 +410,6 @@ class Video:
     def _load(self, shot: Shot) -> Image:
         self._image = shot.load()
         return self._image
-
-    def _annotated(self, image: Image, view: TableView) -> Image:
-        drawn = self._drawn
-        if drawn is None or not drawn.is_of(view) or drawn.light.shape != image.shape:
-            drawn = self._drawn = _Drawn(view, image.shape[1], image.shape[0])
-        return drawn.over(image)
 
     def _bar(self, width_px: int) -> Image:
         bar = np.full((2 * _LINE_PX, width_px, 3), _BAR_BGR, np.uint8)

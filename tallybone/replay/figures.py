@@ -6,7 +6,7 @@ All of it is pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 from math import exp, log, pi, sqrt
@@ -305,7 +305,11 @@ def people_in(games: Iterable[GameFigures]) -> People:
         scores = _scores(game, keys) if game.over else {}
         for pair, score in scores.items():
             met.setdefault(pair, []).append(score)
-        players |= _newly_rated(players, scores)
+        # The players of a match with their new ratings.
+        old = {key: players[key].rating or Rating() for key, _ in scores}
+        results = {key: [(old[other], score) for (one, other), score in scores.items() if one == key] for key in old}
+        newly_rated = {key: replace(players[key], rating=rated(old[key], results[key])) for key in old}
+        players |= newly_rated
     pairs = (
         PairFigures(players[one].name, players[other].name, len(scores), scores.count(1), scores.count(0))
         for (one, other), scores in met.items()
@@ -355,12 +359,3 @@ def _scores(game: GameFigures, keys: list[str]) -> dict[tuple[str, str], float]:
 def _place(game: GameFigures, side: tuple[int, ...]) -> tuple[bool, int]:
     """Return a value that is greater for a better final position: the winner comes first, the others by points."""
     return game.winner in side, sum(hand.points[seat] for hand in game.hands for seat in side)
-
-
-def _newly_rated(
-    players: Mapping[str, PlayerFigures], scores: Mapping[tuple[str, str], float]
-) -> dict[str, PlayerFigures]:
-    """Return the players of a match with their new ratings."""
-    old = {key: players[key].rating or Rating() for key, _ in scores}
-    results = {key: [(old[other], score) for (one, other), score in scores.items() if one == key] for key in old}
-    return {key: replace(players[key], rating=rated(old[key], results[key])) for key in old}

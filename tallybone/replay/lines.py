@@ -16,7 +16,7 @@ from tallybone.json_values import JsonValueError, rounded, tag_of, to_json
 from tallybone.play.game import CameraNote, Note, UnsureNote
 from tallybone.recording.format import Topic
 from tallybone.recording.index import records_on
-from tallybone.recording.reader import RecordedMessage, event_of_record, read_recording, whole_only
+from tallybone.recording.reader import event_of_record, read_recording, whole_only
 from tallybone.replay.run import ReplayStep
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement, Session
@@ -321,7 +321,12 @@ def recorded_facts(path: Path, complain: Callable[[str], object]) -> list[Fact]:
     facts: list[Fact] = []
     for record in whole_only(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain):
         try:
-            facts.append(_recorded_fact(record))
+            recorded_fact = (
+                _event_fact(record.t_ns, event_of_record(record))
+                if record.topic is Topic.EVENT
+                else _outcome_fact({"t_ns": record.t_ns, **record.fact})
+            )
+            facts.append(recorded_fact)
         except JsonValueError as error:
             complain(f"{path}: record {record.number}: {error}")
     return [fact for fact in facts if not _is_start(fact)]
@@ -375,12 +380,6 @@ def has_other_rules(path: Path, overrides: GameOverrides) -> bool:
     start = read_recording(path).start
     overridden, recorded = match_of(overrides, start), match_of(GameOverrides(), start)
     return (overridden and overridden.rules) != (recorded and recorded.rules)
-
-
-def _recorded_fact(record: RecordedMessage) -> Fact:
-    if record.topic is Topic.EVENT:
-        return _event_fact(record.t_ns, event_of_record(record))
-    return _outcome_fact({"t_ns": record.t_ns, **record.fact})
 
 
 def _event_fact(t_ns: int, event: engine.Event) -> Fact:

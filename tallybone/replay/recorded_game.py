@@ -238,7 +238,13 @@ class RecordedGame:
 
     def places_after(self, number: int, file: BinaryIO) -> Places:
         """Return the tracked layout after a step. Empty if it is unknown or damaged."""
-        place = self._table_of(number)
+        # The place of the TABLE record of a step, or None: the last before the next event.
+        event = self._places[number]
+        later = self._places[number + 1] if number + 1 < len(self._places) else len(self.found)
+        at = bisect_right(self._tables, later)
+        if at and (self._tables[at - 1] > event or at == len(self._tables)):
+            at -= 1
+        place = self._tables[at] if self._tables else None
         if place is None:
             return Places()
         try:
@@ -246,15 +252,6 @@ class RecordedGame:
             return places_of_record(record) if is_sane(record.fact) else Places()
         except (RecordingError, JsonValueError, RecursionError):
             return Places()
-
-    def _table_of(self, number: int) -> int | None:
-        """Return the place of the TABLE record of a step, or None: the last before the next event."""
-        event = self._places[number]
-        later = self._places[number + 1] if number + 1 < len(self._places) else len(self.found)
-        at = bisect_right(self._tables, later)
-        if at and (self._tables[at - 1] > event or at == len(self._tables)):
-            at -= 1
-        return self._tables[at] if self._tables else None
 
     def _read(self, file: BinaryIO, places: Sequence[int]) -> list[tuple[int, Logged]]:
         """Return the events at some places, each with its place."""

@@ -143,7 +143,16 @@ class HealthMonitor:
         table, feed = self._table, self._feed
         camera, game, age_s = table.camera(), feed.now, feed.picture_age_s
         if camera.grade is Grade.OK and age_s is not None and age_s > _OLD_S and not table.is_silent():
-            camera = _stalled(camera.text, int(age_s))
+            # A finding about a camera without a known problem whose last image is old.
+            camera = warning(
+                phrase("camera"),
+                phrase(
+                    "{camera}: not sure if it works, no new picture for {seconds} s",
+                    camera=camera.text,
+                    seconds=int(age_s),
+                ),
+                phrase("A test of the parts pauses the camera. Otherwise, unplug the camera and plug it in again."),
+            )
         elif game is not None and camera.grade is Grade.OK:
             camera = replace(camera, text=listed((table.source, game.reader), ": "))
         (machine, disk), troubles = self.computer(), self.troubles()
@@ -170,15 +179,6 @@ class HealthMonitor:
                 self._computer = self._table.machine(), self._table.disk(self._table.folder)
                 self._asked_ns = now_ns
             return self._computer
-
-
-def _stalled(text: str, age_s: int) -> Finding:
-    """Return a finding about a camera without a known problem whose last image is old."""
-    return warning(
-        phrase("camera"),
-        phrase("{camera}: not sure if it works, no new picture for {seconds} s", camera=text, seconds=age_s),
-        phrase("A test of the parts pauses the camera. Otherwise, unplug the camera and plug it in again."),
-    )
 
 
 def end_of_last_run(marked: str, boot: str) -> Finding | None:

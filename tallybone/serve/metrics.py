@@ -147,17 +147,6 @@ def _families(seen: Observed) -> Iterator["Metric"]:
     from prometheus_client.core import GaugeMetricFamily
 
     yield _labelled("info", "Running version.", "version", {seen.health.version: 1})
-    yield from _of_game(seen)
-    yield from _of_health(seen.health)
-    yield _gauge("recordings_free_bytes", "Free space for recordings.", seen.free_bytes)
-    yield from _of_machine(seen.machine)
-    troubles = {trouble.value: seen.troubles.get(trouble, 0) for trouble in MachineTrouble}
-    yield _labelled("troubles_last_hour", "Troubles of the computer in the last hour.", "trouble", troubles)
-    yield _gauge("unclean_stop", "1 if the last run ended without a proper stop.", int(seen.is_unclean))
-    yield GaugeMetricFamily("process_threads", "Number of threads.", value=threading.active_count())
-
-
-def _of_game(seen: Observed) -> Iterator["Metric"]:
     counts = seen.counts
     yield _counter("frames_taken", "Pictures from the camera of a match.", counts.pictures_taken)
     yield _counter("frames_seen", "Pictures read.", counts.pictures_seen)
@@ -170,6 +159,13 @@ def _of_game(seen: Observed) -> Iterator["Metric"]:
     yield _counter("watchdog_feeds", "Keep-alive messages to systemd.", counts.watchdog_feeds)
     yield _gauge("viewers", "Current viewers of the page.", seen.viewers)
     yield _gauge("match_played", "1 during a match.", int(seen.is_played))
+    yield from _of_health(seen.health)
+    yield _gauge("recordings_free_bytes", "Free space for recordings.", seen.free_bytes)
+    yield from _of_machine(seen.machine)
+    troubles = {trouble.value: seen.troubles.get(trouble, 0) for trouble in MachineTrouble}
+    yield _labelled("troubles_last_hour", "Troubles of the computer in the last hour.", "trouble", troubles)
+    yield _gauge("unclean_stop", "1 if the last run ended without a proper stop.", int(seen.is_unclean))
+    yield GaugeMetricFamily("process_threads", "Number of threads.", value=threading.active_count())
 
 
 def _of_health(health: Health) -> Iterator["Metric"]:

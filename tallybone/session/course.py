@@ -40,7 +40,6 @@ from engine import (
     Spot,
     Stack,
     State,
-    Tile,
     Turn,
     Undo,
     apply,
@@ -156,7 +155,12 @@ def _likely_pips(game: Game, seat: Seat) -> int:
     tiles, hand = unseen(game), game.hand
     assert hand is not None
     for holding in hand.holdings:
-        tiles = _without(tiles, (holding.tiles if holding is not None else None) or ())
+        gone = (holding.tiles if holding is not None else None) or ()
+        left = list(tiles)
+        for tile in gone:
+            if tile in left:
+                left.remove(tile)
+        tiles = tuple(left)
     return round(sum(tile.pips for tile in tiles) * hand.sizes[seat] / max(1, len(tiles)))
 
 
@@ -174,14 +178,6 @@ def unseen_end(game: Game) -> tuple[Abandon | RevealPips, ...]:
             taken.add(pips)
             ends.append(RevealPips(Seat(at), pips))
     return tuple(ends)
-
-
-def _without(tiles: Sequence[Tile], gone: Sequence[Tile]) -> tuple[Tile, ...]:
-    left = list(tiles)
-    for tile in gone:
-        if tile in left:
-            left.remove(tile)
-    return tuple(left)
 
 
 _FINAL = (MatchStart, NewHand, Redeal, Abandon)

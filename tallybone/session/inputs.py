@@ -98,7 +98,11 @@ def event_of(press: Press, state: State) -> Event | None:
     game = state.game
     match press.button:
         case Button.UNDO:
-            return _undone(state)
+            # The undo of the last action in force, or None if that is the start of the match.
+            kept = entries(state)
+            return (
+                None if not kept or isinstance(kept[-1].action, engine.MatchStart) else Undo(engine.Seq(kept[-1].seq))
+            )
         case Button.STANDS:
             return engine.ItStands(state.irregular[-1]) if state.irregular else None
         case Button.NEXT:
@@ -128,12 +132,6 @@ def _seat_meant(button: Button, game: Game) -> Seat | None:
         chance = hand.chance or hand.lapsed
         return None if chance is None else chance.seat
     return hand.turn
-
-
-def _undone(state: State) -> Undo | None:
-    """Return the undo of the last action in force, or None if that is the start of the match."""
-    kept = entries(state)
-    return None if not kept or isinstance(kept[-1].action, engine.MatchStart) else Undo(engine.Seq(kept[-1].seq))
 
 
 def _next(game: Game) -> Event | None:

@@ -374,7 +374,7 @@ def looked(watched: TablePieces, parts: SortedView, look: Observation) -> tuple[
     back: list[Piece] = []
     for piece in () if len(lost) > _CLEARED * (len(lost) + len(stayed)) else watched.lost:
         place = footprint_of(piece.tile)
-        now = next((tile for tile in left if is_at(place, tile) and _is_like(piece.tile, tile)), None)
+        now = next((tile for tile in left if is_at(place, tile) and (numbers_of(piece.tile) == numbers_of(tile))), None)
         if now is not None:
             left.remove(now)
             lost.remove(piece)
@@ -478,7 +478,3 @@ def _is_nudge(change: Change) -> bool:
         return False
     place = footprint_of(change.before)
     return math.dist(place.center, change.tile.center_px) < _NUDGED * place.side
-
-
-def _is_like(tile: SeenTile, other: SeenTile) -> bool:
-    return numbers_of(tile) == numbers_of(other)

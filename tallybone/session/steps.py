@@ -166,7 +166,15 @@ class Steps:
             if isinstance(press, Press) and press.button not in _SCORING:
                 waiting += _UNEXPLAINED
             else:
-                cost += _cost_of_press(press)
+                # The cost of a press that nothing explains.
+                cost_of_press = (
+                    _LEFT_OUT
+                    if not isinstance(press, Press)
+                    else _UNEXPLAINED_CALL
+                    if press.button is Button.CALL
+                    else _UNEXPLAINED
+                )
+                cost += cost_of_press
         cost += _CONTRADICTED * any(game.totals[seat] != total for seat, total in look.confirmed)
         for totals in look.denied:
             cost += _CONTRADICTED * all(game.totals[seat] == total for seat, total in totals)
@@ -577,13 +585,6 @@ def _likely_ways(piece: Piece, joints: Iterable[Joint], rules: engine.Rules, *, 
             if weight > _MIN_WAY:
                 at_port = replace(joint, number=(first, second)[joint.inner_half])
                 yield PieceWay(engine.Tile.of(first, second), at_port, weight)
-
-
-def _cost_of_press(press: Press | engine.Action) -> float:
-    """Return the cost of a press that nothing explains."""
-    if not isinstance(press, Press):
-        return _LEFT_OUT
-    return _UNEXPLAINED_CALL if press.button is Button.CALL else _UNEXPLAINED
 
 
 def _leader(course: MatchCourse) -> engine.Seat | None:

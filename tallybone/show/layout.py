@@ -80,7 +80,16 @@ def draw_layout(layout: Layout, laid: Sequence[Laid], canvas: Canvas) -> Text:
         fresh = shown[-1].id
         for node in shown:
             halves = _halves(node, layout.covered(node), is_fresh=node.id == fresh)
-            _draw_tile(page, window, node, places[node.id], halves)
+            place = places[node.id]
+            first, second = halves
+            ports = (Port.N, Port.S) if node.tile.is_double and not place.lies_along else (Port.W, Port.E)
+            (x0, y0), (x1, y1) = (window.cell(place.half_center(port)) for port in ports)
+            is_horizontal = abs(x1 - x0) / window.columns_per_side >= abs(y1 - y0) / window.rows_per_side
+            if (x1 < x0) if is_horizontal else (y1 < y0):
+                first, second = second, first
+            middle = ((x0 + x1) / 2, (y0 + y1) / 2)
+            draw = _draw_horizontal if is_horizontal else _draw_vertical
+            draw(page, window, middle, (first, second))
     return page.text()
 
 
@@ -204,18 +213,6 @@ def _halves(node: Node, covered: tuple[Port, ...], *, is_fresh: bool) -> tuple[_
         _Half(node.number_at(port), port not in covered, is_fresh, is_spinner=False) for port in (Port.W, Port.E)
     )
     return (first, second)
-
-
-def _draw_tile(page: _Page, window: _Window, node: Node, place: Footprint, halves: tuple[_Half, _Half]) -> None:
-    first, second = halves
-    ports = (Port.N, Port.S) if node.tile.is_double and not place.lies_along else (Port.W, Port.E)
-    (x0, y0), (x1, y1) = (window.cell(place.half_center(port)) for port in ports)
-    is_horizontal = abs(x1 - x0) / window.columns_per_side >= abs(y1 - y0) / window.rows_per_side
-    if (x1 < x0) if is_horizontal else (y1 < y0):
-        first, second = second, first
-    middle = ((x0 + x1) / 2, (y0 + y1) / 2)
-    draw = _draw_horizontal if is_horizontal else _draw_vertical
-    draw(page, window, middle, (first, second))
 
 
 def _draw_horizontal(page: _Page, window: _Window, middle: Point, halves: tuple[_Half, _Half]) -> None:

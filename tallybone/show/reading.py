@@ -232,12 +232,7 @@ def draw_zones(image: Image, zones: TableZones, table: Table, lens: Lens) -> Ima
         color = {"boneyard": ORANGE, "layout": SKY}.get(name, PURPLE)
         _outline(canvas, corners, color)
         write(canvas, name, corners.mean(axis=0), color)
-    _draw_axes(canvas, table, lens)
-    return canvas
-
-
-def _draw_axes(canvas: Image, table: Table, lens: Lens) -> None:
-    """Write the coordinates along the visible parts of the x and y axes every 100 mm, to help specify zone corners."""
+    # Write the coordinates along the visible parts of the x and y axes every 100 mm, to help specify zone corners.
     steps = np.arange(-_FARTHEST_MM, _FARTHEST_MM + 1, _GRID_MM, dtype=np.float64)
     for along_x in (True, False):
         points_mm = np.column_stack([steps, 0 * steps] if along_x else [0 * steps, steps])
@@ -247,6 +242,7 @@ def _draw_axes(canvas: Image, table: Table, lens: Lens) -> None:
         is_visible = is_valid & ((points_px >= 0) & (points_px < (lens.width_px, lens.height_px))).all(axis=1)
         for step, point in zip(steps[is_visible], points_px[is_visible], strict=True):
             write(canvas, f"{step:.0f}", point, YELLOW, scale=0.4)
+    return canvas
 
 
 def write(

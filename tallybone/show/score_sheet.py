@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -81,7 +81,16 @@ def print_sheet(console: Console, played: PlayedRecord, *, show: bool = False) -
         sheet.add(Text())
         headings = [Text(text) for text in _total_headings(played.opening.letters, rows[0].names)]
         sheet.add_row((Text(f"Hand {number}"), Text(), Text(), Text(), *headings), style="bold")
-        _print_rows(sheet, rows, names, show=show)
+        # Print rows and their remarks. Totals are printed only when they change.
+        totals: tuple[int, ...] | None = None
+        for row in rows:
+            sheet.add_row(tuple(_cells(row, is_news=row.last.totals != totals)))
+            totals = row.last.totals
+            for remark in _remarks(row):
+                sheet.add(remark, left=_name_width(names) + 2)
+            if show and row.is_play:
+                layout = draw_text(row.last.game.layout, sheet.width - 2 * _INDENT)
+                sheet.add(layout, left=2 * _INDENT, below=1)
     sheet.print_lines()
     console.print()
     _print_result(console, played, rows[-1].names if played.lines else names)
@@ -165,19 +174,6 @@ class _Sheet:
 def _fits(text: Text, width: int) -> bool:
     """Return True if a text is a single line of at most *width* cells."""
     return text.cell_len <= width and "\n" not in text.plain
-
-
-def _print_rows(sheet: _Sheet, rows: Iterable[_Row], names: tuple[str, ...], *, show: bool) -> None:
-    """Print rows and their remarks. Totals are printed only when they change."""
-    totals: tuple[int, ...] | None = None
-    for row in rows:
-        sheet.add_row(tuple(_cells(row, is_news=row.last.totals != totals)))
-        totals = row.last.totals
-        for remark in _remarks(row):
-            sheet.add(remark, left=_name_width(names) + 2)
-        if show and row.is_play:
-            layout = draw_text(row.last.game.layout, sheet.width - 2 * _INDENT)
-            sheet.add(layout, left=2 * _INDENT, below=1)
 
 
 def _rows(lines: Sequence[Line]) -> Iterator[_Row]:

@@ -62,8 +62,13 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
     lines_around = _LINES_AROUND + len(board.earlier) + len(board.choices) + len(board.notes)
     table_rows = max(_MIN_TABLE_ROWS, rows - lines_around)
     canvas = Canvas(columns, table_rows, board.picture_px, in_color)
+    # The title: the game, its target, the hand, and the reason for provisional totals.
+    game = board.game
+    target = "" if game.rules.target is None else f" to {game.rules.target}"
+    hand = "" if game.hand is None else f", hand {game.hand.number}, {game.hand.boneyard} in the boneyard"
+    reason = "; ~ provisional: Tallybone did not see every play" if board.is_provisional else ""
     return Group(
-        _line(_title(board), board.reader, columns, style="bold"),
+        _line((f" {game.rules.name}{target}{hand}{reason}"), board.reader, columns, style="bold"),
         _scores(board, columns),
         _cut(board.last),
         *(_cut(label, "dim") for label in board.earlier),
@@ -126,15 +131,6 @@ def plain_line(number: int, announcements: Sequence[Announcement], game: engine.
     totals = format_totals(zip(game.players, game.totals, strict=True), is_provisional=is_provisional)
     mark = f"{number:3d}" if any(isinstance(each, engine.Placed | Ambiguity) for each in announcements) else "   "
     return f"{mark}  {summarize(announcements, game.players)}  ({totals})"
-
-
-def _title(board: Board) -> str:
-    """Return the title: the game, its target, the hand, and the reason for provisional totals."""
-    game = board.game
-    target = "" if game.rules.target is None else f" to {game.rules.target}"
-    hand = "" if game.hand is None else f", hand {game.hand.number}, {game.hand.boneyard} in the boneyard"
-    reason = "; ~ provisional: Tallybone did not see every play" if board.is_provisional else ""
-    return f" {game.rules.name}{target}{hand}{reason}"
 
 
 def _cut(label: str, style: str = "") -> Text:

@@ -404,12 +404,12 @@ def match_of(overrides: GameOverrides, start: SittingStart | None) -> engine.Mat
             raise engine.OptionsError([f"{next(iter(options))}: options need a game: give --rules too"])
         return None
     rules = engine.with_options(engine.profile(name), (dict(base.options) if base else {}) | options)
-    players = overrides.players or (start.players if start is not None else ()) or _nameless(rules)
+    players = (
+        overrides.players
+        or (start.players if start is not None else ())
+        or tuple(f"Player {seat + 1}" for seat in range(rules.seats_min))
+    )
     problems = engine.deal_problems(rules, len(players))
     if problems:
         raise engine.OptionsError(problems)
     return engine.MatchStart(rules, players)
-
-
-def _nameless(rules: engine.Rules) -> tuple[str, ...]:
-    return tuple(f"Player {seat + 1}" for seat in range(rules.seats_min))

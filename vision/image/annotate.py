@@ -99,7 +99,13 @@ class _Pen:
         """Draw the outline of a tile, hatched if it is face down and dashed if it cannot be read."""
         side_px = _half_px(tile)
         if tile.face is Face.UNSURE:
-            self._dashes(tile, width_px=side_px * 0.06)
+            # Draw the outline of a tile with gaps and a dash at each corner.
+            width_px = side_px * 0.06
+            for (ax, ay), (bx, by) in pairwise((*tile.corners_px, tile.corners_px[0])):
+                for begin in range(0, _DASHES, 2):
+                    at, to = begin / _DASHES, (begin + 1) / _DASHES
+                    ends = [(ax + (bx - ax) * part, ay + (by - ay) * part) for part in (at, to)]
+                    self._line(ends[0], ends[1], ORANGE, width_px=width_px)
             return
         if tile.face is Face.DOWN:
             corners = np.array(tile.corners_px, np.float64)
@@ -141,14 +147,6 @@ class _Pen:
         side_px = _half_px(tile)
         label = self._label("?", side_px=1.4 * side_px, max_wide_px=side_px)
         self._write(label, tile.center_px, ORANGE, side_px=1.4 * side_px)
-
-    def _dashes(self, tile: SeenTile, *, width_px: float) -> None:
-        """Draw the outline of a tile with gaps and a dash at each corner."""
-        for (ax, ay), (bx, by) in pairwise((*tile.corners_px, tile.corners_px[0])):
-            for begin in range(0, _DASHES, 2):
-                at, to = begin / _DASHES, (begin + 1) / _DASHES
-                ends = [(ax + (bx - ax) * part, ay + (by - ay) * part) for part in (at, to)]
-                self._line(ends[0], ends[1], ORANGE, width_px=width_px)
 
     def _label(self, text: str, *, side_px: float, max_wide_px: float) -> GreyImage:
         """Return the opacity mask of a text, in a size that fits a half with this side."""

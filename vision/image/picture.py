@@ -190,16 +190,34 @@ def _parse(data: bytes) -> Header:
             raise HeaderError("its PNG header is damaged")
         return Header("PNG", *struct.unpack_from(">II", data, 16))
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return _parse_webp(data)
+        chunk = data[12:16]
+        if chunk == b"VP8X":
+            width_px = int.from_bytes(_exactly(data, 24, 3), "little") + 1
+            height_px = int.from_bytes(_exactly(data, 27, 3), "little") + 1
+        elif chunk == b"VP8L":
+            bits = int.from_bytes(_exactly(data, 21, 4), "little")
+            width_px, height_px = (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+        elif chunk == b"VP8 ":
+            width_px, height_px = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
+        else:
+            raise HeaderError("its WebP header is damaged")
+        return Header("WebP", width_px, height_px)
     if data[:2] == b"BM":
-        return _parse_bmp(data)
+        (info_bytes,) = struct.unpack_from("<I", data, 14)
+        width_px, height_px = struct.unpack_from("<HH" if info_bytes == 12 else "<ii", data, 18)
+        return Header("BMP", width_px, abs(height_px))  # A negative height means rows stored from the top.
     if data[:4] in (b"II*\0", b"MM\0*"):
         # The first image of a raw photo is its preview.
         return Header("DNG" if _DNG_VERSION in _tags(data) else "TIFF", *tiff_size_px(data))
     if data[:6] in (b"GIF87a", b"GIF89a"):
         return Header("GIF", *struct.unpack_from("<HH", data, 6))
     if data[4:8] == b"ftyp" and data[8:12] in (b"avif", b"avis"):
-        return Header("AVIF", *_avif_size_px(data))
+        # The size of the largest image in an AVIF file, from the property "ispe" of each image.
+        ends = [found.end() for found in re.finditer(rb"ispe\0{4}", data[:_MAX_AVIF_HEADER])]
+        if not ends:
+            raise HeaderError("its AVIF header is damaged")
+        avif_size_px = max((struct.unpack_from(">II", data, at) for at in ends), key=lambda size: size[0] * size[1])
+        return Header("AVIF", *avif_size_px)
     if is_heic(data):
         raise HeaderError("it is HEIC; save it as JPEG or PNG (on the phone: camera format 'most compatible')")
     raise HeaderError(f"not a readable picture: expected {FORMATS}")
@@ -276,29 +294,6 @@ def _png_chunks(data: bytes) -> Iterator[tuple[int, int, bytes]]:
     raise HeaderError(f"its PNG data has more than {_MAX_PARTS} parts")
 
 
-def _parse_webp(data: bytes) -> Header:
-    chunk = data[12:16]
-    if chunk == b"VP8X":
-        width_px = int.from_bytes(_exactly(data, 24, 3), "little") + 1
-        height_px = int.from_bytes(_exactly(data, 27, 3), "little") + 1
-    elif chunk == b"VP8L":
-        bits = int.from_bytes(_exactly(data, 21, 4), "little")
-        width_px, height_px = (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    elif chunk == b"VP8 ":
-        width_px, height_px = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
-    else:
-        raise HeaderError("its WebP header is damaged")
-    return Header("WebP", width_px, height_px)
-
-
-def _avif_size_px(data: bytes) -> tuple[int, int]:
-    """Return the size of the largest image in an AVIF file, from the property "ispe" of each image."""
-    ends = [found.end() for found in re.finditer(rb"ispe\0{4}", data[:_MAX_AVIF_HEADER])]
-    if not ends:
-        raise HeaderError("its AVIF header is damaged")
-    return max((struct.unpack_from(">II", data, at) for at in ends), key=lambda size: size[0] * size[1])
-
-
 def _require_whole_avif(data: bytes) -> None:
     at = 0
     while at < len(data):
@@ -330,12 +325,6 @@ def _require_whole_webp(data: bytes) -> None:
     (length,) = struct.unpack_from("<I", data, 4)
     if len(data) < 8 + length:
         raise IndexError
-
-
-def _parse_bmp(data: bytes) -> Header:
-    (info_bytes,) = struct.unpack_from("<I", data, 14)
-    width_px, height_px = struct.unpack_from("<HH" if info_bytes == 12 else "<ii", data, 18)
-    return Header("BMP", width_px, abs(height_px))  # A negative height means rows stored from the top.
 
 
 def _require_whole_bmp(data: bytes) -> None:

@@ -100,7 +100,13 @@ def find_plane(poses: Poses, probabilities: NDArray[np.float64], size_px: tuple[
     tiles, trust = poses[sure], np.maximum(log_odds(probabilities[sure]), _MIN_TRUST)
     middle, span = np.array(size_px) / 2, float(max(size_px))
     normal = np.array([[1 / span, 0, -middle[0] / span], [0, 1 / span, -middle[1] / span], [0, 0, 1]])
-    log_scale = -_most_supported(np.log(sides_px(tiles) / span), trust**2 * np.sqrt(sides_px(tiles)))
+    # The weighted mean of the values within 10 % of the one with the most support. Support is weighted, because
+    # textures and letters produce many unsure small detections that would outnumber a few real tiles.
+    values = np.log(sides_px(tiles) / span)
+    support = trust**2 * np.sqrt(sides_px(tiles))
+    mass = (support * (np.abs(values[:, None] - values[None]) < 0.1)).sum(axis=1)
+    near = np.abs(values - values[mass.argmax()]) < 0.1
+    log_scale = -float(np.average(values[near], weights=support[near]))
     parameters = np.array([log_scale, 0, 0, 0, 0])
     start = parameters.copy()
     for spread in np.geomspace(_FIRST_SPREAD, _LAST_SPREAD, _PLANE_ROUNDS):
@@ -174,17 +180,6 @@ def _residuals(homography: NDArray[np.float64], poses: Poses) -> NDArray[np.floa
 def _project(homography: NDArray[np.float64], points: Points) -> Points:
     flat = points @ homography[:, :2].T + homography[:, 2]
     return np.asarray(flat[..., :2] / np.where(np.abs(flat[..., 2:]) < 1e-9, 1e-9, flat[..., 2:]))
-
-
-def _most_supported(values: NDArray[np.float64], support: NDArray[np.float64]) -> float:
-    """Return the weighted mean of the values within 10 % of the one with the most support.
-
-    Support is weighted, because textures and letters produce many unsure small detections that would outnumber a few
-    real tiles.
-    """
-    mass = (support * (np.abs(values[:, None] - values[None]) < 0.1)).sum(axis=1)
-    near = np.abs(values - values[mass.argmax()]) < 0.1
-    return float(np.average(values[near], weights=support[near]))
 
 
 # Rounds of refinement before and after the table plane is known.

@@ -126,7 +126,14 @@ def find_motion(before: Sequence[SeenTile], after: Sequence[SeenTile]) -> Motion
         return None
     best: list[tuple[Points, Points]] = []
     for start, end in _pairs(known, seen):
-        motion = _similarity(start, end)
+        # The similarity transform between two pairs of points, or None if it exceeds the limits.
+        a, b = (complex(*(pair[1] - pair[0])) for pair in (start, end))
+        factor = b / a
+        if not 1 / _MAX_GROWTH < abs(factor) < _MAX_GROWTH or abs(np.angle(factor)) > _MAX_TURN_RAD:
+            motion = None
+        else:
+            turn = np.array([[factor.real, -factor.imag], [factor.imag, factor.real]])
+            motion = np.column_stack([turn, end.mean(axis=0) - turn @ start.mean(axis=0)])
         if motion is not None:
             agreed = _agreeing(motion, known, seen)
             best = agreed if len(agreed) > len(best) else best
@@ -145,16 +152,6 @@ def _pairs(known: Sequence[SeenTile], seen: Sequence[SeenTile]) -> Iterator[tupl
                 yield start, end
             if pips == [half.pips for half in other.halves[::-1]]:
                 yield start, end[::-1]
-
-
-def _similarity(start: Points, end: Points) -> Motion | None:
-    """Return the similarity transform between two pairs of points, or None if it exceeds the limits."""
-    a, b = (complex(*(pair[1] - pair[0])) for pair in (start, end))
-    factor = b / a
-    if not 1 / _MAX_GROWTH < abs(factor) < _MAX_GROWTH or abs(np.angle(factor)) > _MAX_TURN_RAD:
-        return None
-    turn = np.array([[factor.real, -factor.imag], [factor.imag, factor.real]])
-    return np.column_stack([turn, end.mean(axis=0) - turn @ start.mean(axis=0)])
 
 
 def _agreeing(motion: Motion, known: Sequence[SeenTile], seen: Sequence[SeenTile]) -> list[tuple[Points, Points]]:

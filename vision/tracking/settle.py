@@ -195,25 +195,22 @@ class SettleGate:
         if still_ns < _SETTLED_NS:
             return
         if self._table is not None and (self._is_moving or self._covered.any()):
-            self._covered = self._covered_now(self._table, now, t_ns)
+            # A mask of the covered cells. Cells that have not moved for 5 s become part of the table. For example, a
+            # boneyard laid out at the border extends over it like a hand, but stays there.
+            covered = _reaching_in(_cells(_cover(self._table, now), _COVERED_POINTS))
+            belongs = covered & (t_ns - self._last_moved_ns >= _BELONGS_NS)
+            if not belongs.any():
+                covered_now = covered
+            else:
+                points = belongs.repeat(_CELL, axis=0).repeat(_CELL, axis=1)
+                self._table = np.where(points, now, self._table)
+                covered_now = _reaching_in(_cells(_cover(self._table, now), _COVERED_POINTS))
+            self._covered = covered_now
         is_covered = bool(self._covered.any())
         if not is_covered or still_ns >= _PATIENCE_NS:
             self._is_moving = False
         if self._table is None or not is_covered:
             self._table = now
-
-    def _covered_now(self, table: FloatImage, now: FloatImage, t_ns: int) -> Cells:
-        """Return a mask of the covered cells. Cells that have not moved for 5 s become part of the table.
-
-        For example, a boneyard laid out at the border extends over it like a hand, but stays there.
-        """
-        covered = _reaching_in(_cells(_cover(table, now), _COVERED_POINTS))
-        belongs = covered & (t_ns - self._last_moved_ns >= _BELONGS_NS)
-        if not belongs.any():
-            return covered
-        points = belongs.repeat(_CELL, axis=0).repeat(_CELL, axis=1)
-        self._table = np.where(points, now, table)
-        return _reaching_in(_cells(_cover(self._table, now), _COVERED_POINTS))
 
 
 def _relight(before: FloatImage, now: FloatImage) -> FloatImage:

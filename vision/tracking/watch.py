@@ -66,7 +66,13 @@ class Observations:
         if self._before is None or self._last is None or not self._frames:
             return None
         smaller = np.array(self._last.shape[::-1]) / size_px
-        inside = _points_within((np.array(corners_px, np.float64) + 0.5) * smaller - 0.5, self._last.shape)
+        # The flat indices of the pixels well inside a tile with the given corners, shape (4, 2).
+        corners = (np.array(corners_px, np.float64) + 0.5) * smaller - 0.5
+        middle = corners.mean(axis=0)
+        inner = middle + _INNER * (corners - middle)
+        mask: GreyImage = np.zeros(self._last.shape, np.uint8)
+        cv2.fillConvexPoly(mask, np.rint(inner * 16).astype(np.int32), 1, shift=4)
+        inside = np.flatnonzero(mask)
         if len(inside) < _MIN_POINTS:
             return None
         now, frames = self._last.ravel(), np.array([self._before, *(grey for _, grey in self._frames)])
@@ -81,15 +87,6 @@ class Observations:
         shown = np.flatnonzero(is_now[start:])
         # Index 0 is the image before the motion, so frames are offset by one.
         return self._frames[start + int(shown[0]) - 1][0] if len(shown) else None
-
-
-def _points_within(corners: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.intp]:
-    """Return the flat indices of the pixels well inside a tile with the given corners, shape (4, 2)."""
-    middle = corners.mean(axis=0)
-    inner = middle + _INNER * (corners - middle)
-    mask: GreyImage = np.zeros(shape, np.uint8)
-    cv2.fillConvexPoly(mask, np.rint(inner * 16).astype(np.int32), 1, shift=4)
-    return np.flatnonzero(mask)
 
 
 def _in_light_of(now: GreyImage, frames: GreyImage, inside: NDArray[np.intp]) -> NDArray[np.float32]:

@@ -332,20 +332,18 @@ def size_seen(table: Table, lens: Lens) -> tuple[float, float]:
     least, most = 0.0, _FARTHEST_MM
     for _ in range(_HALVINGS):
         width_mm = (least + most) / 2
-        least, most = (width_mm, most) if _is_visible(_corners(width_mm), table, lens) else (least, width_mm)
+        outline = _corners(width_mm)
+        points = _in_picture(outline, table, lens)
+        is_inside = bool(((points >= 0) & (points < (lens.width_px, lens.height_px))).all())
+        # Distortion can map points far outside the picture into it, as can projection of points behind the camera.
+        is_visible = is_inside and bool(np.allclose(table.tops_to_table(points, lens), outline, atol=1.0))
+        least, most = (width_mm, most) if is_visible else (least, width_mm)
     return least, least * MAT_HEIGHT_MM / MAT_WIDTH_MM
 
 
 def _corners(width_mm: float) -> OutlineMm:
     x_mm, y_mm = width_mm / 2, width_mm / 2 * MAT_HEIGHT_MM / MAT_WIDTH_MM
     return ((-x_mm, y_mm), (x_mm, y_mm), (x_mm, -y_mm), (-x_mm, -y_mm))
-
-
-def _is_visible(outline: OutlineMm, table: Table, lens: Lens) -> bool:
-    points = _in_picture(outline, table, lens)
-    is_inside = bool(((points >= 0) & (points < (lens.width_px, lens.height_px))).all())
-    # Distortion can map points far outside the picture into it, as can projection of points behind the camera.
-    return is_inside and bool(np.allclose(table.tops_to_table(points, lens), outline, atol=1.0))
 
 
 def _in_picture(outline: OutlineMm, table: Table, lens: Lens) -> Points:
@@ -361,34 +359,25 @@ def _on_table(zone: EditableZone, table: Table, lens: Lens) -> OutlineMm:
     if not 3 <= len(zone.corners_px) <= MAX_CORNERS:
         raise RefusedError(phrase("{zone}: use 3 to {most} corners", zone=zone_name(zone.name), most=MAX_CORNERS))
     drawn = np.array(zone.corners_px, np.float64)
-    if _crosses_itself(drawn):
-        raise RefusedError(phrase("{zone}: its edges cross each other", zone=zone_name(zone.name)))
-    flat = table.tops_to_table(drawn, lens)
-    if not _is_before_camera(flat, table) or float(np.abs(flat).max()) > _FARTHEST_MM:
-        raise RefusedError(phrase("{zone}: a corner is off the table", zone=zone_name(zone.name)))
-    return tuple((float(x), float(y)) for x, y in flat)
-
-
-def _is_before_camera(flat: Points, table: Table) -> bool:
-    """Return True if all points, at the height of tile tops, are in front of the camera.
-
-    Pixels above the horizon map to points behind the camera.
-    """
-    spots = np.column_stack([flat, np.full(len(flat), table.thickness_mm)])
-    depth_mm = spots @ np.array(table.axes).reshape(3, 3)[:, 2] + table.origin_mm[2]
-    return bool(np.isfinite(depth_mm).all() and (depth_mm > 0).all())
-
-
-def _crosses_itself(corners: Points) -> bool:
-    """Return True if two edges that are not adjacent cross."""
-    count = len(corners)
-    edges = [(corners[at], corners[(at + 1) % count]) for at in range(count)]
-    return any(
+    # True if two edges that are not adjacent cross.
+    count = len(drawn)
+    edges = [(drawn[at], drawn[(at + 1) % count]) for at in range(count)]
+    crosses_itself = any(
         _cross(*edges[first], *edges[second])
         for first in range(count)
         for second in range(first + 2, count)
         if (second + 1) % count != first
     )
+    if crosses_itself:
+        raise RefusedError(phrase("{zone}: its edges cross each other", zone=zone_name(zone.name)))
+    flat = table.tops_to_table(drawn, lens)
+    # True if all points, at the height of tile tops, are in front of the camera. Pixels above the horizon map to
+    # points behind the camera.
+    spots = np.column_stack([flat, np.full(len(flat), table.thickness_mm)])
+    depth_mm = spots @ np.array(table.axes).reshape(3, 3)[:, 2] + table.origin_mm[2]
+    if not bool(np.isfinite(depth_mm).all() and (depth_mm > 0).all()) or float(np.abs(flat).max()) > _FARTHEST_MM:
+        raise RefusedError(phrase("{zone}: a corner is off the table", zone=zone_name(zone.name)))
+    return tuple((float(x), float(y)) for x, y in flat)
 
 
 def _cross(a: Points, b: Points, c: Points, d: Points) -> bool:

@@ -301,7 +301,16 @@ class Guard:
         if scope["type"] == "websocket":
             return None
         kinds = () if not changes else _PHOTO_KINDS if _PHOTO.fullmatch(scope["path"]) else _JSON_KINDS
-        return _problem_with_body(headers, kinds, _most_of(scope))
+        # Status and reason for rejecting a request by its body's declared length and type, or None to accept it. The
+        # type must be one of *kinds*, unless that is empty.
+        most = _most_of(scope)
+        length = headers.get("content-length", "0")
+        if not (length.isascii() and length.isdecimal() and len(length) < 10 and int(length) <= most):
+            return 413, _TOO_LARGE
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kinds and kind not in kinds:
+            return 415, f"use the content type {kinds[0]}"
+        return None
 
 
 def _most_of(scope: Scope) -> int:
@@ -336,20 +345,6 @@ def _is_own_page(headers: Mapping[str, str]) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and bool(host) and parts.netloc.lower() == host.lower()
-
-
-def _problem_with_body(headers: Mapping[str, str], kinds: tuple[str, ...], most: int) -> tuple[int, str] | None:
-    """Return status and reason for rejecting a request by its body's declared length and type, or None to accept it.
-
-    The type must be one of *kinds*, unless that is empty.
-    """
-    length = headers.get("content-length", "0")
-    if not (length.isascii() and length.isdecimal() and len(length) < 10 and int(length) <= most):
-        return 413, _TOO_LARGE
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kinds and kind not in kinds:
-        return 415, f"use the content type {kinds[0]}"
-    return None
 
 
 def _headers(scope: Scope) -> Mapping[str, str]:

@@ -254,7 +254,11 @@ async def watch(socket: WebSocket, watched: Watched, send: Callable[[], Coroutin
     watched.viewers += 1
     sending = asyncio.create_task(send())
     try:
-        await _answer_pings(socket)
+        # Answer the pings of a viewer until they disconnect.
+        with suppress(WebSocketDisconnect):  # The viewer may disconnect while a reply is sent.
+            while (message := await socket.receive())["type"] != "websocket.disconnect":
+                if message.get("text") == "ping":
+                    await socket.send_text('{"type":"pong"}')
     finally:
         watched.viewers -= 1
         sending.cancel()
@@ -269,14 +273,6 @@ async def _send_newest(socket: WebSocket, feed: LiveFeed, language: str) -> None
         newest = await feed.after(version)
         await socket.send_text(newest.message(language))
         version = newest.version
-
-
-async def _answer_pings(socket: WebSocket) -> None:
-    """Answer the pings of a viewer until they disconnect."""
-    with suppress(WebSocketDisconnect):  # The viewer may disconnect while a reply is sent.
-        while (message := await socket.receive())["type"] != "websocket.disconnect":
-            if message.get("text") == "ping":
-                await socket.send_text('{"type":"pong"}')
 
 
 def _taken(feed: LiveFeed) -> CameraPicture:

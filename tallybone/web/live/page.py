@@ -163,7 +163,10 @@ def _corrected(
         case LetStand():
             return engine.ItStands(entry.seq)
         case RemoveAction():
-            return _removal(entry)
+            if hasattr(entry.action, "seat"):
+                return Remove(entry.seq)
+            text = phrase("only a player's action can be removed; use undo for the rest")
+            return Refused(Refusal.SENSELESS, text)
         case AmendAction(points=points) if points is not None and isinstance(entry.action, Play | engine.Stack):
             if action.pips is not None or action.seat is not None or action.at is not None:
                 return Refused(Refusal.SENSELESS, phrase("points of a play cannot be combined with other changes"))
@@ -172,13 +175,6 @@ def _corrected(
             return _amended(action, entry, state)
         case _:
             assert_never(action)
-
-
-def _removal(entry: Entry) -> ByHand | Refused:
-    if hasattr(entry.action, "seat"):
-        return Remove(entry.seq)
-    text = phrase("only a player's action can be removed; use undo for the rest")
-    return Refused(Refusal.SENSELESS, text)
 
 
 def _points_of_play(points: int, result: ActionResult, story: Story) -> ByHand | Refused:

@@ -117,7 +117,10 @@ class OneAtATime:
         except OptionsError as error:
             raise HTTPException(422, plain(listed(error.faults, "; "))) from None
         except (EngineError, OSError) as error:
-            raise HTTPException(422, plain(_without_folder(str(error)))) from None
+            # Remove a leading file path from an error message, so that viewers do not see it.
+            text = str(error)
+            head, between, rest = text.partition(": ")
+            raise HTTPException(422, plain(rest if between and "/" in head else text)) from None
         finally:
             self._waiting -= 1
 
@@ -447,9 +450,3 @@ def _jpeg(one: OpenRecording, step: RecordedStepShown) -> bytes | None:
         return None if step.frame is None else frame_of(one, step.frame)
     except RecordingError:
         return None
-
-
-def _without_folder(text: str) -> str:
-    """Remove a leading file path from an error message, so that viewers do not see it."""
-    head, between, rest = text.partition(": ")
-    return rest if between and "/" in head else text

@@ -63,7 +63,11 @@ class Shelf:
         others: list[str] = []
         for path in self._newest():
             try:
-                kept[path.name] = self._surveyed(path)
+                now = _Print.of(path)
+                before, known = self._surveys.get(path.name, (None, None))
+                if known is None or before != now or known.is_running:
+                    known = survey(path)
+                kept[path.name] = now, known
             except FileNotFoundError:
                 continue  # it was deleted meanwhile
             except RecordingError as error:
@@ -132,13 +136,6 @@ class Shelf:
             return now, _age(path, read_recording(path).start)
         except RecordingError:
             return now, _age(path, None)
-
-    def _surveyed(self, path: Path) -> tuple[_Print, Survey]:
-        now = _Print.of(path)
-        before, known = self._surveys.get(path.name, (None, None))
-        if known is None or before != now or known.is_running:
-            known = survey(path)
-        return now, known
 
     def _files(self) -> list[Path]:
         """Return the files named like recordings, in reverse order of their names. Unprintable names are left out."""
