@@ -120,28 +120,28 @@ def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
 # Product lines that a package or room may have; its parent counts the rest. A change that needs more room lowers
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
-    "engine": 9_028,
-    "vision": 6_239,
-    "hardware": 7_966,
-    "calibration": 3_715,
-    "tallybone/calibrate": 3_086,
+    "engine": 9_025,
+    "vision": 6_236,
+    "hardware": 7_962,
+    "calibration": 3_711,
+    "tallybone/calibrate": 3_082,
     "tallybone/cli": 2_680,
-    "tallybone/doctor": 2_289,
-    "tallybone/play": 3_745,
+    "tallybone/doctor": 2_286,
+    "tallybone/play": 3_736,
     "tallybone/recording": 2_687,
-    "tallybone/replay": 3_032,
-    "tallybone/serve": 3_123,
+    "tallybone/replay": 3_028,
+    "tallybone/serve": 3_121,
     "tallybone/session": 4_012,
-    "tallybone/show": 1_646,
+    "tallybone/show": 1_644,
     "tallybone/web": 5_964,
-    "tallybone": 5_222,
-    "lab/bench": 8_510,
-    "lab/render": 5_931,
+    "tallybone": 5_214,
+    "lab/bench": 8_502,
+    "lab/render": 5_921,
     "lab/sounds": 3_101,
-    "lab": 8_838,
+    "lab": 8_818,
 }
-MAX_LINES_OF_A_TABLE = 64_434
-MAX_LINES_OF_THE_LABORATORY = 26_380
+MAX_LINES_OF_A_TABLE = 64_388
+MAX_LINES_OF_THE_LABORATORY = 26_342
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 

@@ -163,11 +163,7 @@ def format_pdf(sheets: Sequence[Sheet]) -> bytes:
             page.encode(),
             b"<< /Length %d /Filter /FlateDecode >>\nstream\n%b\nendstream" % (len(stream), stream),
         ]
-    return _numbered(objects)
-
-
-def _numbered(objects: Sequence[bytes]) -> bytes:
-    """Return a file with the objects, numbered from 1, and their cross-reference table."""
+    # A file with the objects, numbered from 1, and their cross-reference table.
     data = bytearray(b"%PDF-1.4\n")
     offsets: list[int] = []
     for number, item in enumerate(objects, start=1):

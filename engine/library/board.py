@@ -261,7 +261,13 @@ class HandBoard:
         if move >= 0:
             self._lay(move)
         elif move == DRAW:
-            self._draw()
+            # Draw tiles. If no tile fits and none is left to draw, the hand ends.
+            rules, number = self.rules, self._drawn()
+            self._take([self.turn] * number)
+            if rules.draw is Drawing.TWO or not self._plays:
+                self.course = changed(self.course, drawn=self.course.drawn + number)
+            if self._plays and self.boneyard <= rules.boneyard_reserve and not any(f & ~self._laid for f in self._fits):
+                self._end(None)
         elif move == KNOCK:
             self._knock()
         else:
@@ -440,15 +446,6 @@ class HandBoard:
         """Return the number of tiles that the seat to move draws at once: one, or what is left of two."""
         is_two = self.rules.draw is Drawing.TWO and self._plays
         return min(TILES_PER_DRAW - self.course.drawn, drawable(self.rules, self)) if is_two else 1
-
-    def _draw(self) -> None:
-        """Draw tiles. If no tile fits and none is left to draw, the hand ends."""
-        rules, number = self.rules, self._drawn()
-        self._take([self.turn] * number)
-        if rules.draw is Drawing.TWO or not self._plays:
-            self.course = changed(self.course, drawn=self.course.drawn + number)
-        if self._plays and self.boneyard <= rules.boneyard_reserve and not any(f & ~self._laid for f in self._fits):
-            self._end(None)
 
     def _take(self, seats: Sequence[int]) -> None:
         """Let each of *seats* take a tile from the end of the boneyard."""

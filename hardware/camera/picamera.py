@@ -79,7 +79,13 @@ def open_picamera(library: Any, number: int) -> Any:
     try:
         return library.Picamera2(number)
     except (RuntimeError, IndexError, OSError, AttributeError) as error:  # AttributeError: no raw pictures
-        reasons = _chain(error)
+        # The messages of an error and of its causes, in which picamera2 hides the reason.
+        messages = []
+        cause: BaseException | None = error
+        while cause is not None:
+            messages.append(str(cause))
+            cause = cause.__cause__ or cause.__context__
+        reasons = ", because ".join(messages)
         if any(word in reasons.lower() for word in _BUSY):
             raise device.CameraError(
                 f"{name}: it is in use by another program (rpicam-hello, another tallybone?)"
@@ -120,16 +126,6 @@ def ribbon_cameras(library: Any) -> tuple[dict[str, Any], ...]:
     except (RuntimeError, OSError) as error:
         raise device.CameraError(f"libcamera does not start ({error})") from error
     return tuple(info for info in listed if "/usb" not in str(info.get("Id", "")))
-
-
-def _chain(error: BaseException) -> str:
-    """Return the messages of an error and of its causes, in which picamera2 hides the reason."""
-    messages = []
-    cause: BaseException | None = error
-    while cause is not None:
-        messages.append(str(cause))
-        cause = cause.__cause__ or cause.__context__
-    return ", because ".join(messages)
 
 
 # Values of libcamera's enumerations, whose Python location depends on the version.

@@ -50,7 +50,11 @@ def main(argv: Sequence[str] | None = None) -> int:
                 print(f"LOST {problem}", flush=True)
             if tally.points.total() >= args.points and number + 1 >= len(games):
                 break
-    _say(tally, time.monotonic() - began_s)
+    took_s = time.monotonic() - began_s
+    for way in Way:
+        print(f"{tally.points[way]:6} x {way.value}")
+    print(f"{tally.points.total():6} deaths in {tally.matches} matches with {tally.scores} scores, in {took_s:.0f} s")
+    print(f"{len(tally.problems):6} scores lost, changed or doubled")
     return 1 if tally.problems else 0
 
 
@@ -67,13 +71,6 @@ def _with_faults(matches: int, seed: int, folder: Path | None) -> int:
         print(f"{tally.warned:6} scores lost with a warning, {len(tally.silent)} without")
         print("\n".join(tally.silent[:20]))
     return 1 if problems else 0
-
-
-def _say(tally: Tally, took_s: float) -> None:
-    for way in Way:
-        print(f"{tally.points[way]:6} x {way.value}")
-    print(f"{tally.points.total():6} deaths in {tally.matches} matches with {tally.scores} scores, in {took_s:.0f} s")
-    print(f"{len(tally.problems):6} scores lost, changed or doubled")
 
 
 if __name__ == "__main__":

@@ -298,7 +298,16 @@ def rendered_stream(folder: Path, game: str, seats: int, seed: int) -> gap_strea
     """
     path = folder / f"{seed}-{game}-{seats}.mcap"
     if not path.exists():
-        _render(path, game, seats, seed)
+        part = path.with_suffix(".part")
+        part.unlink(missing_ok=True)
+        complaints = StringIO()
+        most = min(_MOST, engine.profile(game).tiles // seats)
+        tiles = _FEWEST + (3 * (seed // len(gap_streams.GAMES)) + 2 * seed) % (most - _FEWEST + 1)
+        options = f"{gap_streams.OPTIONS.get(game, '')} hand={tiles}"
+        settings = simulation_settings(game, players=seats, seed=seed, options=options, hands=2)
+        if simulate(part, settings, out=StringIO(), err=complaints) != 0:
+            raise RuntimeError(f"{path.name}: {complaints.getvalue().strip()}")
+        part.rename(path)
     truth, source = read_truth(path), source_at(path)
     start = truth.events[0].event
     assert isinstance(start, engine.MatchStart)
@@ -308,19 +317,6 @@ def rendered_stream(folder: Path, game: str, seats: int, seed: int) -> gap_strea
     begins_ns = (0, *(event.t_ns for event in truth.events[:-1]))
     items = tuple(_items(source, truth))
     return gap_streams.Stream(start.rules, start.players, source.start.zones or Zones(), steps, begins_ns, items)
-
-
-def _render(path: Path, game: str, seats: int, seed: int) -> None:
-    part = path.with_suffix(".part")
-    part.unlink(missing_ok=True)
-    complaints = StringIO()
-    most = min(_MOST, engine.profile(game).tiles // seats)
-    tiles = _FEWEST + (3 * (seed // len(gap_streams.GAMES)) + 2 * seed) % (most - _FEWEST + 1)
-    options = f"{gap_streams.OPTIONS.get(game, '')} hand={tiles}"
-    settings = simulation_settings(game, players=seats, seed=seed, options=options, hands=2)
-    if simulate(part, settings, out=StringIO(), err=complaints) != 0:
-        raise RuntimeError(f"{path.name}: {complaints.getvalue().strip()}")
-    part.rename(path)
 
 
 def _items(source: Source, truth: Truth) -> Iterator[gap_streams.Item]:

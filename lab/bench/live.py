@@ -130,7 +130,14 @@ def _clip(seed: int, plays: int, per_s: float) -> tuple[list[Shown], list[int]]:
     def show(moment: Moment) -> Image:
         nonlocal t_ns
         picture = film.picture(moment)
-        items.append(_shot(t_ns, cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, 95])[1].tobytes()))
+        data = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, 95])[1].tobytes()
+
+        def encode() -> bytes:
+            # A camera delivers JPEG, which its thread decodes and encodes again.
+            return cv2.imencode(".jpg", decode_picture(data, "clip"), [cv2.IMWRITE_JPEG_QUALITY, 90])[1].tobytes()
+
+        shot = Shot(t_ns, "", "clip", lambda: decode_picture(data, "clip"), encode)
+        items.append(shot)
         t_ns += period_ns
         return picture
 
@@ -167,14 +174,6 @@ def _way(frames: int) -> Iterator[float]:
 
 def _recorded(t_ns: int, event: Event) -> RecordedInput:
     return RecordedInput(t_ns, "script", lambda: event)
-
-
-def _shot(t_ns: int, data: bytes) -> Shot:
-    def encode() -> bytes:
-        # A camera delivers JPEG, which its thread decodes and encodes again.
-        return cv2.imencode(".jpg", decode_picture(data, "clip"), [cv2.IMWRITE_JPEG_QUALITY, 90])[1].tobytes()
-
-    return Shot(t_ns, "", "clip", lambda: decode_picture(data, "clip"), encode)
 
 
 def _print(name: str, values_ms: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> None:

@@ -459,7 +459,15 @@ class EmulatedSerLcd(Firmware):
     def _process(self, byte: int, t_ns: int) -> int:
         match self._mode:
             case _Mode.NORMAL:
-                return self._print(byte)
+                if byte == _SETTING:
+                    self._mode = _Mode.SETTING
+                elif byte == _COMMAND:
+                    self._mode = _Mode.COMMAND
+                elif byte == _BACKSPACE:
+                    self._commands.append("backspace")
+                else:
+                    return self._write(byte)
+                return 0
             case _Mode.SETTING:
                 self._mode = _Mode.NORMAL
                 return self._set(byte, t_ns)
@@ -474,17 +482,6 @@ class EmulatedSerLcd(Firmware):
                 return self._collect(byte, 8, _CUSTOM + 8 * self._custom)
             case _Mode.RGB:
                 return self._collect(byte, 3, _RED)
-
-    def _print(self, byte: int) -> int:
-        if byte == _SETTING:
-            self._mode = _Mode.SETTING
-        elif byte == _COMMAND:
-            self._mode = _Mode.COMMAND
-        elif byte == _BACKSPACE:
-            self._commands.append("backspace")
-        else:
-            return self._write(byte)
-        return 0
 
     def _collect(self, byte: int, count: int, address: int) -> int:
         """Collect *count* bytes, and store them at *address* once complete."""

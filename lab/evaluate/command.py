@@ -49,7 +49,6 @@ from tallybone.terminal import (
     silent_libraries,
 )
 from vision import VisionError
-from vision.arrays import Image
 from vision.image.picture import load_picture
 
 _STYLE = TableStyle(min_name=16, max_name=24, gap=2)
@@ -150,13 +149,24 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
     print_table(console, "Tiles by source, in per cent", _tiles(sources))
     if overall.backs or overall.backs_spare or overall.joins:
         print_table(console, "Face-down tiles and joins by source", _rest(sources))
-    print_table(console, "Missed, and misread with high confidence", _hidden(sources))
+    # The table of unreported mistakes: silently missed tiles, and halves misread with high confidence.
+    table = _STYLE.table("", "missed in\nsilence", "\nin %", "unsure,\nno tile", "misread\nboldly", "\nin %")
+    for name, counts in sources.items():
+        share = counts.shares()
+        cells = (counts.silent, share["silent"]), (counts.bold, share["bold"])
+        (silent, silent_share), (bold, bold_share) = ((_some(count), percent(part)) for count, part in cells)
+        add_row(table, name, silent, silent_share, _some(counts.unsure_false), bold, bold_share)
+    print_table(console, "Missed, and misread with high confidence", table)
     print_table(console, "By the size of a half in pixels", _tiles(evaluation.sizes, by_picture=False))
     for title, groups in (("By look", evaluation.looks), ("By kind of picture", evaluation.kinds)):
         if groups:
             print_table(console, title, _tiles(groups))
     _print_scenes(console, evaluation.scenes)
-    print_table(console, "Halves read with their joins and set, and each alone", _ways(overall))
+    share = overall.shares()
+    table = _STYLE.table("", "tiles right %", "half error %")
+    table.add_row("with joins and set", percent(share["right"]), percent(share["half_error"]))
+    table.add_row("each half alone", percent(share["alone_right"]), percent(share["alone_half_error"]))
+    print_table(console, "Halves read with their joins and set, and each alone", table)
     table = _STYLE.table("said", "halves", "mean said %", "right %")
     for each in evaluation.reliability:
         confidence = f"{each.low:g} to {each.high:g}" if each.low else f"below {each.high:g}"
@@ -211,25 +221,6 @@ def _rest(groups: Mapping[str, PhotoCounts]) -> Table:
         share = counts.shares()
         joins = (percent(share["joins_recall"]), percent(share["joins_precision"])) if counts.joins else ("", "")
         add_row(table, name, *map(_some, (counts.backs, counts.backs_found, counts.backs_spare, counts.joins)), *joins)
-    return table
-
-
-def _hidden(groups: Mapping[str, PhotoCounts]) -> Table:
-    """Return the table of unreported mistakes: silently missed tiles, and halves misread with high confidence."""
-    table = _STYLE.table("", "missed in\nsilence", "\nin %", "unsure,\nno tile", "misread\nboldly", "\nin %")
-    for name, counts in groups.items():
-        share = counts.shares()
-        cells = (counts.silent, share["silent"]), (counts.bold, share["bold"])
-        (silent, silent_share), (bold, bold_share) = ((_some(count), percent(part)) for count, part in cells)
-        add_row(table, name, silent, silent_share, _some(counts.unsure_false), bold, bold_share)
-    return table
-
-
-def _ways(counts: PhotoCounts) -> Table:
-    share = counts.shares()
-    table = _STYLE.table("", "tiles right %", "half error %")
-    table.add_row("with joins and set", percent(share["right"]), percent(share["half_error"]))
-    table.add_row("each half alone", percent(share["alone_right"]), percent(share["alone_half_error"]))
     return table
 
 
@@ -345,7 +336,10 @@ class _PhotoRun:
         self.photos.append(photo)
         self.read_ms.append(read_ms)
         if crops:
-            self.cells.extend(_cells(photo, image))
+            source = photo.label.source
+            name = photo.label.image if source == "." else photo.label.image.removeprefix(f"{source}/")
+            cells = [Cell(source, name, mistake.text, crop_mistake(image, mistake)) for mistake in mistakes_in(photo)]
+            self.cells.extend(cells)
         return None
 
     def write_sheets(self, path: Path) -> list[Path]:
@@ -388,12 +382,6 @@ class _PhotoRun:
             output.write(f"A sheet has room for {MAX_CELLS} mistakes.")
         if wants_sheet and not self.cells:
             output.write("There are no mistakes to draw.")
-
-
-def _cells(photo: PhotoJudged, image: Image) -> list[Cell]:
-    source = photo.label.source
-    name = photo.label.image if source == "." else photo.label.image.removeprefix(f"{source}/")
-    return [Cell(source, name, mistake.text, crop_mistake(image, mistake)) for mistake in mistakes_in(photo)]
 
 
 def are_sessions(paths: Sequence[Path]) -> bool:

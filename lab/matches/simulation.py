@@ -107,7 +107,12 @@ class _Director:
                 yield from self._play(event, step)
             case engine.Stack(seat=seat, on=on):
                 yield from self._press(Press(Button.STACK))
-                yield from self._stack(seat, on)
+                # A tile that is stacked on its copy.
+                stage = self.stage
+                tile = replace(self.positions.tiles[on], height_mm=stage.look.thickness_mm)
+                yield from stage.put(
+                    seat, (tile,), game_script.Zone.LAYOUT, seconds=stage.drawn(stage.manners.gesture_s)
+                )
             case engine.Draw():
                 yield from self._draw(event)
             case engine.Knock(seat=seat):
@@ -211,12 +216,6 @@ class _Director:
                 if push.when is PushTime.BEFORE:
                     yield from stage.still(stage.drawn(stage.manners.pause_s))
         yield from stage.put(play.seat, (tile,), game_script.Zone.LAYOUT, seconds=seconds, heard=slam)
-
-    def _stack(self, seat: engine.Seat, on: engine.NodeId) -> Iterator[game_script.Planned]:
-        """Yield a tile that is stacked on its copy."""
-        stage = self.stage
-        tile = replace(self.positions.tiles[on], height_mm=stage.look.thickness_mm)
-        yield from stage.put(seat, (tile,), game_script.Zone.LAYOUT, seconds=stage.drawn(stage.manners.gesture_s))
 
     def _draw(self, draw: engine.Draw) -> Iterator[game_script.Planned]:
         """Yield tiles drawn from the boneyard.

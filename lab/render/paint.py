@@ -462,12 +462,28 @@ class Film:
         """Return a frame, shape (H, W, 3), BGR."""
         table = self._table(moment.tiles)
         wide = self._with_motion(table, moment) if moment.reaches or moment.moving else table.captured
-        frame = self._crop(wide, moment.bump)
+        # The frame's part of the wide picture, as a copy.
+        if moment.bump == STRAIGHT:
+            margin = self._margin_px
+            frame = wide[margin : margin + self.height_px, margin : margin + self.width_px].copy()
+        else:
+            size = (self.width_px, self.height_px)
+            frame = cv2.warpAffine(wide, self.aim(moment.bump), size, borderMode=cv2.BORDER_REPLICATE).astype(
+                np.uint8, copy=False
+            )
         gain = np.asarray(moment.cast_bgr) * moment.gain
         if (gain != 1.0).any():
             levels = np.clip(np.arange(256)[:, None] * gain + 0.5, 0, 255).astype(np.uint8)[None]
             frame = cv2.LUT(frame, levels).astype(np.uint8, copy=False)
-        return self._add_noise(frame)
+        # Add noise to a frame in place, and return it.
+        tops = range(0, self.height_px, _NOISE_STRIP_PX)
+        places = self._rng.integers(0, _SPARE_NOISE_PX, (len(tops), 2)).tolist()
+        for top, (down, right) in zip(tops, places, strict=True):
+            strip = frame[top : top + _NOISE_STRIP_PX]
+            cut = (slice(top + down, top + down + len(strip)), slice(right, right + self.width_px))
+            cv2.add(strip, self._lighter[cut], dst=strip)
+            cv2.subtract(strip, self._darker[cut], dst=strip)
+        return frame
 
     def truth(self, tiles: Sequence[PlacedTile], bump: Bump = STRAIGHT) -> tuple[SeenTile, ...]:
         """Return the exact reading of *tiles* in the frame, in order, ignoring occlusion."""
@@ -538,25 +554,6 @@ class Film:
         left, top = np.clip(np.floor(around.min(axis=0)) - margin_px, 0, (width - 1, height - 1)).astype(int).tolist()
         right, bottom = np.clip(np.ceil(around.max(axis=0)) + margin_px, 1, (width, height)).astype(int).tolist()
         return slice(top, max(bottom, top + 1)), slice(left, max(right, left + 1))
-
-    def _crop(self, wide: Image, bump: Bump) -> Image:
-        """Return the frame's part of the wide picture, as a copy."""
-        if bump == STRAIGHT:
-            margin = self._margin_px
-            return wide[margin : margin + self.height_px, margin : margin + self.width_px].copy()
-        size = (self.width_px, self.height_px)
-        return cv2.warpAffine(wide, self.aim(bump), size, borderMode=cv2.BORDER_REPLICATE).astype(np.uint8, copy=False)
-
-    def _add_noise(self, frame: Image) -> Image:
-        """Add noise to a frame in place, and return it."""
-        tops = range(0, self.height_px, _NOISE_STRIP_PX)
-        places = self._rng.integers(0, _SPARE_NOISE_PX, (len(tops), 2)).tolist()
-        for top, (down, right) in zip(tops, places, strict=True):
-            strip = frame[top : top + _NOISE_STRIP_PX]
-            cut = (slice(top + down, top + down + len(strip)), slice(right, right + self.width_px))
-            cv2.add(strip, self._lighter[cut], dst=strip)
-            cv2.subtract(strip, self._darker[cut], dst=strip)
-        return frame
 
 
 def seen_from(tile: SeenTile, motion: Motion) -> SeenTile:

@@ -401,7 +401,16 @@ def keypad(sheet: PrintedSheet, rng: np.random.Generator) -> None:
     if rng.random() < 0.5:
         button = _LIGHT if is_dark else _DARK
     if rng.random() < 0.5:
-        start_mm = _head(sheet, button, rng)
+        # Paint a screen or a navigation ring in place, and return the x position where the buttons start, in mm.
+        width = sheet.width_mm
+        if rng.random() < 0.5:
+            box(sheet, (0.65 * width, width / 2), (0.9 * width, 0.8 * width), (70.0, 90.0, 85.0), 2.0)
+            start_mm = 1.35 * width
+        else:
+            fill_disc(sheet, (0.6 * width, width / 2), 0.4 * width, button)
+            fill_disc(sheet, (0.6 * width, width / 2), 0.2 * width, sheet.paper)
+            fill_disc(sheet, (0.6 * width, width / 2), 0.15 * width, button)
+            start_mm = 1.3 * width
     size_mm = pitch_mm * rng.uniform(0.3, 0.8)
     is_round, has_signs = bool(rng.random() < 0.6), bool(rng.random() < 0.6)
     for x_mm in np.arange(start_mm, sheet.length_mm - 0.6 * pitch_mm, pitch_x_mm):
@@ -419,18 +428,6 @@ def keypad(sheet: PrintedSheet, rng: np.random.Generator) -> None:
                 ink = _DARK if sum(bgr) > 330 else _LIGHT
                 sign = _SIGNS[int(rng.integers(26, len(_SIGNS)))]
                 letters(sheet, sign, (center[0] - 0.15 * size_mm, center[1] + 0.2 * size_mm), 0.4 * size_mm, ink)
-
-
-def _head(sheet: PrintedSheet, button: Bgr, rng: np.random.Generator) -> float:
-    """Paint a screen or a navigation ring in place, and return the x position where the buttons start, in mm."""
-    width = sheet.width_mm
-    if rng.random() < 0.5:
-        box(sheet, (0.65 * width, width / 2), (0.9 * width, 0.8 * width), (70.0, 90.0, 85.0), 2.0)
-        return 1.35 * width
-    fill_disc(sheet, (0.6 * width, width / 2), 0.4 * width, button)
-    fill_disc(sheet, (0.6 * width, width / 2), 0.2 * width, sheet.paper)
-    fill_disc(sheet, (0.6 * width, width / 2), 0.15 * width, button)
-    return 1.3 * width
 
 
 PRINTS = (

@@ -262,16 +262,6 @@ def _motion_kernel(length_px: float, angle_rad: float) -> NDArray[np.float32]:
     return total
 
 
-def _add_noise(picture: Image, camera: CameraLook, rng: np.random.Generator) -> None:
-    """Add sensor noise to *picture* in place, stronger in brightness than in colour."""
-    side = 160  # side of the tiled patch; independent noise for every pixel would take 40 ms
-    patch = rng.standard_normal((side, side, 3), dtype=np.float32)
-    patch = np.float32(0.75) * patch[..., :1] + np.float32(0.65) * patch
-    if camera.noise_grain_px > 0:
-        patch = cv2.GaussianBlur(patch, (0, 0), camera.noise_grain_px) * (1 + 3.0 * camera.noise_grain_px)
-    add_repeated(picture, patch * np.float32(camera.noise))
-
-
 def _with_bloom(picture: Image, share: float) -> Image:
     """Return *picture* with *share* of its light spread by the lens, half over a small and half over a large radius.
 
@@ -318,7 +308,13 @@ def take(picture: Image, camera: CameraLook, view: View, rng: np.random.Generato
     if camera.blur_px > 0.2:
         picture = cv2.GaussianBlur(picture, (0, 0), camera.blur_px).astype(np.uint8, copy=False)
     if camera.noise > 0:
-        _add_noise(picture, camera, rng)
+        # Add sensor noise to *picture* in place, stronger in brightness than in colour.
+        side = 160  # side of the tiled patch; independent noise for every pixel would take 40 ms
+        patch = rng.standard_normal((side, side, 3), dtype=np.float32)
+        patch = np.float32(0.75) * patch[..., :1] + np.float32(0.65) * patch
+        if camera.noise_grain_px > 0:
+            patch = cv2.GaussianBlur(patch, (0, 0), camera.noise_grain_px) * (1 + 3.0 * camera.noise_grain_px)
+        add_repeated(picture, patch * np.float32(camera.noise))
     if camera.sharpen > 0:
         soft = cv2.GaussianBlur(picture, (5, 5), 1.1)
         picture = cv2.addWeighted(picture, 1 + camera.sharpen, soft, -camera.sharpen, 0).astype(np.uint8, copy=False)

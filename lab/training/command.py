@@ -108,7 +108,12 @@ class Training:
                 from lab.render.tabletop import require_photographs
 
                 require_photographs(LIBRARY)
-            with _bars() as bars:
+            # Progress bars on stderr.
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+            with Progress(*columns, console=Console(stderr=True)) as bars:
                 made: Trained = fit(**jobs | numbers, progress=_progress(bars))
         except FileNotFoundError as error:  # of recorded sounds or photographs
             typer.echo(f"tallybone train {self.model}: {error}", err=True)
@@ -223,15 +228,6 @@ def _add_command(training: Training) -> None:
 
 for _one in TRAININGS.values():
     _add_command(_one)
-
-
-def _bars() -> Progress:
-    """Return progress bars on stderr."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True))
 
 
 def _progress(bars: Progress) -> Callable[[str, float], None]:

@@ -322,7 +322,10 @@ def check_library(wanted: NeededLibrary, library: Library, venv: Venv) -> Findin
     part = name.removesuffix("-python-headless")
     if not library.error:
         oldest = ".".join(map(str, wanted.oldest))
-        if _numbers(library.version) < wanted.oldest:
+        # The first two numbers of a version as a tuple. Versions that cannot be parsed count as new.
+        parts = (library.version or "").split(".")[:2]
+        numbers = tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else (1_000_000, 0)
+        if numbers < wanted.oldest:
             text = f"{library.version} is too old, probably from apt"
             return problem(part, text, f"Tallybone needs {oldest}:", f"pip install '{name}>={oldest}'")
         return ok(part, f"{library.version or 'installed'}, for {wanted.why}")
@@ -364,9 +367,3 @@ def _from_apt(wanted: NeededLibrary, library: Library, venv: Venv) -> Iterator[s
     yield f"sudo apt install {wanted.apt}"
     if is_hidden:
         yield f"python3 -m venv --system-site-packages {venv.path}"
-
-
-def _numbers(version: str | None) -> tuple[int, ...]:
-    """Return the first two numbers of a version as a tuple. Versions that cannot be parsed count as new."""
-    parts = (version or "").split(".")[:2]
-    return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else (1_000_000, 0)

@@ -173,7 +173,11 @@ def summary(findings: tuple[Finding, ...]) -> str:
     problems, warnings = counts[Grade.PROBLEM], counts[Grade.WARNING]
     if not problems and not warnings:
         return "All checks passed."
-    found = [_counted(number, word) for number, word in ((problems, "problem"), (warnings, "warning")) if number]
+    found = [
+        (f"{number} {word}{'' if number == 1 else 's'}")
+        for number, word in ((problems, "problem"), (warnings, "warning"))
+        if number
+    ]
     hint = "\nFix the first one first: it may cause the others." if problems > 1 else ""
     return f"{' and '.join(found)}.{hint}"
 
@@ -202,10 +206,6 @@ def as_values(findings: tuple[Finding, ...]) -> dict[str, object]:
 
 def _wrapped(text: str, columns: int) -> list[str]:
     return textwrap.wrap(printable(text), columns, break_on_hyphens=False) or [""]
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def doctor(

@@ -69,7 +69,13 @@ class Tables:
         """Process news of a table. Return True if anything changed."""
         before = self._tables.get(table)
         if isinstance(news, Gone):
-            return self._forget(table)
+            if self._tables.pop(table, None) is None:
+                return False
+            self.version += 1
+            if len(self._gone) == _MAX_GONE:
+                self._forgotten = self._gone[0][0]
+            self._gone.append((self.version, table))
+            return True
         if before is None and len(self._tables) >= MAX_TABLES:
             return False
         after = _after(before or KnownTable(table), news, now)
@@ -92,15 +98,6 @@ class Tables:
             return None
         changed = tuple(known for known in self._tables.values() if known.version > version)
         return changed, tuple(table for gone, table in self._gone if gone > version and table not in self._tables)
-
-    def _forget(self, table: str) -> bool:
-        if self._tables.pop(table, None) is None:
-            return False
-        self.version += 1
-        if len(self._gone) == _MAX_GONE:
-            self._forgotten = self._gone[0][0]
-        self._gone.append((self.version, table))
-        return True
 
 
 def _after(before: KnownTable, news: Scores | MatchProgress | Online, now: datetime) -> KnownTable:

@@ -99,15 +99,6 @@ def heard(prefix: str, topic: str, payload: bytes) -> tuple[str, TableNews]:
         if payload not in (ONLINE, OFFLINE):
             raise JunkError("expected online or offline")
         return table, Online(payload == ONLINE)
-    data = _object(payload)
-    if what == "scores":
-        return table, scores_of(data, table)
-    if what == "state":
-        return table, _state(data)
-    raise JunkError("not a topic of a table")
-
-
-def _object(payload: bytes) -> Mapping[str, Any]:
     if len(payload) > MAX_BYTES:
         raise JunkError("too large")
     try:
@@ -116,7 +107,11 @@ def _object(payload: bytes) -> Mapping[str, Any]:
         raise JunkError("not JSON") from None
     if not isinstance(data, dict) or data.get("v") not in (1, FIELDS_VERSION):
         raise JunkError(f"expected an object of version {FIELDS_VERSION} or earlier")
-    return data
+    if what == "scores":
+        return table, scores_of(data, table)
+    if what == "state":
+        return table, _state(data)
+    raise JunkError("not a topic of a table")
 
 
 def scores_of(data: Mapping[str, Any], table: str) -> Scores:

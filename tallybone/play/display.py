@@ -337,20 +337,16 @@ def _buttons(look: PanelLook, seats: int) -> Iterator[Text]:
             text = f"{_KEY_NAMES.get(key, key)} {button.value.replace('_', ' ')}"
             line.append(text, style=_style(configured_name(Press(button)), look)).append("  ")
         yield line
-    yield _own(look, seats)
-    if look.detects_knocks:
-        yield Text().append(f"{KNOCKS} knock on the table", style="bold reverse" if look.is_knocked else "")
-
-
-def _own(look: PanelLook, seats: int) -> Text:
-    """Return the buttons of each seat, labelled with the two keys that press them: a letter and the seat's number."""
+    # The buttons of each seat, labelled with the two keys that press them: a letter and the seat's number.
     line = Text("own " if _own_name(Button.CALL, 0) in look.buttons else "")
     for seat in range(seats):
         own = [(key, button) for key, button in OF_A_SEAT.items() if _own_name(button, seat) in look.buttons]
         for key, button in own:
             line.append(f"{key}{seat + 1}", style=_style(_own_name(button, seat), look)).append(" ")
         line.append(" " if own else "")
-    return line
+    yield line
+    if look.detects_knocks:
+        yield Text().append(f"{KNOCKS} knock on the table", style="bold reverse" if look.is_knocked else "")
 
 
 def _own_name(button: Button, seat: int) -> str:

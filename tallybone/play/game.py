@@ -449,7 +449,11 @@ class LiveGame:
             case Shot():
                 before, self._pictures = self._pictures, self._camera.pictures
                 self._counts.pictures_taken += self._pictures - before
-                if self._is_due(item.t_ns):
+                # True if the rate limit allows a picture, and it is the first or newer than the last input.
+                is_due = not (item.t_ns <= self._t_ns and self._view is not None) and self._limiter.is_due(
+                    item.t_ns, is_moving=self._is_moving
+                )
+                if is_due:
                     self._see(item)
                 return True
             case None:
@@ -532,12 +536,6 @@ class LiveGame:
             chosen=self._choosing.shown(self.session, self._camera.now_ns()),
             own_set=self._own_set,
         )
-
-    def _is_due(self, t_ns: int) -> bool:
-        """Return True if the rate limit allows a picture, and it is the first or newer than the last input."""
-        if t_ns <= self._t_ns and self._view is not None:
-            return False
-        return self._limiter.is_due(t_ns, is_moving=self._is_moving)
 
     @property
     def _is_moving(self) -> bool:

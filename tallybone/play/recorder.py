@@ -142,7 +142,12 @@ class FileRecorder(Recorder):
         self._write(lambda: self._writer.frame(t_ns, jpeg, name=name))
         self._frames += 1
         if self._frames % _CHECK_EVERY == 0:
-            self._make_room()
+            # Prune the folder if this recording has grown enough since the folder was last pruned.
+            size_bytes = self.size_bytes if self._is_open else 0
+            min_bytes = min(_GROWN_BYTES, int(_GROWN_SHARE * self._room.keep_bytes))
+            if size_bytes - self._pruned_at_bytes >= min_bytes:
+                self._pruned_at_bytes = size_bytes
+                self._prune()
 
     def input(self, item: ByHand, t_ns: int, *, by: str = "") -> None:
         """Record an input."""
@@ -195,14 +200,6 @@ class FileRecorder(Recorder):
             self._complain(f"{error}; the game goes on WITHOUT a recording")
             with contextlib.suppress(OSError):
                 self._writer.close()
-
-    def _make_room(self) -> None:
-        """Prune the folder if this recording has grown enough since the folder was last pruned."""
-        size_bytes = self.size_bytes if self._is_open else 0
-        min_bytes = min(_GROWN_BYTES, int(_GROWN_SHARE * self._room.keep_bytes))
-        if size_bytes - self._pruned_at_bytes >= min_bytes:
-            self._pruned_at_bytes = size_bytes
-            self._prune()
 
     def _prune(self) -> None:
         try:

@@ -456,7 +456,20 @@ def compare_with_sheet(
     if as_json:
         output.write(json.dumps(_as_json(shadow), allow_nan=False))
     else:
-        _print(output, shadow)
+        table = Table("", "count", "of", "%", "95 % interval", box=None, pad_edge=False)
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for name, (count, total) in shadow.shares.items():
+            low, high = wilson(count, total)
+            share = f"{100 * count / total:.1f}" if total else "-"
+            table.add_row(name, str(count), str(total), share, f"{100 * low:.1f} to {100 * high:.1f}")
+        print_table(output.console, "The live score compared with the sheet", table)
+        totals = (" : ".join(map(str, points)) for points in (shadow.seen_totals, shadow.true_totals))
+        output.write("Final totals: {}; on the sheet: {}".format(*totals))
+        output.write(f"Questions: {shadow.asked}, answers: {shadow.answered}, corrections: {shadow.corrections}")
+        for wrong in wrong_in(shadow.hands):
+            flag = "provisional" if wrong.is_flagged else "SILENT"
+            output.console.print(Text(f"{printable(wrong.text)} ({flag})"), soft_wrap=True)
     return output.exit_code
 
 
@@ -593,20 +606,3 @@ def _as_json(shadow: Shadow) -> dict[str, Any]:
             {"t_ns": wrong.t_ns, "what": wrong.text, "flagged": wrong.is_flagged} for wrong in wrong_in(shadow.hands)
         ],
     }
-
-
-def _print(output: Output, shadow: Shadow) -> None:
-    table = Table("", "count", "of", "%", "95 % interval", box=None, pad_edge=False)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for name, (count, total) in shadow.shares.items():
-        low, high = wilson(count, total)
-        share = f"{100 * count / total:.1f}" if total else "-"
-        table.add_row(name, str(count), str(total), share, f"{100 * low:.1f} to {100 * high:.1f}")
-    print_table(output.console, "The live score compared with the sheet", table)
-    totals = (" : ".join(map(str, points)) for points in (shadow.seen_totals, shadow.true_totals))
-    output.write("Final totals: {}; on the sheet: {}".format(*totals))
-    output.write(f"Questions: {shadow.asked}, answers: {shadow.answered}, corrections: {shadow.corrections}")
-    for wrong in wrong_in(shadow.hands):
-        flag = "provisional" if wrong.is_flagged else "SILENT"
-        output.console.print(Text(f"{printable(wrong.text)} ({flag})"), soft_wrap=True)

@@ -162,7 +162,13 @@ class ServedTable:
         page = self._page
         problem: str | None = None
         try:
-            game = self._game(wanted)
+            request = wanted.request
+            if isinstance(request, MatchPlan):
+                game = request
+            else:
+                newest = self._setup.left.newest
+                path = None if newest is None else newest.path
+                game = resumed_game(path, self._setup.folder, began=wall_time(), software=software())
             reader = self._loaded(game.max_pips, is_stopped)
             camera, game = self._setup.camera.for_game(game)
             with closing(camera):
@@ -214,14 +220,6 @@ class ServedTable:
             text = error.text if isinstance(error, CalibrationError) else str(error)
             wanted.answer(Refused(Refusal.SENSELESS, text))
             page.feed.say(text)
-
-    def _game(self, wanted: PendingRequest) -> MatchPlan:
-        request = wanted.request
-        if isinstance(request, MatchPlan):
-            return request
-        newest = self._setup.left.newest
-        path = None if newest is None else newest.path
-        return resumed_game(path, self._setup.folder, began=wall_time(), software=software())
 
     def _loaded(self, max_pips: int, is_stopped: Callable[[], bool]) -> Reader:
         """Load a reader in another thread: on a slow, busy machine it takes longer than the watchdog waits."""

@@ -105,7 +105,15 @@ def _print_all(console: Console) -> None:
     table.add_column("what it is")
     for rules in PROFILES:
         text = TEXTS[rules.name]
-        table.add_row(_INDENT + rules.name, *_facts(rules), f"{text.elsewhere}. {text.what}")
+        # The number of players, the tile set and the target of a game.
+        sets = set_name(rules.max_pips)
+        if rules.copies > 1:
+            sets = f"{rules.copies} {sets}"
+        if not rules.refereed:
+            facts = "any", "any", "-"
+        else:
+            facts = value_text(rules, option_named("players")), sets, "-" if rules.target is None else str(rules.target)
+        table.add_row(_INDENT + rules.name, *facts, f"{text.elsewhere}. {text.what}")
     console.print(table)
     console.print("Run tallybone rules GAME for the options of one game.")
     for group in Group:
@@ -190,16 +198,6 @@ def _add_value(table: Table, option: Option, rules: Rules, known: Rules | None) 
         table.add_row(_INDENT + option.key, value, meaning)
     else:
         table.add_row(f"* {option.key}", value, f"{meaning} (usually {value_text(known, option)})", style="yellow")
-
-
-def _facts(rules: Rules) -> tuple[str, str, str]:
-    """Return the number of players, the tile set and the target of a game."""
-    sets = set_name(rules.max_pips)
-    if rules.copies > 1:
-        sets = f"{rules.copies} {sets}"
-    if not rules.refereed:
-        return "any", "any", "-"
-    return value_text(rules, option_named("players")), sets, "-" if rules.target is None else str(rules.target)
 
 
 def _columns(*, header: bool = False, **widths: int) -> Table:

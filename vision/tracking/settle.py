@@ -141,7 +141,12 @@ class SettleGate:
         now = points.astype(np.float32)
         if self._still is None:
             self._still, self._still_since_ns = now, t_ns
-        moved = _cells(_motion(self._still, now), _MOVED_POINTS)
+        # A mask of the points that differ by more than noise and exposure, shape (90, 160).
+        predicted = _relight(self._still, now)
+        difference = now - predicted
+        least = max(_MIN_MOTION, _MOTION_SIGMAS * _noise(difference))
+        motion = np.asarray(np.abs(difference) > least + _EXPOSURE_LEFT * np.abs(predicted - self._still))
+        moved = _cells(motion, _MOVED_POINTS)
         if moved.any():
             self._note_motion(now, moved, t_ns)
         else:
@@ -230,14 +235,6 @@ def _medians(values: FloatImage) -> FloatImage:
 def _noise(difference: FloatImage) -> float:
     """Return a robust estimate of the noise (MAD), unaffected by motion in less than half of the image."""
     return 1.4826 * float(_medians(np.abs(difference[::3, ::4]).ravel()))
-
-
-def _motion(before: FloatImage, now: FloatImage) -> Cells:
-    """Return a mask of the points that differ by more than noise and exposure, shape (90, 160)."""
-    predicted = _relight(before, now)
-    difference = now - predicted
-    least = max(_MIN_MOTION, _MOTION_SIGMAS * _noise(difference))
-    return np.asarray(np.abs(difference) > least + _EXPOSURE_LEFT * np.abs(predicted - before))
 
 
 def _cover(table: FloatImage, now: FloatImage) -> Cells:

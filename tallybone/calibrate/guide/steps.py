@@ -332,18 +332,14 @@ def size_seen(table: Table, lens: Lens) -> tuple[float, float]:
     least, most = 0.0, _FARTHEST_MM
     for _ in range(_HALVINGS):
         width_mm = (least + most) / 2
-        outline = _corners(width_mm)
+        x_mm, y_mm = width_mm / 2, width_mm / 2 * MAT_HEIGHT_MM / MAT_WIDTH_MM
+        outline = ((-x_mm, y_mm), (x_mm, y_mm), (x_mm, -y_mm), (-x_mm, -y_mm))
         points = _in_picture(outline, table, lens)
         is_inside = bool(((points >= 0) & (points < (lens.width_px, lens.height_px))).all())
         # Distortion can map points far outside the picture into it, as can projection of points behind the camera.
         is_visible = is_inside and bool(np.allclose(table.tops_to_table(points, lens), outline, atol=1.0))
         least, most = (width_mm, most) if is_visible else (least, width_mm)
     return least, least * MAT_HEIGHT_MM / MAT_WIDTH_MM
-
-
-def _corners(width_mm: float) -> OutlineMm:
-    x_mm, y_mm = width_mm / 2, width_mm / 2 * MAT_HEIGHT_MM / MAT_WIDTH_MM
-    return ((-x_mm, y_mm), (x_mm, y_mm), (x_mm, -y_mm), (-x_mm, -y_mm))
 
 
 def _in_picture(outline: OutlineMm, table: Table, lens: Lens) -> Points:

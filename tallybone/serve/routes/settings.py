@@ -17,7 +17,7 @@ from pydantic import Field, StringConstraints
 from engine.phrases import phrase
 from hardware.buttons.panel import ButtonError
 from hardware.knock.sensor import KnockError
-from hardware.part import Clock, Rgb
+from hardware.part import Clock
 from tallybone.plain_text import plain
 from tallybone.serve.page import PlainRequest, Requests
 from tallybone.serve.parts_test import LEAVES, PartResult, PartsTest, ServedParts
@@ -273,7 +273,11 @@ def panel_routes(access: Access, parts: ServedParts, clock: Callable[[], int]) -
         """Current state of the virtual parts. Requires the PIN, because the virtual display shows it."""
         look = parts.now.panel.look(clock())
         leds = tuple(
-            LedsShown(group.shows.value, tuple(_hex(colour) for colour in group.colours)) for group in look.leds
+            LedsShown(
+                group.shows.value,
+                tuple((f"#{colour.red:02x}{colour.green:02x}{colour.blue:02x}") for colour in group.colours),
+            )
+            for group in look.leds
         )
         return PanelShown(
             leds,
@@ -329,7 +333,3 @@ def parts_test_routes(access: Access, test: PartsTest, desk: Requests) -> APIRou
         return Response(status_code=204)
 
     return router
-
-
-def _hex(colour: Rgb) -> str:
-    return f"#{colour.red:02x}{colour.green:02x}{colour.blue:02x}"
