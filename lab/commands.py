@@ -1,4 +1,4 @@
-"""Run `simulate`, `evaluate` and `emulate-display`. Slow imports stay inside the functions."""
+"""Run `simulate`, `evaluate`, `shadow` and `emulate-display`. Slow imports stay inside the functions."""
 
 from __future__ import annotations
 
@@ -139,6 +139,26 @@ def _evaluate(
         raise typer.BadParameter(f"{paths[0]}: expected recordings or folders, or LABELS and ROOT of photographs")
     labels, root = paths
     raise typer.Exit(evaluate_photos(labels, root, tile_set=tile_set, as_json=as_json, sheet=sheet))
+
+
+@commands.command("shadow", help=COMMANDS["shadow"].help)
+def _shadow(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RECORDING... SHEET.dgr",
+            help="Recordings of one match in order (.mcap), then its score sheet (docs/reference/game_record.md).",
+        ),
+    ],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    from lab.evaluate.shadow import compare_with_sheet
+
+    if len(paths) < 2:
+        raise typer.BadParameter("expected at least one recording, then the score sheet", param_hint="SHEET.dgr")
+    *recordings, sheet = paths
+    raise typer.Exit(compare_with_sheet(recordings, sheet, as_json=as_json))
 
 
 def _emulated(name: str) -> str:

@@ -89,13 +89,6 @@ def move(poses: Poses, deltas: NDArray[np.float64]) -> Poses:
     return np.asarray(poses + (deltas.reshape(-1, 3, 2) @ axes).reshape(-1, 6))
 
 
-def deltas_between(poses: Poses, targets: Poses) -> NDArray[np.float64]:
-    """Return the *deltas* with which `move` turns *poses* into *targets*, shape (N, 6)."""
-    axes = poses[:, 2:].reshape(-1, 2, 2)
-    difference = (targets - poses).reshape(-1, 3, 2)
-    return np.asarray((difference @ np.linalg.inv(axes)).reshape(-1, 6))
-
-
 def swap_halves(poses: Poses) -> Poses:
     """Return the poses of the same tiles with swapped halves, shape (N, 6)."""
     return np.asarray(poses * _TURNED_ROUND)

@@ -207,12 +207,7 @@ def _log_mel(samples: NDArray[np.float32], patch: Patch) -> NDArray[np.float32]:
     return np.asarray(np.clip(relative, LOWEST, HIGHEST), np.float32)
 
 
-def band_centres_hz(patch: Patch) -> NDArray[np.float64]:
-    """Return the centre frequency of each band, shape (bands,)."""
-    return _band_edges_hz(patch)[1:-1]
-
-
-def _band_edges_hz(patch: Patch) -> NDArray[np.float64]:
+def band_edges_hz(patch: Patch) -> NDArray[np.float64]:
     """Return the lowest edge, the centres and the highest edge of the bands, equally spaced on the mel scale of HTK."""
     lowest, highest = (2595 * np.log10(1 + hz / 700) for hz in (patch.low_hz, _HIGHEST_HZ))
     return np.asarray(700 * (10 ** (np.linspace(lowest, highest, patch.bands + 2) / 2595) - 1))
@@ -220,7 +215,7 @@ def _band_edges_hz(patch: Patch) -> NDArray[np.float64]:
 
 def _mel_filters(patch: Patch) -> NDArray[np.float32]:
     """Return triangular filters of sum 1, shape (length / 2 + 1, bands)."""
-    edges_hz = _band_edges_hz(patch)
+    edges_hz = band_edges_hz(patch)
     hz = np.fft.rfftfreq(patch.length, 1 / RATE_HZ)[:, None]
     low, centre, high = edges_hz[:-2], edges_hz[1:-1], edges_hz[2:]
     filters = np.maximum(0, np.minimum((hz - low) / (centre - low), (high - hz) / (high - centre)))
@@ -244,7 +239,7 @@ _SHIPPED = "models/knock.npz"
 CENTRE = np.float32(1.5)
 # Standardised numbers on the impact are clipped to this magnitude.
 FARTHEST = 5.0
-_DENSE = ("impact", "hidden", "output")
+DENSE = ("impact", "hidden", "output")
 # Raised by numpy and zipfile for damaged files. A flipped bit may also suggest an unknown compression method
 # (NotImplementedError, a RuntimeError) or encryption (RuntimeError), or make the header of an array unreadable
 # (SyntaxError, TokenError).
@@ -384,42 +379,6 @@ class Classifier:
             return Sound.KNOCK, float(chances[0])
         other = 1 + int(chances[1:].argmax())
         return SOUNDS[other], float(chances[other])
-
-
-def save_classifier(path: Path, classifier: Classifier) -> None:
-    """Write a classifier to a compressed npz file with a JSON header. Omits the correction.
-
-    Weights are rounded to 8 bits with a scale for each output, embeddings with a scale for each sound.
-    """
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "sounds": [sound.value for sound in SOUNDS],
-        "strides": [[layer.stride for layer in layers] for layers in classifier.branches],
-        "min_knock": classifier.min_knock,
-        "notes": classifier.notes,
-    }
-    named: dict[str, Layer | Dense] = {name: getattr(classifier, name) for name in _DENSE}
-    for at, layers in enumerate(classifier.branches):
-        named |= {f"layer{at}{index}": layer for index, layer in enumerate(layers)}
-    arrays: dict[str, NDArray[np.generic]] = {
-        "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
-        "mean": classifier.mean.astype(np.float16),
-        "scale": classifier.scale.astype(np.float16),
-        **_rounded("others", classifier.others, axes=(1,)),
-    }
-    for name, layer in named.items():
-        arrays |= _rounded(f"{name} weight", layer.weight, axes=(1, 2, 3) if isinstance(layer, Layer) else (0,))
-        arrays[f"{name} bias"] = layer.bias.astype(np.float16)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
-
-
-def _rounded(name: str, values: NDArray[np.float32], *, axes: tuple[int, ...]) -> dict[str, NDArray[np.generic]]:
-    """Return values as 8-bit integers and their steps, which are the same along *axes*."""
-    steps = np.maximum(np.abs(values).max(axis=axes, keepdims=True, initial=0) / 127, np.float32(1e-12))
-    return {name: np.round(values / steps).astype(np.int8), f"{name} step": steps.astype(np.float32)}
 
 
 def load_classifier(path: Path | None = None) -> Classifier:

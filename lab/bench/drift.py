@@ -27,10 +27,10 @@ from lab.bench.material.harness import options_of
 from lab.commands import simulate
 from lab.evaluate.session_report import Figures
 from lab.evaluate.sessions import CameraReport, SessionJudged, judge_session
+from lab.evaluate.shadow import is_unflagged
 from lab.matches.simulation import SimulationSettings, simulation_settings
 from lab.matches.stage import CameraPush, PushTime
 from tallybone.choices import Difficulty
-from tallybone.replay.shadow import is_unflagged
 
 _GAMES = (("bones", 2), ("block", 2), ("draw", 2), ("allfives", 3), ("draw", 3), ("block", 4))
 _LOOKS = ("classic-felt", "colored-walnut", "black-linen", "classic-walnut", "colored-felt")

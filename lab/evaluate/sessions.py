@@ -17,13 +17,13 @@ import numpy as np
 
 import engine
 from engine import MatchStart, NewHand, NodeId, Seq, set_name
+from lab.evaluate.shadow import FollowedHands, HandJudged, HandScored, judge_hand, true_hands
 from lab.matches.game_script import TrueEvent, TruthfulPlayers, Zone
 from lab.render.paint import STRAIGHT, Bump
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.recording.format import Damage, RecordingError, Topic
 from tallybone.recording.reader import read_recording
 from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay
-from tallybone.replay.shadow import FollowedHands, HandJudged, HandScored, judge_hand, true_hands
 from tallybone.session.inputs import Answer
 from tallybone.session.places import Point
 from tallybone.session.questions import Ambiguity

@@ -21,7 +21,6 @@ import engine
 from engine import Event
 from lab.render.paint import STRAIGHT, Bump, Moment
 from lab.render.scene import PlacedTile
-from tallybone.replay.shadow import port_name
 from tallybone.session.inputs import Answer
 from tallybone.session.places import Edge, Footprint, Laid, Quad, bends_of, distance, edges_at, overlap
 from tallybone.session.session import Session
@@ -632,6 +631,11 @@ def _scores_in(text: str, players: tuple[str, ...]) -> list[tuple[str, int]]:
         if name in players and total.lstrip("-").isdigit():
             found.append((name, int(total)))
     return found
+
+
+def port_name(port: engine.Port) -> str:
+    """Return a name of a port that does not depend on the order of plays. All arms of a starter share a name."""
+    return "arm" if port.isdigit() else port.value
 
 
 def paths_of(state: engine.State) -> dict[engine.NodeId, Path]:

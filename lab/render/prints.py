@@ -9,10 +9,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.sheets.prints import Sheet, draw_sheet
+from calibration.sheets.prints import Sheet
 from lab.render import looks, view
 from lab.render.faces import FaceGrid, Texture
 from lab.render.scene import Clutter, ClutterKind, LightLook, PlacedTile, TileLook, pip_centers, style_count
+from lab.render.sheets import draw_sheet
 from lab.render.view import View, add_light, to_lamp
 from vision.arrays import Bgr, GreyImage, Image, Points
 

@@ -246,8 +246,9 @@ def _keep(out: Path, made: Trained) -> None:
     """Print the notes of a model, and replace its file and its checksum, each atomically."""
     from rich.console import Console
 
-    from hardware.knock.classifier import Classifier, save_classifier
-    from vision.networks.network import PipClassifier, save_pip_classifier
+    from hardware.knock.classifier import Classifier
+    from lab.training.encoding import save_classifier, save_pip_classifier
+    from vision.networks.network import PipClassifier
 
     save: Callable[[Path], None]
     match made:

@@ -24,7 +24,7 @@ from hardware.knock.classifier import (
     Dense,
     Layer,
     Patch,
-    band_centres_hz,
+    band_edges_hz,
 )
 from lab.packages import LIBRARY
 from lab.sounds.signals import require_library
@@ -132,7 +132,7 @@ def augment_features(detail: Tensor, context: Tensor, random: Generator) -> tupl
     floors = torch.rand(count, 1, 1, generator=random) * _HIGHEST_FLOOR * is_floored + LOWEST
     changed = []
     for values, patch in ((detail, DETAIL), (context, CONTEXT)):
-        octaves = torch.tensor(np.log2(band_centres_hz(patch) / 1_000), dtype=torch.float32)
+        octaves = torch.tensor(np.log2(band_edges_hz(patch)[1:-1] / 1_000), dtype=torch.float32)
         curves = tilts * octaves + (gains * torch.exp(-(((octaves - centres) / widths) ** 2))).sum(1)
         coloured = values + (curves * is_coloured)[:, None]
         mean, spread = coloured.mean(1, keepdim=True), coloured.std(1, keepdim=True) + 0.1

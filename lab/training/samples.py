@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.training import tables
+from lab.training.encoding import cells_of, deltas_between, encode_poses
 from vision.arrays import Image, Points
 from vision.image.picture import build_pyramid
 from vision.networks import network
-from vision.networks.detector import CHANNELS, FIRST_SHAPE, STRIDE_PX, Detector, cells_of, encode_poses, load_detector
+from vision.networks.detector import CHANNELS, FIRST_SHAPE, STRIDE_PX, Detector, load_detector
 from vision.networks.network import sample
-from vision.poses import Poses, deltas_between, empty_poses, jittered, move, sides_px, upright_poses
+from vision.poses import Poses, empty_poses, jittered, move, sides_px, upright_poses
 from vision.reader.candidates import Candidates
 
 # Samples for the detector: rendered tables, stored as small JPEGs, augmented crops of them, and targets.

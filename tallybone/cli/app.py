@@ -67,7 +67,6 @@ COMMAND_GROUPS = {
         "replay": CommandEntry(
             "recordings", "Replay a recording, video or folder of pictures. Prints every change and the score."
         ),
-        "shadow": CommandEntry("recordings", "Compare recordings with a written score sheet."),
     },
     "Rules and written games": {
         "rules": CommandEntry("games", "List the games and their options, or one game's rules."),
@@ -91,6 +90,7 @@ COMMAND_GROUPS = {
             None,
             "Measure accuracy. Compares readings with labelled photographs, or scores with simulated matches.",
         ),
+        "shadow": CommandEntry(None, "Compare recordings with a written score sheet."),
         "train": CommandEntry(None, "Train a shipped model again. Uses rendered tables or modelled sound."),
     },
 }

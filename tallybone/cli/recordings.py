@@ -1,4 +1,4 @@
-"""Run `replay`, `sessions` and `shadow`: replay and list recordings, and compare one with a score sheet."""
+"""Run `replay` and `sessions`: replay and list recordings."""
 
 from __future__ import annotations
 
@@ -164,23 +164,3 @@ def _sessions(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--keep") from None
     raise typer.Exit(print_recordings(folder, as_json=as_json, keep_bytes=keep_bytes))
-
-
-@commands.command("shadow", help=COMMANDS["shadow"].help)
-def _shadow(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RECORDING... SHEET.dgr",
-            help="Recordings of one match in order (.mcap), then its score sheet (docs/reference/game_record.md).",
-        ),
-    ],
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    from tallybone.replay.shadow import compare_with_sheet
-
-    if len(paths) < 2:
-        raise typer.BadParameter("expected at least one recording, then the score sheet", param_hint="SHEET.dgr")
-    *recordings, sheet = paths
-    raise typer.Exit(compare_with_sheet(recordings, sheet, as_json=as_json))

@@ -24,12 +24,12 @@ from calibration.sheets.prints import (
     Window,
     block_places_mm,
     draw_prints,
-    draw_sheet,
     format_pdf,
     lens_board,
     mat_zones,
 )
 from calibration.table.picture import find_corner_marks
+from lab.render.sheets import draw_sheet
 from tests.calibration.pdf_pages import contents, page_sizes_mm, picture_of
 
 # About 150 dots per inch.

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lab.training.encoding import deltas_between
 from tests.vision.shapes import sheared_poses
 from vision.arrays import Points
 from vision.poses import (
     Poses,
     corners,
-    deltas_between,
     empty_poses,
     half_centers,
     move,

@@ -439,22 +439,6 @@ class PipClassifier:
         return np.asarray(values * (1 - self.misread) + self.misread / outputs.shape[1], np.float32)
 
 
-def save_pip_classifier(path: Path, classifier: PipClassifier) -> None:
-    """Write a classifier to a compressed npz file with float16 arrays and a JSON header."""
-    parameters = {"layers": len(classifier.weights), "sharpness": classifier.sharpness, "misread": classifier.misread}
-    header = {"format": FORMAT, "version": VERSION, "notes": classifier.notes, "head": parameters}
-    arrays: dict[str, NDArray[np.generic]] = {
-        "mean": classifier.mean.astype(np.float16),
-        "scale": classifier.scale.astype(np.float16),
-    }
-    for index, (weight, bias) in enumerate(zip(classifier.weights, classifier.biases, strict=True)):
-        arrays |= {f"weight{index}": weight.astype(np.float16), f"bias{index}": bias.astype(np.float16)}
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
-
-
 def load_pip_classifier(path: Path | None = None) -> PipClassifier:
     """Load a classifier from a file, by default the one in the package.
 

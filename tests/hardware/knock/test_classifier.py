@@ -22,9 +22,9 @@ from hardware.knock.classifier import (
     Dense,
     Layer,
     load_classifier,
-    save_classifier,
 )
 from hardware.knock.sensor import KnockModelError, Sound
+from lab.training.encoding import save_classifier
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 SHIPPED = ROOT / "hardware" / "models" / "knock.npz"

@@ -20,10 +20,10 @@ from lab.commands import simulate
 from lab.evaluate.command import are_sessions, evaluate_sessions
 from lab.evaluate.session_report import Figures
 from lab.evaluate.sessions import SessionJudged, TruthError, judge_session, read_truth
+from lab.evaluate.shadow import HandJudged, HandScored, hand_scored, is_unflagged, judge_hand, wrong_in
 from lab.matches.simulation import simulation_settings
 from lab.matches.stage import CameraPush, PushTime
 from tallybone.choices import Difficulty
-from tallybone.replay.shadow import HandJudged, HandScored, hand_scored, is_unflagged, judge_hand, wrong_in
 from tests.tallybone.recorded_game import TruthReader, record_game
 from tests.tallybone.true_game import STILL_NS, record_true_game, with_pips, without
 from tests.tallybone.truth_eye import script

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from lab.render.scene import PlacedTile, Scene
 from lab.training import samples as refiner_samples
 from lab.training import tables
+from lab.training.encoding import deltas_between
 from lab.training.samples import RefinerSamples, augment, draw_refiner_samples, draw_refiner_table
 from lab.training.tables import LearningTable, corner_errors, near_any, table_of
 from tests.vision.tables import CAMERA, Looks, lay
 from vision.arrays import Image
 from vision.image.picture import Level, build_pyramid
 from vision.networks.network import CORRECTION, DOWN, NOTHING, OUTPUTS, UP, PatchGrid, contrasts, sample, tile_grid
-from vision.poses import Poses, deltas_between, empty_poses, move, swap_halves
+from vision.poses import Poses, empty_poses, move, swap_halves
 
 NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 FIELDS = RefinerSamples.__slots__

@@ -34,13 +34,13 @@ from engine import (
 )
 from engine.record.conversion import record_of
 from engine.record.text import format_record
+from lab.evaluate.shadow import compare_with_sheet
 from lab.matches.game_script import play_out
 from lab.matches.room import pick_table
 from tallybone.json_values import to_json
 from tallybone.recording.format import SittingStart, Topic
 from tallybone.recording.reader import write_input
 from tallybone.recording.writer import RecordingWriter
-from tallybone.replay.shadow import compare_with_sheet
 from tallybone.session.inputs import Answer
 
 PLAYERS = ("Ann", "Ben")

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lab.training.encoding import cells_of, encode_poses
 from tests.vision.shapes import tile_at, tiles_at
-from vision.networks.detector import CHANNELS, FIRST_SHAPE, cells_of, decode_poses, encode_poses
+from vision.networks.detector import CHANNELS, FIRST_SHAPE, decode_poses
 from vision.poses import Poses
 
 

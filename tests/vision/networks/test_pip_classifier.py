@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lab.training.encoding import save_pip_classifier
 from vision import ModelError
-from vision.networks.network import PipClassifier, load_pip_classifier, save_pip_classifier
+from vision.networks.network import PipClassifier, load_pip_classifier
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 

@@ -18,6 +18,7 @@ from engine import EngineError, MatchStart, State, apply
 from engine.game.closing import name_key
 from engine.record.play import play_record
 from engine.record.text import parse_record
+from lab.matches.game_script import port_name
 from tallybone.json_values import JsonValueError
 from tallybone.recording.format import Damage, RecordingError, Topic
 from tallybone.recording.index import records_on
@@ -349,11 +350,6 @@ def true_hands(events: Sequence[engine.Event], states: Sequence[engine.State]) -
         state = states[end - 1]
         yield hand_scored(state, before)
         before = () if state.game is None else state.game.totals
-
-
-def port_name(port: engine.Port) -> str:
-    """Return a name of a port that does not depend on the order of plays. All arms of a starter share a name."""
-    return "arm" if port.isdigit() else port.value
 
 
 # Two-sided 95 % quantile of the normal distribution.
