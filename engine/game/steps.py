@@ -11,36 +11,11 @@ from typing import assert_never
 from engine.game import closing, questions
 from engine.game.closing import GameUpdate, close_hand, pay, prepend, rename, swap
 from engine.phrases import phrase
-from engine.rules.rules import (
-    Drawing,
-    Effects,
-    LeadRule,
-    MatchEnd,
-    ProvableBlock,
-    Rules,
-    SkipOn,
-    SpellDeadlock,
-    Spinner,
-    StealGain,
-)
+from engine.rules import rules as values
 from engine.state import events
+from engine.state import events as inputs
 from engine.state import outcomes as out
 from engine.state.descriptions import sum_of
-from engine.state.events import (
-    Action,
-    Adjust,
-    Draw,
-    Holding,
-    Knock,
-    MatchStart,
-    NewHand,
-    Play,
-    Rename,
-    Seat,
-    Seq,
-    Stack,
-    Swap,
-)
 from engine.state.layout import Layout, NodeId, Port, count, is_locked, lay, points_for, stack_on
 from engine.state.match import NO_COURSE, Chance, Course, Game, Hand, LeadTile, Phase, Spell
 from engine.state.outcomes import Ending, ForcedDraw, Outcome, Reason, Spelled, Turned
@@ -57,7 +32,9 @@ class EffectTile:
     is_double: bool
 
 
-def take_effect(hand: Hand, seat: Seat, rules: Rules, effects: Effects) -> tuple[Hand, tuple[Outcome, ...]]:
+def take_effect(
+    hand: Hand, seat: inputs.Seat, rules: values.Rules, effects: values.Effects
+) -> tuple[Hand, tuple[Outcome, ...]]:
     """Return the hand after the effects of the outer number of the last tile. The turn is not passed yet.
 
     A first tile that is no double has two outer numbers and no effect. The standard rules do not allow it.
@@ -82,7 +59,7 @@ def take_effect(hand: Hand, seat: Seat, rules: Rules, effects: Effects) -> tuple
 
 
 def course_after(
-    course: Course, seat: Seat, laid: EffectTile, effects: Effects, seats: int, *, has_room: bool
+    course: Course, seat: inputs.Seat, laid: EffectTile, effects: values.Effects, seats: int, *, has_room: bool
 ) -> Course:
     """Return the turn state after *seat* laid a tile that takes effect. *has_room*: the starter has a free arm."""
     spell, skip = course.spell, course.skip
@@ -90,15 +67,15 @@ def course_after(
         spell = Spell(seat, laid.arm)
     elif spell is not None and _is_broken(spell, laid, has_room=has_room):
         spell = None
-    if effects.skip_on is SkipOn.BLANK:
+    if effects.skip_on is values.SkipOn.BLANK:
         skip |= laid.number == 0
-    elif effects.skip_on is SkipOn.DOUBLE:
+    elif effects.skip_on is values.SkipOn.DOUBLE:
         skip |= laid.is_double and laid.arm is not None and laid.number != effects.spell_on
     direction = -course.direction if laid.number == effects.reverse_on and seats > 2 else course.direction
     return Course(direction, spell, laid.number == effects.again_on, skip, 0, course.without_double, course.owed)
 
 
-def force_draws(hand: Hand, seat: Seat, rules: Rules) -> tuple[Hand, tuple[Outcome, ...]]:
+def force_draws(hand: Hand, seat: inputs.Seat, rules: values.Rules) -> tuple[Hand, tuple[Outcome, ...]]:
     """Return the hand after everybody but *seat* draws one tile, in turn order.
 
     It stops early when no tile may be drawn from the boneyard.
@@ -114,7 +91,7 @@ def force_draws(hand: Hand, seat: Seat, rules: Rules) -> tuple[Hand, tuple[Outco
         sizes[at] += 1
         owed[at] += 1
         claims = questions.after_draw(claims, at, 1)
-        outcomes.append(ForcedDraw(Seat(at), 1, boneyard))
+        outcomes.append(ForcedDraw(inputs.Seat(at), 1, boneyard))
     course = changed(hand.course, owed=tuple(owed))
     return changed(hand, sizes=tuple(sizes), boneyard=boneyard, claims=claims, course=course), tuple(outcomes)
 
@@ -125,28 +102,28 @@ def _is_broken(spell: Spell, laid: EffectTile, *, has_room: bool) -> bool:
 
 
 _LEAD_TILES = {
-    LeadRule.HIGHEST_DOUBLE: LeadTile.HIGHEST_DOUBLE,
-    LeadRule.RACE_HIGHEST_DOUBLE: LeadTile.RACE,
-    LeadRule.SET_DOUBLE: LeadTile.SET_DOUBLE,
-    LeadRule.LOT_ANY: LeadTile.ANY,
-    LeadRule.CHOSEN_ANY_DOUBLE: LeadTile.ANY_DOUBLE,
-    LeadRule.WINNER_ANY: LeadTile.ANY,
-    LeadRule.LEFT_OF_WINNER: LeadTile.ANY,
+    values.LeadRule.HIGHEST_DOUBLE: LeadTile.HIGHEST_DOUBLE,
+    values.LeadRule.RACE_HIGHEST_DOUBLE: LeadTile.RACE,
+    values.LeadRule.SET_DOUBLE: LeadTile.SET_DOUBLE,
+    values.LeadRule.LOT_ANY: LeadTile.ANY,
+    values.LeadRule.CHOSEN_ANY_DOUBLE: LeadTile.ANY_DOUBLE,
+    values.LeadRule.WINNER_ANY: LeadTile.ANY,
+    values.LeadRule.LEFT_OF_WINNER: LeadTile.ANY,
 }
 
-_Correction = Adjust | Rename | Swap
+_Correction = inputs.Adjust | inputs.Rename | inputs.Swap
 
-_IMPLIES_PASS = (Play, Stack, Draw, Knock)
+_IMPLIES_PASS = (inputs.Play, inputs.Stack, inputs.Draw, inputs.Knock)
 """Actions of the next player which imply that the previous player is done."""
 
 
-def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
+def step(game: Game | None, seq: inputs.Seq, action: inputs.Action) -> GameUpdate:
     """Return the match after *action* and the outcomes.
 
     The last outcome is the next turn, if anyone is to move. `MatchStart`, `MatchClose` and `Rename` never report it,
     and `Adjust` only if it takes back the win.
     """
-    if isinstance(action, MatchStart):
+    if isinstance(action, inputs.MatchStart):
         seats = len(action.players)
         game = Game(action.rules, action.players, Phase.DEAL, scores=((),) * seats, totals=(0,) * seats)
         return game, (out.MatchStarted(action.players),)
@@ -155,9 +132,9 @@ def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
         return _correct(game, action)
     if game.other is not None:  # A win that was taken back only returns with the points.
         game = changed(game, other=None)
-    if isinstance(action, Play) and game.hand is not None and game.hand.turn == action.seat:
+    if isinstance(action, inputs.Play) and game.hand is not None and game.hand.turn == action.seat:
         after, outcomes = _play(game, game.hand, seq, action)  # Fast path: most actions are plays.
-    elif isinstance(action, NewHand):
+    elif isinstance(action, inputs.NewHand):
         after, outcomes = _deal(game, 1 if game.hand is None else game.hand.number + 1, action)
     elif isinstance(action, events.MatchClose):
         return closing.close_match(game)
@@ -172,7 +149,7 @@ def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
     return after, outcomes if next_turn is None else (*outcomes, next_turn)
 
 
-def with_implied_pass(game: Game, action: Action) -> GameUpdate:
+def with_implied_pass(game: Game, action: inputs.Action) -> GameUpdate:
     """Pass the turn on if *action* of the next player implies that the current player is done.
 
     A forced draw implies nothing. A pass that would end the hand is never implied. Only a player who can decline an
@@ -181,7 +158,7 @@ def with_implied_pass(game: Game, action: Action) -> GameUpdate:
     hand = game.hand
     if hand is None or hand.turn is None or not isinstance(action, _IMPLIES_PASS) or hand.turn == action.seat:
         return game, ()
-    if isinstance(action, Draw) and action.forced:
+    if isinstance(action, inputs.Draw) and action.forced:
         return game, ()
     if hand.course.extra:
         passed = _decline(game, hand)
@@ -193,20 +170,20 @@ def with_implied_pass(game: Game, action: Action) -> GameUpdate:
     return passed if after is not None and after.turn == action.seat else (game, ())
 
 
-def _in_hand(game: Game, hand: Hand, seq: Seq, action: events.InHand) -> GameUpdate:
+def _in_hand(game: Game, hand: Hand, seq: inputs.Seq, action: events.InHand) -> GameUpdate:
     """Return the match after *action*, without implied passes."""
     match action:
-        case Play():
+        case inputs.Play():
             return _play(game, hand, seq, action)
-        case Stack():
+        case inputs.Stack():
             return _stack(game, hand, action)
-        case Draw():
+        case inputs.Draw():
             return _draw(game, hand, action)
         case events.Boneyard(tiles=tiles):
             if tiles >= hand.boneyard or hand.turn is None:
                 return changed(game, hand=changed(hand, boneyard=tiles)), ()
-            return _draw(game, hand, Draw(hand.turn, hand.boneyard - tiles))
-        case Knock(seat=seat):
+            return _draw(game, hand, inputs.Draw(hand.turn, hand.boneyard - tiles))
+        case inputs.Knock(seat=seat):
             return _knock(game, hand, seat)
         case events.Decline():
             return _decline(game, hand)
@@ -215,7 +192,7 @@ def _in_hand(game: Game, hand: Hand, seq: Seq, action: events.InHand) -> GameUpd
         case events.Redeal(reason=reason):
             before = hand.scores_before
             game = changed(game, scores=before, totals=tuple(map(sum, before)))
-            return prepend((out.Redealt(reason),), _deal(game, hand.number, NewHand()))
+            return prepend((out.Redealt(reason),), _deal(game, hand.number, inputs.NewHand()))
         case events.Lead(seat=seat):
             return changed(game, hand=changed(hand, turn=seat)), ()
         case events.Domino(seat=seat):
@@ -227,9 +204,9 @@ def _in_hand(game: Game, hand: Hand, seq: Seq, action: events.InHand) -> GameUpd
         case events.Abandon():
             return closing.abandon_hand(game, hand)
         case events.Reveal(seat=seat, tiles=tiles):
-            return closing.reveal(game, hand, seat, Holding.of(tiles))
+            return closing.reveal(game, hand, seat, inputs.Holding.of(tiles))
         case events.RevealPips(seat=seat, pips=pips):
-            return closing.reveal(game, hand, seat, Holding(pips, size=hand.sizes[seat]))
+            return closing.reveal(game, hand, seat, inputs.Holding(pips, size=hand.sizes[seat]))
         case _:
             assert_never(action)
 
@@ -238,8 +215,8 @@ def _correct(game: Game, action: _Correction) -> GameUpdate:
     """Return the match after a correction by hand. The new totals decide whether it is won, in both directions."""
     after, outcomes = _revised(game, action)
     other = None if game.other is None else _revised(game.other, action)[0]
-    if not isinstance(action, Adjust):
-        next_turn = questions.turn(after) if isinstance(action, Swap) else None
+    if not isinstance(action, inputs.Adjust):
+        next_turn = questions.turn(after) if isinstance(action, inputs.Swap) else None
         return changed(after, other=other), outcomes if next_turn is None else (*outcomes, next_turn)
     won, continues = (after, other) if after.phase is Phase.MATCH_OVER else (other, after)
     if won is None:
@@ -256,9 +233,9 @@ def _correct(game: Game, action: _Correction) -> GameUpdate:
 
 def _revised(game: Game, action: _Correction) -> GameUpdate:
     """Return the match after a correction, without looking at the target."""
-    if isinstance(action, Rename):
+    if isinstance(action, inputs.Rename):
         return rename(game, action)
-    if isinstance(action, Swap):
+    if isinstance(action, inputs.Swap):
         after, outcomes = swap(game, action)
         if game.phase is Phase.LEAD and game.hand is not None and game.hand.turn == _lead(game)[0]:
             after = changed(after, hand=changed(after.hand, turn=_lead(after)[0]))  # The rules name the leader again.
@@ -271,7 +248,7 @@ def _revised(game: Game, action: _Correction) -> GameUpdate:
     return after, outcomes
 
 
-def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
+def _deal(game: Game, number: int, dealt: inputs.NewHand) -> GameUpdate:
     """Return the match after a new hand is dealt."""
     rules, seats = game.rules, len(game.players)
     sizes = dealt.dealt or (rules.dealt(seats),) * seats
@@ -292,19 +269,19 @@ def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
     return changed(game, phase=Phase.LEAD, hand=hand, winner=None), (out.HandStarted(number, boneyard),)
 
 
-def _lead(game: Game) -> tuple[Seat | None, LeadTile]:
+def _lead(game: Game) -> tuple[inputs.Seat | None, LeadTile]:
     """Return the leader of the next hand, or None if unknown, and the kind of tile to lead."""
     rules, winner = game.rules, game.hand_winner
     rule = rules.lead_first if winner is None else rules.lead_next
     tile = _LEAD_TILES[rule]
-    if rules.spinner is Spinner.STARTER_SIX and tile is LeadTile.ANY:
+    if rules.spinner is values.Spinner.STARTER_SIX and tile is LeadTile.ANY:
         tile = LeadTile.ANY_DOUBLE  # A six-arm starter is always a double.
-    if winner is not None and rule is LeadRule.LEFT_OF_WINNER:
-        return Seat((winner + 1) % len(game.players)), tile
-    return winner if rule is LeadRule.WINNER_ANY else None, tile
+    if winner is not None and rule is values.LeadRule.LEFT_OF_WINNER:
+        return inputs.Seat((winner + 1) % len(game.players)), tile
+    return winner if rule is values.LeadRule.WINNER_ANY else None, tile
 
 
-def _play(game: Game, hand: Hand, seq: Seq, action: Play) -> GameUpdate:
+def _play(game: Game, hand: Hand, seq: inputs.Seq, action: inputs.Play) -> GameUpdate:
     """Return the match after a play. Scores the count, and ends the hand if it was the player's last tile."""
     rules, seat, node = game.rules, action.seat, NodeId(seq)
     layout = lay(hand.layout, action.tile, action.at, node, rules, action.inner)
@@ -312,7 +289,7 @@ def _play(game: Game, hand: Hand, seq: Seq, action: Play) -> GameUpdate:
     if not rules.refereed:
         return changed(game, phase=Phase.PLAY, hand=changed(hand, layout=layout)), (placed,)
     game, lost = _laid(game, hand, seat, action.tile, layout)
-    winner = closing.winning_leader(game) if rules.match_end is MatchEnd.AFTER_NEXT_PLAY else None
+    winner = closing.winning_leader(game) if rules.match_end is values.MatchEnd.AFTER_NEXT_PLAY else None
     after, outcomes = game, [*lost, placed]
     if rules.unit is not None:
         counted = count(layout, rules.spinner_count)
@@ -327,7 +304,7 @@ def _play(game: Game, hand: Hand, seq: Seq, action: Play) -> GameUpdate:
     return after, (*outcomes, *then)
 
 
-def _stack(game: Game, hand: Hand, action: Stack) -> GameUpdate:
+def _stack(game: Game, hand: Hand, action: inputs.Stack) -> GameUpdate:
     """Return the match after a stack: the count scores again, at the previous player's cost.
 
     See docs/reference/rules.md 3.6.
@@ -338,7 +315,7 @@ def _stack(game: Game, hand: Hand, action: Stack) -> GameUpdate:
     counted = count(layout, rules.spinner_count)
     points = points_for(counted.total, rules)
     worth = points * 2 if action.tile.is_double else points
-    gain = worth * 2 if rules.steal_gain is StealGain.SCORE_PLUS_STOLEN else worth
+    gain = worth * 2 if rules.steal_gain is values.StealGain.SCORE_PLUS_STOLEN else worth
     # Players may accept a stack that has nothing to steal. It then scores like a play.
     victim = None if chance is None or not chance.called else chance.seat
     taking = Chance(seat, points, gain, counted, called=False, victim=victim, loss=worth)
@@ -347,7 +324,7 @@ def _stack(game: Game, hand: Hand, action: Stack) -> GameUpdate:
     return prepend(outcomes, _after_tile(game, seat))
 
 
-def _laid(game: Game, hand: Hand, seat: Seat, tile: Tile, layout: Layout) -> GameUpdate:
+def _laid(game: Game, hand: Hand, seat: inputs.Seat, tile: Tile, layout: Layout) -> GameUpdate:
     """Return the match after *seat* laid *tile*, and `Forfeited` if the previous points were not called in time.
 
     The effects of the tile are not applied here, so the turn simply passes to the left.
@@ -364,7 +341,7 @@ def _laid(game: Game, hand: Hand, seat: Seat, tile: Tile, layout: Layout) -> Gam
         layout,
         replaced_at(hand.sizes, seat, hand.sizes[seat] - 1 if hand.sizes[seat] else 0),
         hand.boneyard,
-        Seat((seat + 1) % len(hand.sizes)),
+        inputs.Seat((seat + 1) % len(hand.sizes)),
         hand.lead,
         hand.scores_before,
         claims,
@@ -390,7 +367,7 @@ def _score(game: Game, chance: Chance) -> GameUpdate:
     return _grant(game, chance)
 
 
-def _call(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
+def _call(game: Game, hand: Hand, seat: inputs.Seat) -> GameUpdate:
     """Return the match after *seat* scores the points that it calls.
 
     These are the points of its last play, or forfeited points if the players accepted the late call.
@@ -412,7 +389,7 @@ def _grant(game: Game, chance: Chance) -> GameUpdate:
     return prepend(taken, pay(game, chance.seat, chance.points, Reason.STEAL, because))
 
 
-def _after_tile(game: Game, seat: Seat) -> GameUpdate:
+def _after_tile(game: Game, seat: inputs.Seat) -> GameUpdate:
     """Return the match after a scored tile takes effect. Ends the hand if it is over, else passes the turn.
 
     If no tile fits but some can be drawn, the rules end the hand, report `Blocked` or let play go on.
@@ -431,13 +408,13 @@ def _after_tile(game: Game, seat: Seat) -> GameUpdate:
         game, outcomes = changed(game, hand=hand), (*outcomes, *skipped)
     if not hand.locked:
         return game, outcomes
-    if questions.drawable(rules, hand) == 0 or rules.on_provable_block is ProvableBlock.END_NOW:
+    if questions.drawable(rules, hand) == 0 or rules.on_provable_block is values.ProvableBlock.END_NOW:
         return prepend(outcomes, close_hand(game, hand, Ending.BLOCKED_BY_PROOF, None))
-    is_announced = rules.on_provable_block is ProvableBlock.ANNOUNCE
+    is_announced = rules.on_provable_block is values.ProvableBlock.ANNOUNCE
     return game, (*outcomes, out.Blocked(hand.boneyard)) if is_announced else outcomes
 
 
-def _draw(game: Game, hand: Hand, action: Draw) -> GameUpdate:
+def _draw(game: Game, hand: Hand, action: inputs.Draw) -> GameUpdate:
     """Return the match after a draw. Unless draws are voluntary, drawing claims that the player could not play.
 
     A forced draw has already been counted, so it only settles what the seat owes. If no tile fits and none is left to
@@ -454,7 +431,7 @@ def _draw(game: Game, hand: Hand, action: Draw) -> GameUpdate:
     if claim is not None:
         claims = questions.add_claim(claims, seat, claim)
     claims = questions.after_draw(claims, seat, action.tiles, action.faces)
-    if hand.turn == seat and (game.rules.draw is Drawing.TWO or game.phase is Phase.LEAD):
+    if hand.turn == seat and (game.rules.draw is values.Drawing.TWO or game.phase is Phase.LEAD):
         course = changed(course, drawn=course.drawn + action.tiles)
     sizes = replaced_at(hand.sizes, seat, hand.sizes[seat] + action.tiles)
     hand = changed(hand, sizes=sizes, boneyard=left, claims=claims, held=held, course=course)
@@ -464,12 +441,12 @@ def _draw(game: Game, hand: Hand, action: Draw) -> GameUpdate:
     return game, outcomes
 
 
-def _knock(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
+def _knock(game: Game, hand: Hand, seat: inputs.Seat) -> GameUpdate:
     """Return the match after a knock. If all players have knocked in succession, the hand ends or a spell lapses.
 
     Before the lead, a knock declares that the player has no double. See docs/reference/rules.md 3.5.
     """
-    rules, claim = game.rules, questions.claim_of(game, hand, Knock(seat))
+    rules, claim = game.rules, questions.claim_of(game, hand, inputs.Knock(seat))
     if claim is not None:
         hand = changed(hand, claims=questions.add_claim(hand.claims, seat, claim))
     if game.phase is Phase.LEAD:
@@ -477,17 +454,17 @@ def _knock(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
         hand, _ = questions.pass_turn(hand, seat)
         hand = changed(hand, course=changed(hand.course, without_double=without))
         return changed(game, hand=hand), (out.Passed(seat, without, instead_of_leading=True),)
-    hand = changed(hand, passes=hand.passes + 1, turn=Seat((seat + 1) % len(game.players)))
+    hand = changed(hand, passes=hand.passes + 1, turn=inputs.Seat((seat + 1) % len(game.players)))
     outcomes: tuple[Outcome, ...] = (out.Passed(seat, hand.passes),)
     if hand.course is not NO_COURSE:
         hand, skipped = questions.pass_turn(hand, seat)
         outcomes = (*outcomes, *skipped)
     game = changed(game, hand=hand)
     # If all have passed but tiles can be drawn (the caster of a spell may pass without drawing), the hand goes on.
-    if hand.passes < len(game.players) or (rules.draw is Drawing.TWO and questions.drawable(rules, hand)):
+    if hand.passes < len(game.players) or (rules.draw is values.Drawing.TWO and questions.drawable(rules, hand)):
         return game, outcomes
     spell, effects = hand.course.spell, rules.effects
-    if spell is None or effects is None or effects.spell_deadlock is not SpellDeadlock.LAPSES:
+    if spell is None or effects is None or effects.spell_deadlock is not values.SpellDeadlock.LAPSES:
         return prepend(outcomes, close_hand(game, hand, Ending.BLOCKED_BY_KNOCKS, None))
     hand = changed(hand, passes=0, course=changed(hand.course, spell=None))  # See docs/reference/rules.md A2-6.
     return changed(game, hand=hand), (*outcomes, out.Spelled(spell.caster, spell.arm, is_on=False))

@@ -16,15 +16,7 @@ from engine.game.fold import history
 from engine.library.table import LegalMove
 from engine.record import text as dgr
 from engine.record.text import MAX_NUMBER, SEATS, NoteMove, Place, Record, RecordError, RecordHand, Tag
-from engine.rules.options import (
-    PROFILES,
-    changed_options,
-    option_named,
-    parse_options,
-    profile,
-    value_text,
-    with_options,
-)
+from engine.rules import options as rule_options
 from engine.rules.rules import Policy, Rules, deal_problems
 from engine.state import events
 from engine.state.events import Action, Decline, Draw, HandEnd, Knock, MatchStart, NewHand, Play, Seat, Stack
@@ -123,7 +115,7 @@ def _numbers(hand: RecordHand, key: str, most: int) -> tuple[int, ...]:
 
 def tags_of(start: MatchStart) -> tuple[Tag, ...]:
     """Return the tags of a match, with names in which only characters are left that the tag Seats can hold."""
-    options = " ".join(f"{key}={value}" for key, value in changed_options(start.rules).items())
+    options = " ".join(f"{key}={value}" for key, value in rule_options.changed_options(start.rules).items())
     shown = (re.sub(rf"[{dgr.UNPRINTABLE}]", " ", dgr.BIDI_MARKS.sub("", player)) for player in start.players)
     names = (_SEAT_NAME.sub(r"\1.", " ".join(name.split())) for name in shown)
     seats = " ".join(f"{letter}:{name}" for letter, name in zip(SEATS, names, strict=False))
@@ -146,12 +138,12 @@ def _rules(record: Record) -> Rules:
     name, set_text = record.tag("Rules"), record.tag("Set")
     with _in_tag(record, "Rules"):
         if name is None:
-            known = ", ".join(rules.name for rules in PROFILES)
+            known = ", ".join(rules.name for rules in rule_options.PROFILES)
             raise EngineError(f'expected a tag such as [Rules "bones"]; the games are {known}')
-        rules = profile(name)
+        rules = rule_options.profile(name)
     with _in_tag(record, "Options"):
-        options = parse_options(record.tag("Options") or "")
-        rules = with_options(rules, options)
+        options = rule_options.parse_options(record.tag("Options") or "")
+        rules = rule_options.with_options(rules, options)
     if set_text is None:
         return rules
     with _in_tag(record, "Set"):
@@ -159,9 +151,9 @@ def _rules(record: Record) -> Rules:
         if found is None:
             raise EngineError(f"expected a set such as double-six, found {_quoted(set_text)}")
         copies = {} if found[1] is None else {"copies": found[1]}
-        chosen = with_options(rules, {"set": re.sub(r"\s+", "-", found[2]), **copies})
+        chosen = rule_options.with_options(rules, {"set": re.sub(r"\s+", "-", found[2]), **copies})
         if "set" in options and (chosen.max_pips, chosen.copies) != (rules.max_pips, rules.copies):
-            expected = value_text(rules, option_named("set"))
+            expected = rule_options.value_text(rules, rule_options.option_named("set"))
             raise EngineError(f"expected the set of the options, which is {expected}, found {_quoted(set_text)}")
     return chosen
 

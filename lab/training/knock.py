@@ -10,22 +10,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor, nn
 
-from hardware.knock.classifier import (
-    CENTRE,
-    CONTEXT,
-    DETAIL,
-    FARTHEST,
-    HIGHEST,
-    LOUDEST,
-    LOWEST,
-    PATCHES,
-    SOUNDS,
-    Classifier,
-    Dense,
-    Layer,
-    Patch,
-    band_edges_hz,
-)
+from hardware.knock import classifier as knock_model
 from lab.packages import LIBRARY
 from lab.sounds.signals import require_library
 from lab.training.networks import Batch, LearningSchedule, Tensors, fit, prefetch
@@ -53,7 +38,7 @@ _NUMBER_NOISE = 0.15
 class Branch(nn.Module):
     """Convolutions over one spectrogram, the last of them over all remaining bands."""
 
-    def __init__(self, patch: Patch) -> None:
+    def __init__(self, patch: knock_model.Patch) -> None:
         """Initialise random weights."""
         super().__init__()
         sides = [patch.bands]
@@ -65,10 +50,10 @@ class Branch(nn.Module):
 
     def forward(self, patch: Tensor) -> Tensor:
         """Return the outputs frame by frame, shape (N, outputs), for a spectrogram of shape (N, frames, bands)."""
-        outputs: Tensor = self.layers(patch[:, None] - float(CENTRE))
+        outputs: Tensor = self.layers(patch[:, None] - float(knock_model.CENTRE))
         return outputs.squeeze(3).transpose(1, 2).flatten(1)
 
-    def folded(self) -> tuple[Layer, ...]:
+    def folded(self) -> tuple[knock_model.Layer, ...]:
         """Return the layers for the classifier, with the normalisation folded into the weights."""
         return tuple(_folded(layer) for layer in self.layers)
 
@@ -82,19 +67,19 @@ class KnockNet(nn.Module):
         self.register_buffer("mean", mean)
         self.register_buffer("scale", scale)
         self.impact = nn.Linear(len(mean), EMBEDDING)
-        self.branches = nn.ModuleList([Branch(DETAIL), Branch(CONTEXT)])
+        self.branches = nn.ModuleList([Branch(knock_model.DETAIL), Branch(knock_model.CONTEXT)])
         with torch.no_grad():
             inputs = sum(
                 branch(torch.zeros(1, *patch.shape)).shape[1]
-                for branch, patch in zip(self.branches, PATCHES, strict=True)
+                for branch, patch in zip(self.branches, knock_model.PATCHES, strict=True)
             )
         self.hidden = nn.Linear(int(inputs) + EMBEDDING, EMBEDDING)
-        self.output = nn.Linear(EMBEDDING, len(SOUNDS))
+        self.output = nn.Linear(EMBEDDING, len(knock_model.SOUNDS))
 
     def forward(self, detail: Tensor, context: Tensor, numbers: Tensor) -> Tensor:
         """Return the logits, shape (N, number of sounds)."""
         parts = [branch(patch) for branch, patch in zip(self.branches, (detail, context), strict=True)]
-        standard = ((numbers - self.mean) / self.scale).clamp(-FARTHEST, FARTHEST)
+        standard = ((numbers - self.mean) / self.scale).clamp(-knock_model.FARTHEST, knock_model.FARTHEST)
         if self.training:
             standard = standard + torch.randn_like(standard) * _NUMBER_NOISE
         seen = torch.cat([*parts, nn.functional.relu(self.impact(standard))], dim=1)
@@ -105,9 +90,9 @@ class KnockNet(nn.Module):
 
 def split_features(features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return the two spectrograms and the numbers on the impact of features, shape (N, FEATURES)."""
-    counts = [patch.frames * patch.bands for patch in PATCHES]
+    counts = [patch.frames * patch.bands for patch in knock_model.PATCHES]
     detail, context, numbers = features.split([*counts, features.shape[1] - sum(counts)], dim=1)
-    return detail.reshape(-1, *DETAIL.shape), context.reshape(-1, *CONTEXT.shape), numbers
+    return detail.reshape(-1, *knock_model.DETAIL.shape), context.reshape(-1, *knock_model.CONTEXT.shape), numbers
 
 
 def augment_features(detail: Tensor, context: Tensor, random: Generator) -> tuple[Tensor, Tensor]:
@@ -129,21 +114,21 @@ def augment_features(detail: Tensor, context: Tensor, random: Generator) -> tupl
     )
     is_mixed = (torch.rand(count, 1, 1, generator=random) < _MIXED).float()
     is_floored = torch.rand(count, 1, 1, generator=random) < _FLOORED
-    floors = torch.rand(count, 1, 1, generator=random) * _HIGHEST_FLOOR * is_floored + LOWEST
+    floors = torch.rand(count, 1, 1, generator=random) * _HIGHEST_FLOOR * is_floored + knock_model.LOWEST
     changed = []
-    for values, patch in ((detail, DETAIL), (context, CONTEXT)):
-        octaves = torch.tensor(np.log2(band_edges_hz(patch)[1:-1] / 1_000), dtype=torch.float32)
+    for values, patch in ((detail, knock_model.DETAIL), (context, knock_model.CONTEXT)):
+        octaves = torch.tensor(np.log2(knock_model.band_edges_hz(patch)[1:-1] / 1_000), dtype=torch.float32)
         curves = tilts * octaves + (gains * torch.exp(-(((octaves - centres) / widths) ** 2))).sum(1)
         coloured = values + (curves * is_coloured)[:, None]
         mean, spread = coloured.mean(1, keepdim=True), coloured.std(1, keepdim=True) + 0.1
         mixed = (coloured - mean) / spread * (shares * spread + (1 - shares) * spread[partners])
         mixed = mixed + shares * mean + (1 - shares) * mean[partners]
         other = is_mixed * mixed + (1 - is_mixed) * coloured
-        relative = other - other[:, patch.loudest_from :].amax((1, 2), keepdim=True) + LOUDEST
+        relative = other - other[:, patch.loudest_from :].amax((1, 2), keepdim=True) + knock_model.LOUDEST
         noise = torch.randn(relative.shape, generator=random) * _NOISE
         changed.append(torch.maximum(relative, floors) + noise)
     shift = int(torch.randint(-1, 2, (1,), generator=random))
-    return torch.roll(changed[0], shift, 1), torch.clamp(changed[1], LOWEST, HIGHEST)
+    return torch.roll(changed[0], shift, 1), torch.clamp(changed[1], knock_model.LOWEST, knock_model.HIGHEST)
 
 
 def _larger_half(shares: Tensor) -> Tensor:
@@ -156,7 +141,7 @@ def _layer(inputs: int, outputs: int, size: int | tuple[int, int], *, stride: in
     return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU())
 
 
-def _folded(layer: nn.Module) -> Layer:
+def _folded(layer: nn.Module) -> knock_model.Layer:
     convolution, norm, _ = layer.children()
     assert isinstance(convolution, nn.Conv2d)
     assert isinstance(norm, nn.BatchNorm2d)
@@ -166,7 +151,7 @@ def _folded(layer: nn.Module) -> Layer:
         scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
         weight = convolution.weight * scale[:, None, None, None]
         bias = norm.bias - norm.running_mean * scale
-    return Layer(weight.contiguous().numpy(), bias.numpy(), convolution.stride[0])
+    return knock_model.Layer(weight.contiguous().numpy(), bias.numpy(), convolution.stride[0])
 
 
 _HELD_OUT = 0.1
@@ -188,7 +173,7 @@ def train_knock(
     device: str = "cpu",
     progress: Callable[[str, float], None],
     library: Path | None = LIBRARY,
-) -> Classifier:
+) -> knock_model.Classifier:
     """Train the sound classifier on modelled recordings and measure it on held-out ones.
 
     Args:
@@ -212,7 +197,7 @@ def train_knock(
     )
     net = fit_net(learn, seed, epochs, lambda share: progress("learning", share), device)
     classifier = reweight(as_classifier(net), check)
-    kinds = [np.flatnonzero(check.sounds == index) for index in range(1, len(SOUNDS))]
+    kinds = [np.flatnonzero(check.sounds == index) for index in range(1, len(knock_model.SOUNDS))]
     each = _KEPT_OTHERS // len(kinds)
     chosen = np.concatenate([rows[:each] for rows in kinds])
     classifier = replace(classifier, others=classifier.embed(check.features[chosen].astype(np.float32)))
@@ -252,13 +237,13 @@ def _loss(net: KnockNet, batch: Tensors) -> Tensor:
     return torch.nn.functional.cross_entropy(net(*seen), sounds, label_smoothing=_SMOOTHING)
 
 
-def as_classifier(net: KnockNet) -> Classifier:
+def as_classifier(net: KnockNet) -> knock_model.Classifier:
     """Convert a network to a classifier without examples of other sounds."""
     branches = [branch.folded() for branch in net.branches if isinstance(branch, Branch)]
     impact, hidden, output = (
-        Dense(layer.weight.detach().numpy().T, layer.bias.detach().numpy())
+        knock_model.Dense(layer.weight.detach().numpy().T, layer.bias.detach().numpy())
         for layer in (net.impact, net.hidden, net.output)
     )
     none = np.zeros((0, len(hidden.bias)), np.float32)
     mean, scale = net.mean.numpy(), net.scale.numpy()
-    return Classifier((branches[0], branches[1]), impact, mean, scale, hidden, output, none, _THRESHOLD, {})
+    return knock_model.Classifier((branches[0], branches[1]), impact, mean, scale, hidden, output, none, _THRESHOLD, {})

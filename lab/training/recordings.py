@@ -13,30 +13,11 @@ from numpy.typing import NDArray
 from hardware.knock.classifier import AFTER, BEFORE, SOUNDS, Classifier, measure
 from hardware.knock.detector import SoundFinder, SuddenSound
 from hardware.knock.sensor import NS_PER_S, Sound, SoundBlock
+from lab.sounds import scenes as sound_scenes
 from lab.sounds import signals
+from lab.sounds import signals as audio
 from lab.sounds.devices import recorded_by_chance
 from lab.sounds.everyday import EVERYDAY
-from lab.sounds.scenes import (
-    LEAD,
-    SoundEvent,
-    SoundScene,
-    TableModes,
-    contacts_of,
-    hit,
-    random_place,
-    random_table,
-    shuffle_of,
-)
-from lab.sounds.signals import (
-    COLLECTIONS,
-    LENGTH,
-    RATE_HZ,
-    Impact,
-    PlacedMicrophone,
-    Waveform,
-    draw_microphone,
-    recorded_sound,
-)
 from lab.training.tables import concatenated, draw_in_processes
 
 _EVENTS = 6
@@ -96,19 +77,19 @@ _QUIET_DB = (-36.0, -8.0)
 class _Timed:
     """A sound and its event. The event starts *lead* samples after the first."""
 
-    event: SoundEvent
-    samples: Waveform
+    event: sound_scenes.SoundEvent
+    samples: audio.Waveform
     lead: int = 0
 
 
-def draw_recording(rng: np.random.Generator, library: Path | None = None) -> SoundScene:
+def draw_recording(rng: np.random.Generator, library: Path | None = None) -> sound_scenes.SoundScene:
     """Return a random recording of six events, with series of knocks.
 
     Args:
         rng: Random generator.
         library: Folder of recorded everyday sounds, or None to model all of them.
     """
-    table, microphone = random_table(rng), draw_microphone(rng)
+    table, microphone = sound_scenes.random_table(rng), audio.draw_microphone(rng)
     if rng.random() < _PLAIN:
         microphone = replace(microphone, response=np.ones_like(microphone.response))
     if rng.random() >= 2 * _SMEARED:
@@ -124,8 +105,8 @@ def draw_recording(rng: np.random.Generator, library: Path | None = None) -> Sou
             sounding += _hits(rng, chosen, t_s, level_db, table, microphone)
         else:
             everyday = (
-                recorded_sound(rng, library, chosen)
-                if library is not None and chosen in COLLECTIONS and rng.random() < _RECORDED
+                audio.recorded_sound(rng, library, chosen)
+                if library is not None and chosen in audio.COLLECTIONS and rng.random() < _RECORDED
                 else EVERYDAY[chosen](rng)
             )
             sound = everyday * 10 ** (level_db / 20)
@@ -133,7 +114,7 @@ def draw_recording(rng: np.random.Generator, library: Path | None = None) -> Sou
         t_s = sounding[-1].event.until_s + rng.uniform(*_GAP_S)
     if library is not None and rng.random() < _ACCOMPANIED:
         sounding = [*_accompaniment(rng, library, t_s), *sounding]
-    return SoundScene(
+    return sound_scenes.SoundScene(
         recorded_by_chance(rng, _mixed(sounding, t_s + _REST_S)), tuple(sound.event for sound in sounding)
     )
 
@@ -144,7 +125,7 @@ def _accompaniment(rng: np.random.Generator, library: Path, until_s: float) -> l
     sounding: list[_Timed] = []
     t_s = 0.0
     while t_s < until_s:
-        sounding.append(_sounding(_EVERYDAY[group][0], t_s, recorded_sound(rng, library, group) * level, 0))
+        sounding.append(_sounding(_EVERYDAY[group][0], t_s, audio.recorded_sound(rng, library, group) * level, 0))
         t_s = max(t_s + 0.1, sounding[-1].event.until_s)
     return sounding
 
@@ -154,23 +135,23 @@ def _hits(
     kind: Sound,
     t_s: float,
     level_db: float,
-    table: TableModes,
-    microphone: PlacedMicrophone,
+    table: sound_scenes.TableModes,
+    microphone: audio.PlacedMicrophone,
 ) -> Iterator[_Timed]:
     if kind is Sound.SHUFFLE:
-        sound = shuffle_of(rng, table, microphone)
-        yield _sounding(kind, t_s, sound / np.abs(sound).max() * 10 ** (level_db / 20), LEAD)
+        sound = sound_scenes.shuffle_of(rng, table, microphone)
+        yield _sounding(kind, t_s, sound / np.abs(sound).max() * 10 ** (level_db / 20), sound_scenes.LEAD)
         return
-    draw = _way_to_knock(rng) if kind is Sound.KNOCK else partial(contacts_of, kind=kind)
-    first, place = draw(rng), random_place(rng)
+    draw = _way_to_knock(rng) if kind is Sound.KNOCK else partial(sound_scenes.contacts_of, kind=kind)
+    first, place = draw(rng), sound_scenes.random_place(rng)
     # Tiles land elsewhere each time. A hand that knocks or taps stays where it is.
     stays = kind not in _TILE_HITS and rng.random() < _STAYS
     for at_s in _times_s(rng, kind):
         contacts = signals.struck_again(rng, first) if stays else draw(rng)
         near = np.clip(place + rng.normal(0, _MOVES, 2), 0, 1) if stays else None
-        sound = hit(rng, kind, table, microphone, contacts=contacts, place=near)
+        sound = sound_scenes.hit(rng, kind, table, microphone, contacts=contacts, place=near)
         loud = 10 ** ((level_db + rng.normal(0, _HIT_DB)) / 20)
-        yield _sounding(kind, t_s + at_s, sound / (np.abs(sound).max() + 1e-12) * loud, LEAD)
+        yield _sounding(kind, t_s + at_s, sound / (np.abs(sound).max() + 1e-12) * loud, sound_scenes.LEAD)
 
 
 def _times_s(rng: np.random.Generator, kind: Sound) -> list[float]:
@@ -182,7 +163,7 @@ def _times_s(rng: np.random.Generator, kind: Sound) -> list[float]:
     return [0.0, *(float(t_s) for t_s in np.cumsum(rng.uniform(*_REPEAT_S, int(rng.integers(1, 3)))))]
 
 
-def _way_to_knock(rng: np.random.Generator) -> Callable[[np.random.Generator], list[Impact]]:
+def _way_to_knock(rng: np.random.Generator) -> Callable[[np.random.Generator], list[audio.Impact]]:
     match str(rng.choice(list(_KNOCKS), p=list(_KNOCKS.values()))):
         case "fist":
             return signals.fist
@@ -197,16 +178,16 @@ def _way_to_knock(rng: np.random.Generator) -> Callable[[np.random.Generator], l
             return signals.knuckle
 
 
-def _sounding(kind: Sound, t_s: float, samples: Waveform, lead: int) -> _Timed:
+def _sounding(kind: Sound, t_s: float, samples: audio.Waveform, lead: int) -> _Timed:
     last = np.flatnonzero(np.abs(samples) > _AUDIBLE * np.abs(samples).max())[-1] + 1
-    return _Timed(SoundEvent(kind, t_s, t_s + float(last - lead) / RATE_HZ), samples, lead)
+    return _Timed(sound_scenes.SoundEvent(kind, t_s, t_s + float(last - lead) / audio.RATE_HZ), samples, lead)
 
 
 def _mixed(sounding: list[_Timed], lasts_s: float) -> NDArray[np.float64]:
-    count = round(lasts_s * RATE_HZ)
-    samples = np.zeros(count + LENGTH)
+    count = round(lasts_s * audio.RATE_HZ)
+    samples = np.zeros(count + audio.LENGTH)
     for sound in sounding:
-        first = round(sound.event.t_s * RATE_HZ) - sound.lead
+        first = round(sound.event.t_s * audio.RATE_HZ) - sound.lead
         samples[first : first + len(sound.samples)] += sound.samples[: len(samples) - first]
     return samples[:count]
 
@@ -251,7 +232,7 @@ def collect_examples(
 
 def _examples_of(seed: int, library: Path | None, index: int) -> Examples:
     scene = draw_recording(np.random.default_rng([seed, index]), library)
-    onsets = SoundFinder().feed(SoundBlock(scene.samples, 0, RATE_HZ))
+    onsets = SoundFinder().feed(SoundBlock(scene.samples, 0, audio.RATE_HZ))
     judged = [(onset.around, sound) for onset in onsets if (sound := true_sound(onset, scene)) is not None]
     around = np.array([samples for samples, _ in judged], np.float32).reshape(-1, BEFORE + AFTER)
     knocks = sum(event.kind is Sound.KNOCK for event in scene.events)
@@ -259,7 +240,7 @@ def _examples_of(seed: int, library: Path | None, index: int) -> Examples:
     return Examples(measure(around).astype(np.float16), sounds, np.array([knocks], np.int64))
 
 
-def true_sound(onset: SuddenSound, scene: SoundScene) -> Sound | None:
+def true_sound(onset: SuddenSound, scene: sound_scenes.SoundScene) -> Sound | None:
     """Return the true sound of an onset: the last event that covers it, or nothing. None for an echo of a knock."""
     t_s = onset.t_ns / NS_PER_S
     matching = [event for event in scene.events if event.t_s - _EARLY_S <= t_s <= event.until_s + _LATE_S]

@@ -21,16 +21,7 @@ from hardware.libraries import install_command
 from tallybone.choices import TileSet
 from tallybone.cli.app import OptionalPort, command, commands_of
 from tallybone.cli.games import game_option
-from tallybone.serve.options import (
-    CalibrationOption,
-    CameraOption,
-    ConfigOption,
-    RecordOption,
-    SpeedOption,
-    kept_bytes,
-    make_recordings_folder,
-    recordings_folder,
-)
+from tallybone.serve import options as serve_options
 
 if TYPE_CHECKING:
     from hardware.table import HardwareSettings, VirtualPanel
@@ -57,9 +48,9 @@ commands = commands_of()
 class PlayOptions:
     """Options of `tallybone play`. A resumed match keeps its rules, options, players and set."""
 
-    camera: CameraOption = None
-    config: ConfigOption = None
-    calibration: CalibrationOption = None
+    camera: serve_options.CameraOption = None
+    config: serve_options.ConfigOption = None
+    calibration: serve_options.CalibrationOption = None
     panel: Annotated[
         bool, typer.Option("--panel", help="Show virtual LEDs, buttons, knock sensor and display in the terminal.")
     ] = False
@@ -72,7 +63,7 @@ class PlayOptions:
     ] = None
     players: Annotated[str, typer.Option(metavar="ANN,BOB", help="Names, clockwise from the bottom.")] = ""
     tile_set: Annotated[TileSet, typer.Option("--set", help="Domino set; auto: the set of the game.")] = TileSet.AUTO
-    record: RecordOption = "auto"
+    record: serve_options.RecordOption = "auto"
     keep: Annotated[
         str, typer.Option(metavar="SIZE", help="Disk space for all recordings; the oldest are deleted first.")
     ] = "20GB"
@@ -89,7 +80,7 @@ class PlayOptions:
     in_play: Annotated[
         bool, typer.Option("--in-play", help="Treat tiles in the first image as played, not as part of the table.")
     ] = False
-    speed: SpeedOption = 1.0
+    speed: serve_options.SpeedOption = 1.0
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per event.")] = False
     serve: Annotated[
         str | None,
@@ -102,12 +93,12 @@ class PlayOptions:
 
     def __post_init__(self) -> None:
         """Validate `keep` before anything is opened."""
-        kept_bytes(self.keep)
+        serve_options.kept_bytes(self.keep)
 
     @property
     def folder(self) -> Path:
         """Folder of recordings."""
-        return recordings_folder(self.record, os.environ, Path.home())
+        return serve_options.recordings_folder(self.record, os.environ, Path.home())
 
 
 @command(commands, "play", PlayOptions, cls=OptionalPort)
@@ -231,7 +222,7 @@ def _table(
 
     at_table = load_table(options.config)
     game = _game(options)
-    make_recordings_folder(options.record, options.folder)
+    serve_options.make_recordings_folder(options.record, options.folder)
     with ExitStack() as stack:
         # Opened before the camera, to report a port in use immediately.
         listening = None if options.serve is None else stack.enter_context(_listening(options.serve))
@@ -256,7 +247,9 @@ def _table(
             parts=parts,
             page=stack.enter_context(open_page(listening, sources, at_table)),
             clock=clock,
-            room=None if options.record == "none" else RecordingQuota(options.folder, kept_bytes(options.keep)),
+            room=None
+            if options.record == "none"
+            else RecordingQuota(options.folder, serve_options.kept_bytes(options.keep)),
             max_per_s=options.fps,
             counts=sources.counts,
             # Keep serving, so the result of a simulated match stays visible on the page.

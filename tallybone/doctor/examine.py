@@ -31,17 +31,9 @@ from hardware.camera.network import without_user
 from hardware.knock.drivers.microphone import MicrophoneSettings
 from hardware.part import PartSettings
 from hardware.table import HardwareSettings, VirtualSettings
+from tallybone.doctor import parts as part_checks
 from tallybone.doctor.boot import check_boot, check_library, wanted_by
 from tallybone.doctor.machine import Machine, Run, check_disk, check_machine, check_speed, run, version_of
-from tallybone.doctor.parts import (
-    camera_device,
-    check_camera,
-    check_device,
-    check_opened,
-    check_sound,
-    device_of,
-    devices_of,
-)
 from tallybone.doctor.probes import Probes, RealProbes
 from tallybone.files import reason_of
 from tallybone.finding import Finding, Grade, absent, ok, problem
@@ -49,16 +41,8 @@ from tallybone.json_values import to_json
 from tallybone.notify.broker import broker_found, name_of, webhook_found
 from tallybone.play.start import stored_for
 from tallybone.recording.folder import SUFFIX, default_folder
+from tallybone.store import table_file
 from tallybone.store.calibration_file import Calibration, load_calibration
-from tallybone.store.table_file import (
-    USUAL_CAMERA,
-    USUAL_PATH,
-    BeyondSettings,
-    TableFile,
-    TableFileError,
-    load_table,
-    parse_toml,
-)
 from tallybone.terminal import Output, printable
 
 NO_CAMERA = "none"
@@ -76,7 +60,7 @@ _STYLES = {
 }
 
 
-def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]:
+def examine(table: table_file.TableFile, folder: Path, probes: Probes) -> Iterator[Finding]:
     """Yield findings of all checks, basic ones first, because a later check may fail for the reason of an earlier one.
 
     Args:
@@ -84,7 +68,7 @@ def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]
         folder: Folder of recordings.
         probes: Access to the machine.
     """
-    camera = table.camera or USUAL_CAMERA
+    camera = table.camera or table_file.USUAL_CAMERA
     machine = probes.machine()
     yield from check_machine(machine)
     yield from check_disk(probes.disk(folder))
@@ -95,8 +79,8 @@ def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]
     if machine.is_pi:
         yield from check_boot(probes.boot(), table.hardware, camera)
     user, lost = probes.user(), set[str]()
-    for part, path in devices_of(table.hardware, camera):
-        found = check_device(part, path, probes.device(path), user)
+    for part, path in part_checks.devices_of(table.hardware, camera):
+        found = part_checks.check_device(part, path, probes.device(path), user)
         if found.grade is Grade.PROBLEM:
             lost.add(path)
         if found.grade is not Grade.OK:
@@ -104,20 +88,20 @@ def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]
     # Parts without a usable device were reported above and cannot be opened.
     if camera == NO_CAMERA:
         yield absent("camera", "none in table.toml")
-    elif camera_device(camera) not in lost:
-        yield from check_camera(without_user(camera), probes.camera(camera))
+    elif part_checks.camera_device(camera) not in lost:
+        yield from part_checks.check_camera(without_user(camera), probes.camera(camera))
     if not table.hardware.leds:
         yield absent("LEDs", "none in table.toml")
     for leds in table.hardware.leds:
-        if device_of(leds, table.hardware.pins) not in lost:
-            yield check_opened("LEDs", probes.leds(leds, table.hardware.pins))
+        if part_checks.device_of(leds, table.hardware.pins) not in lost:
+            yield part_checks.check_opened("LEDs", probes.leds(leds, table.hardware.pins))
     yield from _buttons(table.hardware, probes, lost)
     yield from _knock(table.hardware, probes, lost)
     if not table.hardware.displays:
         yield absent("display", "none in table.toml")
     for display in table.hardware.displays:
-        if device_of(display, table.hardware.pins) not in lost:
-            yield check_opened("display", probes.display(display))
+        if part_checks.device_of(display, table.hardware.pins) not in lost:
+            yield part_checks.check_opened("display", probes.display(display))
     yield from _told(table.beyond, probes)
 
 
@@ -127,23 +111,23 @@ def _buttons(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iter
         yield absent("buttons", "none in table.toml")
     elif isinstance(part, VirtualSettings):
         yield ok("buttons", "virtual ones")
-    elif device_of(part, hardware.pins) not in lost:
-        yield check_opened("buttons", probes.buttons(part, hardware.pins))
+    elif part_checks.device_of(part, hardware.pins) not in lost:
+        yield part_checks.check_opened("buttons", probes.buttons(part, hardware.pins))
 
 
 def _knock(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterator[Finding]:
     part = hardware.knock
     if part is None:
         yield absent("knock", "no sensor in table.toml")
-    elif device_of(part, hardware.pins) in lost:
+    elif part_checks.device_of(part, hardware.pins) in lost:
         return
     elif isinstance(part, MicrophoneSettings):
-        yield from check_sound(probes.microphone(part))
+        yield from part_checks.check_sound(probes.microphone(part))
     else:
-        yield check_opened("knock", probes.knock(part, hardware.pins))
+        yield part_checks.check_opened("knock", probes.knock(part, hardware.pins))
 
 
-def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
+def _told(beyond: table_file.BeyondSettings, probes: Probes) -> Iterator[Finding]:
     """Check the connections to the broker and each webhook."""
     if beyond.mqtt is not None:
         broker = beyond.mqtt.broker
@@ -261,11 +245,11 @@ def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Findin
         OSError: If the file cannot be written.
     """
     try:
-        table = load_table(path)
-    except (TableFileError, OSError):
-        table = TableFile()
+        table = table_file.load_table(path)
+    except (table_file.TableFileError, OSError):
+        table = table_file.TableFile()
     place = BundleSources(
-        table=table, config=path or USUAL_PATH, folder=folder, findings=findings, machine=probes.machine()
+        table=table, config=path or table_file.USUAL_PATH, folder=folder, findings=findings, machine=probes.machine()
     )
     write_bundle(bundle, bundle_texts(place))
 
@@ -273,19 +257,23 @@ def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Findin
 def _examined(path: Path | None, folder: Path, probes: Probes) -> Iterator[Finding]:
     """Check table.toml and then its parts. An invalid or missing file is treated as one without parts."""
     try:
-        table = load_table(path)
-    except TableFileError as error:
-        table = TableFile()
+        table = table_file.load_table(path)
+    except table_file.TableFileError as error:
+        table = table_file.TableFile()
         for text in error.problems:
             yield problem(
                 "table.toml", text, "" if text is not error.problems[-1] else "docs/start/wiring.md has an example."
             )
     except OSError as error:
-        table = TableFile()
+        table = table_file.TableFile()
         yield problem("table.toml", f"{path}: {reason_of(error)}", "Check the path.")
     else:
         is_there = table.path is not None
-        yield ok("table.toml", str(table.path)) if is_there else absent("table.toml", f"there is no {USUAL_PATH}")
+        yield (
+            ok("table.toml", str(table.path))
+            if is_there
+            else absent("table.toml", f"there is no {table_file.USUAL_PATH}")
+        )
     yield from examine(table, folder, probes)
 
 
@@ -354,14 +342,14 @@ def findings_text(findings: tuple[Finding, ...], own: OwnWords) -> str:
     return pretty_json(_kept(as_values(findings), own))
 
 
-def config_text(table: TableFile) -> str:
+def config_text(table: table_file.TableFile) -> str:
     """Return the configuration as JSON, without values that may be secret."""
     return pretty_json({"camera": _value(table.camera), "hardware": _value(table.hardware)})
 
 
 def calibration_text(place: BundleSources, own: OwnWords) -> str:
     """Return the stored calibration as JSON, with foreign words removed. Raises FileNotFoundError if there is none."""
-    path = stored_for(place.table.camera or USUAL_CAMERA, None, place.environment, place.home)
+    path = stored_for(place.table.camera or table_file.USUAL_CAMERA, None, place.environment, place.home)
     if path is None:
         raise FileNotFoundError("there is no calibration")
     return pretty_json(_kept(to_json(load_calibration(path), Calibration), own))
@@ -450,7 +438,7 @@ class BundleSources:
         ask: Requests a URL of the running table.
     """
 
-    table: TableFile
+    table: table_file.TableFile
     config: Path | None
     folder: Path
     findings: tuple[Finding, ...]
@@ -526,7 +514,7 @@ def _toml(path: Path | None) -> object:
     except OSError:
         return None
     try:
-        return parse_toml(text)
+        return table_file.parse_toml(text)
     except ValueError:
         return text.split()
 

@@ -13,22 +13,7 @@ from typing import TYPE_CHECKING
 from engine.phrases import listed, phrase
 from hardware.part import Clock
 from hardware.table import HardwareSettings
-from tallybone.doctor.machine import (
-    LAST_HOUR,
-    Disk,
-    LastHour,
-    Machine,
-    MachineTrouble,
-    check_clock,
-    check_disk,
-    check_memory,
-    check_power,
-    check_temperature,
-    check_vitals,
-    read_vitals,
-    room_in,
-    text_of,
-)
+from tallybone.doctor import machine as computer
 from tallybone.finding import Finding, Grade, absent, ok, problem, warning
 from tallybone.play.counts import Counts, MeanPace
 from tallybone.play.recorder import NOT_RECORDED
@@ -78,9 +63,9 @@ class TableSources:
     hardware: HardwareSettings
     problems: Callable[[], Mapping[str, str]]
     folder: Path
-    machine: Callable[[], Machine]
+    machine: Callable[[], computer.Machine]
     root: Path = Path("/")
-    disk: Callable[[Path], Disk] = room_in
+    disk: Callable[[Path], computer.Disk] = computer.room_in
     clock: Clock
     counts: Counts
     is_silent: Callable[[], bool]
@@ -92,10 +77,10 @@ class HealthMonitor:
     def __init__(self, feed: LiveFeed, table: TableSources) -> None:
         """Check *table*, whose page shows *feed*."""
         self._feed, self._table, self._lock = feed, table, threading.Lock()
-        self._computer: tuple[Machine, Disk] | None = None
+        self._computer: tuple[computer.Machine, computer.Disk] | None = None
         self._asked_ns = 0
         self._others: tuple[Callable[[], Iterable[Finding]], ...] = ()
-        self._hour, self._stops = LastHour(), threading.Event()
+        self._hour, self._stops = computer.LastHour(), threading.Event()
         self.end_of_last_run: Finding | None = None
 
     @contextmanager
@@ -104,9 +89,9 @@ class HealthMonitor:
 
         *mark* is a file that exists during the block. If it exists before, the last run has not ended properly.
         """
-        boot = text_of(self._table.root / _BOOT_ID)
+        boot = computer.text_of(self._table.root / _BOOT_ID)
         if mark is not None:
-            self.end_of_last_run = end_of_last_run(text_of(mark), boot)
+            self.end_of_last_run = end_of_last_run(computer.text_of(mark), boot)
             with suppress(OSError):
                 mark.parent.mkdir(parents=True, exist_ok=True)
                 mark.write_text(f"{boot}\n")
@@ -121,7 +106,7 @@ class HealthMonitor:
                 with suppress(OSError):
                     mark.unlink()
 
-    def troubles(self) -> Mapping[MachineTrouble, int]:
+    def troubles(self) -> Mapping[computer.MachineTrouble, int]:
         """Return how often each trouble occurred in the last hour. Thread-safe."""
         return self._hour.counts(self._table.clock())
 
@@ -129,8 +114,8 @@ class HealthMonitor:
         table = self._table
         while True:
             is_lost = table.camera().grade is Grade.PROBLEM
-            counters = read_vitals(table.root).counters
-            self._hour.add([*counters, (MachineTrouble.CAMERA, "", int(is_lost))], table.clock())
+            counters = computer.read_vitals(table.root).counters
+            self._hour.add([*counters, (computer.MachineTrouble.CAMERA, "", int(is_lost))], table.clock())
             if self._stops.wait(_LOOKS_EVERY_S):
                 return
 
@@ -160,18 +145,18 @@ class HealthMonitor:
             camera,
             *parts_found(table.hardware, table.problems()),
             *_of_recording("" if game is None else game.recording),
-            *check_disk(disk),
-            check_temperature(machine.temperature_c),
-            check_power(machine, troubles[MachineTrouble.LOW_VOLTAGE]),
-            check_memory(machine.memory_mb),
-            check_clock(is_set=machine.is_clock_set),
-            *check_vitals(machine.vitals, troubles, LAST_HOUR),
+            *computer.check_disk(disk),
+            computer.check_temperature(machine.temperature_c),
+            computer.check_power(machine, troubles[computer.MachineTrouble.LOW_VOLTAGE]),
+            computer.check_memory(machine.memory_mb),
+            computer.check_clock(is_set=machine.is_clock_set),
+            *computer.check_vitals(machine.vitals, troubles, computer.LAST_HOUR),
             *((self.end_of_last_run,) if self.end_of_last_run is not None else ()),
             *(found for other in self._others for found in other()),
         )
         return Health(version("tallybone"), age_s, findings)
 
-    def computer(self) -> tuple[Machine, Disk]:
+    def computer(self) -> tuple[computer.Machine, computer.Disk]:
         """Return the state of the computer and the recordings disk, at most 5 s old."""
         with self._lock:
             now_ns = self._table.clock()

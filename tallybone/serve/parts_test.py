@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import partial
 from typing import NoReturn, TypeVar
 
+from hardware import table
 from hardware.buttons.panel import ButtonError, Buttons
 from hardware.display.display import DisplayError, ScoreDisplay
 from hardware.display.page import DisplayPage, ScoreLine
@@ -20,15 +21,6 @@ from hardware.leds.drivers import LedsDriver
 from hardware.leds.lamps import OFF, Lamps, LedError, off_at_exit
 from hardware.libraries import PinError
 from hardware.part import Rgb
-from hardware.table import (
-    ButtonsSettings,
-    DisplaySettings,
-    HardwareSettings,
-    KnockSettings,
-    OpensParts,
-    PartOpener,
-    VirtualSettings,
-)
 from tallybone.play.keys import Typed
 from tallybone.play.parts import LiveParts
 
@@ -111,7 +103,7 @@ class PartsTest:
             self._typed.put(key)
             return True
 
-    def run(self, hardware: HardwareSettings, opener: OpensParts, meanwhile: Callable[[], bool]) -> None:
+    def run(self, hardware: table.HardwareSettings, opener: table.OpensParts, meanwhile: Callable[[], bool]) -> None:
         """Test all parts of *hardware*. *meanwhile* is called often. If it returns False, the test ends.
 
         The test also ends if nobody has polled its state for a minute.
@@ -162,7 +154,9 @@ class _Answers:
 class ServedParts:
     """Parts of a table, which can be lent to a test and are reopened afterwards."""
 
-    def __init__(self, hardware: HardwareSettings, open_all: Callable[[], LiveParts], clock: Callable[[], int]) -> None:
+    def __init__(
+        self, hardware: table.HardwareSettings, open_all: Callable[[], LiveParts], clock: Callable[[], int]
+    ) -> None:
         """Open the parts of *hardware* with *open_all*."""
         self.hardware = hardware
         self._open_all, self._clock = open_all, clock
@@ -170,12 +164,12 @@ class ServedParts:
         """Currently open parts. Thread-safe."""
 
     @contextmanager
-    def lent(self) -> Iterator[OpensParts]:
+    def lent(self) -> Iterator[table.OpensParts]:
         """Close all parts and yield an opener for single parts. All parts are reopened at the end of the block."""
         panel = self.now.panel
         self.now.close()
         try:
-            yield PartOpener(self.hardware.pins, panel, self._clock)
+            yield table.PartOpener(self.hardware.pins, panel, self._clock)
         finally:
             self.now = self._open_all()
 
@@ -364,7 +358,7 @@ def sentence(heard: ClassifiedSound) -> str:
     return f"{heard.t_ns / NS_PER_S:8.3f} s  {SOUND_WORDS[heard.kind]}{again} ({how})"
 
 
-def walked(hardware: HardwareSettings, steps: PartsWalk) -> Iterator[PartResult]:
+def walked(hardware: table.HardwareSettings, steps: PartsWalk) -> Iterator[PartResult]:
     """Yield the result of each part, and if the user ends the test, a result for the rest."""
     try:
         for leds in hardware.leds:
@@ -390,7 +384,7 @@ def _tried(name: str, test: Callable[[str, P], PartResult], part: P) -> PartResu
 class PartsWalk:
     """Opens each part and runs its test step."""
 
-    def __init__(self, opener: OpensParts, walk: Walk, clock: Callable[[], int]) -> None:
+    def __init__(self, opener: table.OpensParts, walk: Walk, clock: Callable[[], int]) -> None:
         """Run the dialogue *walk* with parts from *opener*. *clock* is monotonic, in nanoseconds."""
         self._opener, self._walk, self._clock = opener, walk, clock
 
@@ -399,17 +393,17 @@ class PartsWalk:
         with off_at_exit(self._opener.leds(part)) as lamps:
             return self._walk.leds(name, lamps, has_colours=part.has_colours)
 
-    def buttons(self, name: str, part: ButtonsSettings) -> PartResult:
+    def buttons(self, name: str, part: table.ButtonsSettings) -> PartResult:
         """Test the buttons."""
         with closing(self._opener.buttons(part)) as buttons:
-            return self._walk.buttons(name, buttons, {} if isinstance(part, VirtualSettings) else part.wired)
+            return self._walk.buttons(name, buttons, {} if isinstance(part, table.VirtualSettings) else part.wired)
 
-    def knock(self, name: str, part: KnockSettings) -> PartResult:
+    def knock(self, name: str, part: table.KnockSettings) -> PartResult:
         """Test the knock sensor."""
         with closing(self._opener.knock(part)) as sensor:
             return self._walk.knock(name, sensor, self._clock())
 
-    def display(self, name: str, part: DisplaySettings) -> PartResult:
+    def display(self, name: str, part: table.DisplaySettings) -> PartResult:
         """Test a display."""
         with closing(self._opener.display(part)) as display:
             return self._walk.display(name, display)

@@ -21,18 +21,10 @@ from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import MatchPlan, resumed_game, set_up
 from tallybone.play.table import LiveTable, TableParts
 from tallybone.recording.folder import KEEP_BYTES
+from tallybone.serve import page as pages
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.options import Environment, ServeOptions
-from tallybone.serve.page import (
-    CalibrationRequest,
-    LeftMatches,
-    PendingRequest,
-    PlainRequest,
-    Requests,
-    RestoreCalibration,
-    TablePage,
-)
 from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.systemd import Notifier, Sign
 from tallybone.sources.camera import Camera
@@ -80,9 +72,9 @@ class Setup:
     test: PartsTest
     calibration: ServedCalibration
     house: HouseFile
-    desk: Requests
+    desk: pages.Requests
     folder: Path
-    left: LeftMatches
+    left: pages.LeftMatches
     counts: Counts
     load: Callable[[int], Reader]
 
@@ -97,7 +89,7 @@ class Setup:
 class ServedTable:
     """An always-on table. It plays a match, tests parts or calibrates, one at a time."""
 
-    def __init__(self, setup: Setup, page: TablePage, problem: Callable[[], str | None] = lambda: None) -> None:
+    def __init__(self, setup: Setup, page: pages.TablePage, problem: Callable[[], str | None] = lambda: None) -> None:
         """Run the components of *setup* and the *page*.
 
         *problem* returns a problem of the table as a whole, or None.
@@ -126,13 +118,13 @@ class ServedTable:
         while not is_stopped():
             for wanted in self._page.pending():
                 match wanted.request:
-                    case PlainRequest.TEST_PARTS:
+                    case pages.PlainRequest.TEST_PARTS:
                         self._test(wanted, is_stopped)
                     case (
-                        PlainRequest.CALIBRATE
-                        | PlainRequest.CHECK_CALIBRATION
-                        | PlainRequest.FORGET_KNOCKS
-                        | RestoreCalibration()
+                        pages.PlainRequest.CALIBRATE
+                        | pages.PlainRequest.CHECK_CALIBRATION
+                        | pages.PlainRequest.FORGET_KNOCKS
+                        | pages.RestoreCalibration()
                     ) as request:
                         self._calibrate(wanted, request, is_stopped)
                     case _:
@@ -157,7 +149,7 @@ class ServedTable:
             with suppress(VisionError):  # The next image may be valid again.
                 self._page.see(shot)
 
-    def _play(self, wanted: PendingRequest, shown: Listener, is_stopped: Callable[[], bool]) -> None:
+    def _play(self, wanted: pages.PendingRequest, shown: Listener, is_stopped: Callable[[], bool]) -> None:
         """Play a match until it is ended. Refuse the request if the match cannot be started."""
         page = self._page
         problem: str | None = None
@@ -183,7 +175,7 @@ class ServedTable:
             self._setup.left.look()
             page.end(problem)
 
-    def _test(self, wanted: PendingRequest, is_stopped: Callable[[], bool]) -> None:
+    def _test(self, wanted: pages.PendingRequest, is_stopped: Callable[[], bool]) -> None:
         """Run the test of the parts. Other requests are refused meanwhile."""
         setup = self._setup
 
@@ -196,7 +188,9 @@ class ServedTable:
             wanted.answer(None)
             setup.test.run(setup.parts.hardware, opener, continues)
 
-    def _calibrate(self, wanted: PendingRequest, request: CalibrationRequest, is_stopped: Callable[[], bool]) -> None:
+    def _calibrate(
+        self, wanted: pages.PendingRequest, request: pages.CalibrationRequest, is_stopped: Callable[[], bool]
+    ) -> None:
         """Calibrate, check or restore a calibration, or forget learned knocks. Other requests are refused meanwhile."""
         page, calibration = self._page, self._setup.calibration
 
@@ -207,13 +201,13 @@ class ServedTable:
         page.rest(phrase("{camera}: in use by the calibration", camera=calibration.camera), ())
         try:
             match request:
-                case PlainRequest.CALIBRATE:
+                case pages.PlainRequest.CALIBRATE:
                     calibration.run(continues, page.see, lambda: wanted.answer(None))
-                case PlainRequest.CHECK_CALIBRATION:
+                case pages.PlainRequest.CHECK_CALIBRATION:
                     calibration.check(continues, page.see)
-                case PlainRequest.FORGET_KNOCKS:
+                case pages.PlainRequest.FORGET_KNOCKS:
                     learned_path(calibration.path()).unlink(missing_ok=True)
-                case RestoreCalibration(number):
+                case pages.RestoreCalibration(number):
                     restore_calibration(calibration.path(), number)
             wanted.answer(None)
         except _CANNOT as error:
@@ -231,7 +225,7 @@ class ServedTable:
                 wait((loading,), _RESTS_S)
             return loading.result()
 
-    def _table(self, wanted: PendingRequest, game: MatchPlan, camera: Camera, reader: Reader) -> LiveTable:
+    def _table(self, wanted: pages.PendingRequest, game: MatchPlan, camera: Camera, reader: Reader) -> LiveTable:
         """Set up a match, and prepare the page for it. From then on, it counts as begun."""
         setup = self._setup
         match = set_up(

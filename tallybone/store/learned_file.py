@@ -10,15 +10,7 @@ from typing import TypeVar
 
 from calibration import CalibrationError
 from calibration.knock import TableExamples, improvement, learned
-from calibration.tiles.tile_set import (
-    ExampleTile,
-    LearnedSet,
-    Lessons,
-    calibrated_examples,
-    examples_from,
-    lessons_of,
-    reader_checksum,
-)
+from calibration.tiles import tile_set
 from engine.phrases import Phrase, phrase
 from hardware.knock.classifier import Classifier, load_classifier
 from tallybone.files import sentence_of, write_durably
@@ -147,7 +139,7 @@ class TableTiles:
         exemplars: Exemplars of the misread halves, as text. "" if there are none.
     """
 
-    tiles: tuple[ExampleTile, ...] = ()
+    tiles: tuple[tile_set.ExampleTile, ...] = ()
     reader: str = ""
     exemplars: str = ""
 
@@ -167,23 +159,23 @@ def tiles_path(calibration: Path, max_pips: int) -> Path:
     return calibration.with_name(f"{calibration.stem}.double-{max_pips}.json")
 
 
-def tiles_to_store(lessons: Lessons) -> TableTiles:
+def tiles_to_store(lessons: tile_set.Lessons) -> TableTiles:
     """Convert what a table has learned to the form in which it is stored."""
     exemplars = "" if lessons.exemplars is None else lessons.exemplars.format()
-    return TableTiles(tuple(example.tile for example in lessons.examples), reader_checksum(), exemplars)
+    return TableTiles(tuple(example.tile for example in lessons.examples), tile_set.reader_checksum(), exemplars)
 
 
-def refitted_tiles(tiles: TableTiles, reader: Reader, learned: LearnedSet | None) -> TableTiles:
+def refitted_tiles(tiles: TableTiles, reader: Reader, learned: tile_set.LearnedSet | None) -> TableTiles:
     """Return the tiles with exemplars for the shipped models. The calibrated set, if any, limits their effect.
 
     Raises:
         RefusedError: If an image is damaged.
     """
-    is_current = tiles.reader == reader_checksum() or not tiles.tiles
+    is_current = tiles.reader == tile_set.reader_checksum() or not tiles.tiles
     if is_current:
         return tiles
-    calibrated = () if learned is None else calibrated_examples(learned, reader)
-    return tiles_to_store(lessons_of(examples_from(tiles.tiles, reader), calibrated))
+    calibrated = () if learned is None else tile_set.calibrated_examples(learned, reader)
+    return tiles_to_store(tile_set.lessons_of(tile_set.examples_from(tiles.tiles, reader), calibrated))
 
 
 def load_tiles(path: Path) -> TableTiles:

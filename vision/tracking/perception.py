@@ -16,27 +16,9 @@ from vision.poses import Poses, overlap_share, sides_px
 from vision.reader.candidates import Filter
 from vision.reader.reader import Reader
 from vision.reading import Join, PointPx, Reading, SeenTile
+from vision.tracking import tracks as tracked
 from vision.tracking.camera_motion import STRAIGHT_ON, Agreement, Alignment, Anchor, estimate_alignment, find_motion
 from vision.tracking.table_view import Change, ChangeKind, TableView, came_and_went, kept, reread
-from vision.tracking.tracks import (
-    SAME_PLACE,
-    PictureDifference,
-    PictureSizeError,
-    TablePicture,
-    Track,
-    carried,
-    corner_distance,
-    differences_between,
-    in_place_of,
-    joins_among,
-    looked_at,
-    match_tracks,
-    moved_tile,
-    places_among,
-    poses_of,
-    side_px,
-    touched,
-)
 
 # An object that overlaps a known tile by more than this is that tile, or lies on it.
 _MAX_OVERLAP = 0.2
@@ -72,9 +54,9 @@ class Unread:
             motion: Image motion since the previous image, shape (2, 3).
             is_looked_at: Returns True if a point was searched in this image. Objects elsewhere are kept.
         """
-        once, still = (tuple(moved_tile(tile, motion) for tile in tiles) for tiles in (self.once, self.still))
+        once, still = (tuple(tracked.moved_tile(tile, motion) for tile in tiles) for tiles in (self.once, self.still))
         before = (*still, *once)
-        places = {tile: in_place_of(tile, before) for tile in seen}
+        places = {tile: tracked.in_place_of(tile, before) for tile in seen}
         stayed = {place for place in places.values() if place is not None}
         stayed |= {place for place, tile in enumerate(still) if not is_looked_at(tile.center_px)}
         fresh = tuple(tile for tile, place in places.items() if place is None and not _is_known(tile, known))
@@ -104,7 +86,7 @@ _JOINED_PX = 9
 _MARGIN_PX = 7
 
 
-def covered(change: PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
+def covered(change: tracked.PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
     """Return a mask of the regions covered by hands, of the same shape as `change.mask`. All False without tiles.
 
     Args:
@@ -128,7 +110,7 @@ def covered(change: PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
     return np.asarray(cv2.dilate(hands, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
 
 
-def overlooked(change: PictureDifference, tiles: Sequence[SeenTile], hidden: Mask) -> Mask:
+def overlooked(change: tracked.PictureDifference, tiles: Sequence[SeenTile], hidden: Mask) -> Mask:
     """Return a mask of unexplained changes that may be a missed tile, of the same shape as `change.mask`.
 
     Changes smaller than 0.4 of a tile are omitted. The mask has a margin of 3 px.
@@ -148,7 +130,7 @@ def overlooked(change: PictureDifference, tiles: Sequence[SeenTile], hidden: Mas
     return np.asarray(cv2.dilate(found, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
 
 
-def _explained(change: PictureDifference, tiles: Sequence[SeenTile]) -> GreyImage:
+def _explained(change: tracked.PictureDifference, tiles: Sequence[SeenTile]) -> GreyImage:
     """Return an image with 1 for tiles and their shadows, and 0 elsewhere."""
     explained = np.zeros(change.mask.shape, np.uint8)
     for tile in tiles:
@@ -158,9 +140,9 @@ def _explained(change: PictureDifference, tiles: Sequence[SeenTile]) -> GreyImag
     return explained
 
 
-def _side(change: PictureDifference, tiles: Sequence[SeenTile]) -> float:
+def _side(change: tracked.PictureDifference, tiles: Sequence[SeenTile]) -> float:
     """Return the median side of a half, in pixels of the mask."""
-    return float(np.median([side_px(tile) for tile in tiles])) / change.scale
+    return float(np.median([tracked.side_px(tile) for tile in tiles])) / change.scale
 
 
 # A detected tile is part of the table if at most this share of its less changed half differs from the empty table.
@@ -202,9 +184,9 @@ class Perception:
     def __init__(self, reader: Reader, start: Start = Start.EMPTY) -> None:
         """Start without an image."""
         self._reader, self._start = reader, start
-        self._empty: TablePicture | None = None
-        self._last: TablePicture | None = None
-        self._tracks: tuple[Track, ...] = ()
+        self._empty: tracked.TablePicture | None = None
+        self._last: tracked.TablePicture | None = None
+        self._tracks: tuple[tracked.Track, ...] = ()
         self._unconfirmed: tuple[SeenTile, ...] = ()
         self._overlooked = 0
         self._unread = Unread()
@@ -234,12 +216,12 @@ class Perception:
             aim: Camera alignment in that image.
         """
         perception = cls(reader, Start.IN_PLAY if empty is None else Start.EMPTY)
-        perception._empty = None if empty is None else TablePicture.of(empty)
+        perception._empty = None if empty is None else tracked.TablePicture.of(empty)
         perception._aim = aim
         last = perception._aim.straightened(last)
-        perception._last, perception._size_px = TablePicture.of(last), (last.shape[1], last.shape[0])
+        perception._last, perception._size_px = tracked.TablePicture.of(last), (last.shape[1], last.shape[0])
         perception._anchor = Anchor.of(last)
-        perception._tracks = tuple(Track(tile) for tile in tiles)
+        perception._tracks = tuple(tracked.Track(tile) for tile in tiles)
         return perception
 
     @property
@@ -281,24 +263,24 @@ class Perception:
         if self._last is None or self._anchor is None:
             return self._begin(image)
         if (image.shape[1], image.shape[0]) != self._size_px:
-            raise PictureSizeError(
+            raise tracked.PictureSizeError(
                 f"pictures must have the same size, but got {self._size_px} and {image.shape[1::-1]} pixels"
             )
         is_found, left = self._align(self._anchor, self._last, image)
         image = self._aim.straightened(image)
         unseen = self._aim.unseen(self._last.small.shape[:2], self._last.scale)
-        picture = TablePicture.of(image)
+        picture = tracked.TablePicture.of(image)
         picture = picture.covered_by(self._last, unseen) if unseen.any() else picture
-        since_last = differences_between(self._last, picture, left)
+        since_last = tracked.differences_between(self._last, picture, left)
         if not is_found or since_last.mask.mean() > _NOT_THE_TABLE:
             return replace(self._view(()), lost=_LOST, is_settled=False)
-        poses = poses_of(tuple(track.tile for track in self._tracks))
+        poses = tracked.poses_of(tuple(track.tile for track in self._tracks))
         if unseen.any() and (since_last.halves_within(unseen, poses) > _OUT_OF_SIGHT).any():
             return replace(self._view(()), lost=_TOO_FAR, is_settled=False)
         focus = self._focus(since_last)
         full_reading = self._reader.read(image, self._plausible(picture, unseen, left), focus)
         reading = full_reading.without_unsure()
-        known = tuple(carried(track, since_last) for track in self._tracks)
+        known = tuple(tracked.carried(track, since_last) for track in self._tracks)
         hidden = covered(since_last, (*(track.tile for track in known), *reading.tiles)) | unseen
         changes = self._follow(known, reading, since_last, hidden)
         self._unread = self._unread_after(full_reading.unsure, since_last, hidden, focus)
@@ -332,17 +314,19 @@ class Perception:
         places = [i for i, track in enumerate(self._tracks) if track.tile.halves]
         tracks = list(self._tracks)
         changes: list[Change] = []
-        seen = self._reader.read_again(self._aim.straightened(image), poses_of(tuple(tracks[i].tile for i in places)))
+        seen = self._reader.read_again(
+            self._aim.straightened(image), tracked.poses_of(tuple(tracks[i].tile for i in places))
+        )
         for i, tile in zip(places, seen, strict=True):
             if tracks[i].is_unsure:
-                before, tracks[i] = tracks[i].tile, looked_at(tracks[i], tile)
+                before, tracks[i] = tracks[i].tile, tracked.looked_at(tracks[i], tile)
                 changes += reread(before, tracks[i].tile)
         self._tracks = tuple(tracks)
         return self._view(tuple(changes))
 
     def _begin(self, image: Image) -> TableView:
         """Return the table after the first image."""
-        self._last, self._size_px = TablePicture.of(image), (image.shape[1], image.shape[0])
+        self._last, self._size_px = tracked.TablePicture.of(image), (image.shape[1], image.shape[0])
         self._anchor = Anchor.of(image)
         if self._start is Start.EMPTY:
             self._empty = self._last
@@ -350,10 +334,10 @@ class Perception:
         full_reading = self._reader.read(image)
         reading = full_reading.without_unsure()
         self._unread = Unread(full_reading.unsure, is_due=bool(full_reading.unsure))
-        self._tracks, self._joins = tuple(Track(tile) for tile in reading.tiles), reading.joins
+        self._tracks, self._joins = tuple(tracked.Track(tile) for tile in reading.tiles), reading.joins
         return self._view(tuple(Change(ChangeKind.PLACED, tile) for tile in reading.tiles))
 
-    def _align(self, anchor: Anchor, last: TablePicture, image: Image) -> tuple[bool, Motion | None]:
+    def _align(self, anchor: Anchor, last: tracked.TablePicture, image: Image) -> tuple[bool, Motion | None]:
         """Update the camera alignment.
 
         A bare table without texture gives no alignment. The camera is then assumed not to have moved, unless the tiles
@@ -367,10 +351,10 @@ class Perception:
         if found.agreement is not Agreement.NONE:
             self._aim, self._has_detail = found.aim, True
             return True, STRAIGHT_ON.motion
-        change = differences_between(last, TablePicture.of(self._aim.straightened(image)))
+        change = tracked.differences_between(last, tracked.TablePicture.of(self._aim.straightened(image)))
         tiles = tuple(track.tile for track in self._tracks)
-        shaken = tuple(moved_tile(tile, change.motion) for tile in tiles)
-        share = sum(touched(shaken, change)) / max(1, len(tiles))
+        shaken = tuple(tracked.moved_tile(tile, change.motion) for tile in tiles)
+        share = sum(tracked.touched(shaken, change)) / max(1, len(tiles))
         is_alike = change.mask.mean() < _MAY_BE_AIMED_ANEW and share < _MAX_TOUCHED
         if is_alike and (tiles or not self._has_detail):
             return True, None  # Most tiles are in place, so noise or poor light has hidden the texture.
@@ -380,11 +364,11 @@ class Perception:
         self._aim = Alignment.of(motion)
         return True, None
 
-    def _focus(self, change: PictureDifference) -> Focus | None:
+    def _focus(self, change: tracked.PictureDifference) -> Focus | None:
         """Return the region that changed, with the size of tiles, or None if nothing changed."""
         if change.box_px is None:
             return None
-        sides = sides_px(poses_of(tuple(track.tile for track in self._tracks)))
+        sides = sides_px(tracked.poses_of(tuple(track.tile for track in self._tracks)))
         # Without a given set, all tiles must be read to estimate it.
         is_all = self._reader.max_pips is not None and not self._overlooked
         return Focus(change.box_px, float(np.median(sides)) if len(sides) else None, is_all)
@@ -392,16 +376,18 @@ class Perception:
     def _joins_after(self, known: tuple[SeenTile, ...], reading: Reading) -> tuple[Join, ...]:
         """Return the joins in the new reading, plus earlier joins of tiles that were not both read."""
         tiles = tuple(track.tile for track in self._tracks)
-        now, before = places_among(reading.tiles, tiles), places_among(known, tiles)
+        now, before = tracked.places_among(reading.tiles, tiles), tracked.places_among(known, tiles)
         seen = set(now.values())
-        kept = tuple(join for join in joins_among(self._joins, before) if not {join.a, join.b} <= seen)
-        return (*joins_among(reading.joins, now), *kept)
+        kept = tuple(join for join in tracked.joins_among(self._joins, before) if not {join.a, join.b} <= seen)
+        return (*tracked.joins_among(reading.joins, now), *kept)
 
-    def _plausible(self, picture: TablePicture, unseen: NDArray[np.bool_], left: Motion | None) -> Filter | None:
+    def _plausible(
+        self, picture: tracked.TablePicture, unseen: NDArray[np.bool_], left: Motion | None
+    ) -> Filter | None:
         """Return a filter that excludes poses outside the image or on unchanged table, or None if not needed."""
         if self._empty is None and not unseen.any():
             return None
-        since = differences_between(self._empty or picture, picture, left)
+        since = tracked.differences_between(self._empty or picture, picture, left)
 
         def is_new(poses: Poses) -> NDArray[np.bool_]:
             is_seen = since.halves_within(unseen, poses).max(axis=1) < _OUT_OF_SIGHT
@@ -410,24 +396,32 @@ class Perception:
         return is_new
 
     def _follow(
-        self, known: tuple[Track, ...], reading: Reading, change: PictureDifference, hidden: NDArray[np.bool_]
+        self,
+        known: tuple[tracked.Track, ...],
+        reading: Reading,
+        change: tracked.PictureDifference,
+        hidden: NDArray[np.bool_],
     ) -> tuple[Change, ...]:
         """Update the tracks from a reading, and return the changes."""
-        found = match_tracks(known, reading.tiles, change, hidden)
+        found = tracked.match_tracks(known, reading.tiles, change, hidden)
         # A new tile where the image did not change must be seen twice, because nothing can have been placed there.
-        earlier = tuple(moved_tile(tile, change.motion) for tile in self._unconfirmed)
-        twice = tuple(t for t in found.unexpected if any(corner_distance(t, other) < SAME_PLACE for other in earlier))
+        earlier = tuple(tracked.moved_tile(tile, change.motion) for tile in self._unconfirmed)
+        twice = tuple(
+            t
+            for t in found.unexpected
+            if any(tracked.corner_distance(t, other) < tracked.SAME_PLACE for other in earlier)
+        )
         self._unconfirmed = tuple(tile for tile in found.unexpected if tile not in twice)
         # In the order of the reading: from top to bottom.
         fresh = tuple(tile for tile in reading.tiles if tile in (*found.fresh, *twice))
         stayed = [kept(kept_tile) for kept_tile in found.kept]
-        self._tracks = (*(track for track, _ in stayed), *(Track(tile) for tile in fresh))
+        self._tracks = (*(track for track, _ in stayed), *(tracked.Track(tile) for tile in fresh))
         return (*(change for _, changes in stayed for change in changes), *came_and_went(found.gone, fresh))
 
     def _unread_after(
         self,
         unsure: tuple[SeenTile, ...],
-        change: PictureDifference,
+        change: tracked.PictureDifference,
         hidden: NDArray[np.bool_],
         focus: Focus | None,
     ) -> Unread:
@@ -445,7 +439,7 @@ class Perception:
         return self._unread.after(seen, tuple(track.tile for track in self._tracks), change.motion, is_looked_at)
 
     def _unexplained(
-        self, change: PictureDifference, tiles: tuple[SeenTile, ...], hidden: NDArray[np.bool_]
+        self, change: tracked.PictureDifference, tiles: tuple[SeenTile, ...], hidden: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
         """Return a mask of changes that no tile explains, which stay new in the next image.
 

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from hardware.display import page as pages
 from hardware.display.display import BytePort, DisplayError, serial_port
 from hardware.display.drivers import SerialDisplay
-from hardware.display.page import (
-    NEXTION_CHARACTERS,
-    Burst,
-    DisplayLook,
-    DisplayPage,
-    WireTiming,
-    points_text,
-    provisional_mark,
-    reduce_text,
-)
 
 # Components of the page of docs/reference/nextion.md, and their lengths in characters.
 PLAYERS = 4
@@ -52,27 +43,27 @@ class NextionDriver(SerialDisplay):
     driver: Literal["nextion"]
 
     @property
-    def wire(self) -> WireTiming:
+    def wire(self) -> pages.WireTiming:
         """Speed at which the display can receive data."""
-        return WireTiming(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
+        return pages.WireTiming(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
 
-    def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
+    def look(self, page: pages.DisplayPage, t_ns: int) -> pages.DisplayLook:
         """Return the texts of `FIELDS`."""
         groups = max(1, -(-len(page.scores) // PLAYERS))
         first = t_ns // _SCREEN_NS % groups * PLAYERS
         fields: list[str] = []
         for score in page.scores[first : first + PLAYERS]:
-            name = reduce_text(score.name, NEXTION_CHARACTERS)[:NAME_CHARACTERS]
-            mark = provisional_mark(score, NEXTION_CHARACTERS)
-            points = mark + points_text(score.points, POINTS_CHARACTERS - len(mark))
+            name = pages.reduce_text(score.name, pages.NEXTION_CHARACTERS)[:NAME_CHARACTERS]
+            mark = pages.provisional_mark(score, pages.NEXTION_CHARACTERS)
+            points = mark + pages.points_text(score.points, POINTS_CHARACTERS - len(mark))
             fields += (name, points, ">" if score.is_turn else "")
         fields += [""] * (len(FIELDS) - 1 - len(fields))
-        return (*fields, reduce_text(page.message, NEXTION_CHARACTERS)[:MESSAGE_CHARACTERS])
+        return (*fields, pages.reduce_text(page.message, pages.NEXTION_CHARACTERS)[:MESSAGE_CHARACTERS])
 
-    def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
+    def encode(self, look: pages.DisplayLook, before: pages.DisplayLook | None) -> tuple[pages.Burst, ...]:
         """Return an instruction for each text that changes, or a resync and instructions for all texts."""
         if before is None:
-            return (Burst(_RESYNC), *(_set_text(name, text) for name, text in zip(FIELDS, look, strict=True)))
+            return (pages.Burst(_RESYNC), *(_set_text(name, text) for name, text in zip(FIELDS, look, strict=True)))
         triples = zip(FIELDS, look, before, strict=True)
         return tuple(_set_text(name, text) for name, text, old in triples if text != old)
 
@@ -89,8 +80,8 @@ class NextionDriver(SerialDisplay):
         return f"{self.url}: {problem}" if problem else ""
 
 
-def _set_text(name: str, text: str) -> Burst:
-    return Burst(f'{name}.txt="{text}"'.encode("ascii") + _END, _DRAWS_NS)
+def _set_text(name: str, text: str) -> pages.Burst:
+    return pages.Burst(f'{name}.txt="{text}"'.encode("ascii") + _END, _DRAWS_NS)
 
 
 def nextion_problem(open_at: Callable[[int], BytePort], baud: int, wait: Callable[[float], object]) -> str:
