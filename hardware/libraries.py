@@ -146,11 +146,9 @@ def _opened(factory: OpenPins) -> Any:
 
 
 def _lgpio() -> Any:
-    """Import lgpio without leaving its named pipe or its working directory behind.
-
-    On import lgpio changes to the directory LG_WD, if set, and creates a named pipe there, which programs with the same
-    directory would share. Both ends stay open, so the pipe can be deleted.
-    """
+    """Import lgpio without leaving its named pipe or its working directory behind."""
+    # On import lgpio changes to the directory LG_WD, if set, and creates a named pipe there, which programs with the
+    # same directory would share. Both ends stay open, so the pipe can be deleted.
     if "lgpio" in sys.modules:
         return sys.modules["lgpio"]
     configured = os.environ.get("LG_WD")
@@ -222,11 +220,9 @@ def is_connected(factory: Any) -> bool:
 
 
 def _detach_pins(factory: Any) -> None:
-    """Detach pins from a chip that has disappeared, so that closing them does not access it.
-
-    gpiozero closes devices again when they are garbage-collected. By then lgpio may have reused the handle for the next
-    chip, and closing would reset pins in use there. Pins of gpiod need no detaching.
-    """
+    """Detach pins from a chip that has disappeared, so that closing them does not access it."""
+    # gpiozero closes devices again when they are garbage-collected. By then lgpio may have reused the handle for the
+    # next chip, and closing would reset pins in use there. Pins of gpiod need no detaching.
     if hasattr(factory, "discard"):
         return
     for pin in [pin for pin in list(factory.pins.values()) if pin.factory is factory]:
@@ -236,11 +232,9 @@ def _detach_pins(factory: Any) -> None:
 
 
 def _discard(factory: Any) -> None:
-    """Release the chip of a factory whose chip has disappeared, to let it come back under the same number.
-
-    LGPIOFactory.close cannot do this: it stops at the first pin that it cannot reset. gpiozero also shares pins and
-    reservations between all factories of a process, so the next factory would get the old pins.
-    """
+    """Release the chip of a factory whose chip has disappeared, to let it come back under the same number."""
+    # LGPIOFactory.close cannot do this: it stops at the first pin that it cannot reset. gpiozero also shares pins and
+    # reservations between all factories of a process, so the next factory would get the old pins.
     if hasattr(factory, "discard"):
         factory.discard()
         return

@@ -227,10 +227,8 @@ def percent(share: float | None) -> str:
 
 
 def _lasting(stream: TextIO, complain: Callable[[str], None]) -> TextIO:
-    """Return a stream that writes to the file of *stream*, and drops data that cannot be written.
-
-    At the first error, *complain* is called with the reason.
-    """
+    """Return a stream that writes to the file of *stream*, and drops data that cannot be written."""
+    # At the first error, *complain* is called with the reason.
     try:
         fd = stream.fileno()
     except OSError:

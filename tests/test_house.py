@@ -120,28 +120,28 @@ def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
 # Product lines that a package or room may have; its parent counts the rest. A change that needs more room lowers
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
-    "engine": 8_994,
-    "vision": 6_188,
-    "hardware": 7_912,
-    "calibration": 3_603,
-    "tallybone/calibrate": 3_080,
-    "tallybone/cli": 2_653,
-    "tallybone/doctor": 2_274,
-    "tallybone/play": 3_736,
-    "tallybone/recording": 2_687,
-    "tallybone/replay": 2_417,
-    "tallybone/serve": 3_090,
-    "tallybone/session": 4_009,
-    "tallybone/show": 1_640,
-    "tallybone/web": 5_954,
-    "tallybone": 5_206,
-    "lab/bench": 8_494,
-    "lab/render": 6_031,
-    "lab/sounds": 3_101,
-    "lab": 9_502,
+    "engine": 8_966,
+    "vision": 6_165,
+    "hardware": 7_889,
+    "calibration": 3_599,
+    "tallybone/calibrate": 3_064,
+    "tallybone/cli": 2_639,
+    "tallybone/doctor": 2_268,
+    "tallybone/play": 3_716,
+    "tallybone/recording": 2_679,
+    "tallybone/replay": 2_415,
+    "tallybone/serve": 3_086,
+    "tallybone/session": 3_994,
+    "tallybone/show": 1_632,
+    "tallybone/web": 5_938,
+    "tallybone": 5_188,
+    "lab/bench": 8_492,
+    "lab/render": 6_027,
+    "lab/sounds": 3_097,
+    "lab": 9_473,
 }
-MAX_LINES_OF_A_TABLE = 63_443
-MAX_LINES_OF_THE_LABORATORY = 27_128
+MAX_LINES_OF_A_TABLE = 63_238
+MAX_LINES_OF_THE_LABORATORY = 27_089
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 

@@ -144,10 +144,8 @@ def _zones_within(width_mm: float, depth_mm: float, players: int) -> tuple[MatZo
 
 
 def _mat_motion(marks: Sequence[BlockPose]) -> tuple[complex, complex] | None:
-    """Return the top left corner of the mat, and its rotation and scale as a complex factor.
-
-    None if the blocks are not printed on a mat.
-    """
+    """Return the top left corner of the mat, and its rotation and scale as a complex factor."""
+    # None if the blocks are not printed on a mat.
     if len(marks) < 2:
         return None
     half_mm = BLOCK_MM / 2

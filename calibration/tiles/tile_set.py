@@ -516,10 +516,8 @@ def _is_like_others(lessons: Lessons, new: Example, others: Sequence[Example]) -
 
 
 def _is_nearer(lessons: Lessons, example: Example, distance: float) -> NDArray[np.bool_]:
-    """Return a mask of the exemplars nearer to the halves of an example than *distance*, shape (2, N).
-
-    Only exemplars of other numbers count.
-    """
+    """Return a mask of the exemplars nearer to the halves of an example than *distance*, shape (2, N)."""
+    # Only exemplars of other numbers count.
     exemplars = lessons.exemplars
     assert exemplars is not None  # the callers have a corrected tile
     nearer = np.median(exemplars.distances(_inputs(example.views)[:, 0]), axis=0) < distance

@@ -305,10 +305,8 @@ def _play(game: Game, hand: Hand, seq: inputs.Seq, action: inputs.Play) -> GameU
 
 
 def _stack(game: Game, hand: Hand, action: inputs.Stack) -> GameUpdate:
-    """Return the match after a stack: the count scores again, at the previous player's cost.
-
-    See docs/reference/rules.md 3.6.
-    """
+    """Return the match after a stack: the count scores again, at the previous player's cost."""
+    # See docs/reference/rules.md 3.6.
     rules, seat, chance = game.rules, action.seat, hand.chance
     layout = stack_on(hand.layout, action.tile, action.on)
     game, lost = _laid(game, hand, seat, action.tile, layout)
@@ -325,10 +323,8 @@ def _stack(game: Game, hand: Hand, action: inputs.Stack) -> GameUpdate:
 
 
 def _laid(game: Game, hand: Hand, seat: inputs.Seat, tile: Tile, layout: Layout) -> GameUpdate:
-    """Return the match after *seat* laid *tile*, and `Forfeited` if the previous points were not called in time.
-
-    The effects of the tile are not applied here, so the turn simply passes to the left.
-    """
+    """Return the match after *seat* laid *tile*, and `Forfeited` if the previous points were not called in time."""
+    # The effects of the tile are not applied here, so the turn simply passes to the left.
     hand, lost = closing.forfeit(hand)
     claims, held = questions.after_play(hand.claims, seat, tile), hand.held
     if not hand.layout.nodes:
@@ -368,10 +364,8 @@ def _score(game: Game, chance: Chance) -> GameUpdate:
 
 
 def _call(game: Game, hand: Hand, seat: inputs.Seat) -> GameUpdate:
-    """Return the match after *seat* scores the points that it calls.
-
-    These are the points of its last play, or forfeited points if the players accepted the late call.
-    """
+    """Return the match after *seat* scores the points that it calls."""
+    # These are the points of its last play, or forfeited points if the players accepted the late call.
     chance, lapsed = hand.chance, hand.lapsed
     if chance is not None and not chance.called and chance.seat == seat:
         return _grant(changed(game, hand=changed(hand, chance=changed(chance, called=True))), chance)
@@ -390,10 +384,8 @@ def _grant(game: Game, chance: Chance) -> GameUpdate:
 
 
 def _after_tile(game: Game, seat: inputs.Seat) -> GameUpdate:
-    """Return the match after a scored tile takes effect. Ends the hand if it is over, else passes the turn.
-
-    If no tile fits but some can be drawn, the rules end the hand, report `Blocked` or let play go on.
-    """
+    """Return the match after a scored tile takes effect. Ends the hand if it is over, else passes the turn."""
+    # If no tile fits but some can be drawn, the rules end the hand, report `Blocked` or let play go on.
     rules, hand, effects = game.rules, game.hand, game.rules.effects
     assert hand is not None  # a tile was laid
     outcomes: tuple[Outcome, ...] = ()
@@ -415,11 +407,9 @@ def _after_tile(game: Game, seat: inputs.Seat) -> GameUpdate:
 
 
 def _draw(game: Game, hand: Hand, action: inputs.Draw) -> GameUpdate:
-    """Return the match after a draw. Unless draws are voluntary, drawing claims that the player could not play.
-
-    A forced draw has already been counted, so it only settles what the seat owes. If no tile fits and none is left to
-    draw, the hand ends.
-    """
+    """Return the match after a draw. Unless draws are voluntary, drawing claims that the player could not play."""
+    # A forced draw has already been counted, so it only settles what the seat owes. If no tile fits and none is left to
+    # draw, the hand ends.
     seat, left = action.seat, max(0, hand.boneyard - action.tiles)
     claims, held, course = hand.claims, hand.held, hand.course
     if action.faces:
@@ -442,10 +432,8 @@ def _draw(game: Game, hand: Hand, action: inputs.Draw) -> GameUpdate:
 
 
 def _knock(game: Game, hand: Hand, seat: inputs.Seat) -> GameUpdate:
-    """Return the match after a knock. If all players have knocked in succession, the hand ends or a spell lapses.
-
-    Before the lead, a knock declares that the player has no double. See docs/reference/rules.md 3.5.
-    """
+    """Return the match after a knock. If all players have knocked in succession, the hand ends or a spell lapses."""
+    # Before the lead, a knock declares that the player has no double. See docs/reference/rules.md 3.5.
     rules, claim = game.rules, questions.claim_of(game, hand, inputs.Knock(seat))
     if claim is not None:
         hand = changed(hand, claims=questions.add_claim(hand.claims, seat, claim))

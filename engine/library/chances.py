@@ -280,10 +280,8 @@ def _options(hand: Hand) -> tuple[int, ...]:
 
 
 def _denied(before: Hand, after: Hand, seat: int, arrived: int | None) -> list[int]:
-    """Return the tiles that *seat* newly denied between two moments. Keeping a deal denies none.
-
-    A claim is renewed if it allows fewer tiles than before with those that *arrived*. None if the seat played.
-    """
+    """Return the tiles that *seat* newly denied between two moments. Keeping a deal denies none."""
+    # A claim is renewed if it allows fewer tiles than before with those that *arrived*. None if the seat played.
     old = {(claim.kind, claim.numbers): claim for claim in before.claims[seat]}
     found = []
     for claim in after.claims[seat]:

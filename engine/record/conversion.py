@@ -343,11 +343,9 @@ def _hand(state: State) -> tuple[Layout, Rules, Seat | None]:
 
 
 def _find_spot(layout: Layout, rules: Rules, move: dgr.TileMove) -> tuple[Spot | None, str | None]:
-    """Return the spot where a tile is laid, and the problem with the written port, as text.
-
-    The spot is None for the first tile, and for a tile without a port that does not fit exactly one end. It may be
-    covered or closed if the record names such a port.
-    """
+    """Return the spot where a tile is laid, and the problem with the written port, as text."""
+    # The spot is None for the first tile, and for a tile without a port that does not fit exactly one end. It may be
+    # covered or closed if the record names such a port.
     tile = move.tile
     if not layout.nodes:
         return None, f"there is nothing at {move.port}: this is the first tile" if move.port else None
@@ -393,11 +391,9 @@ def _rank(end: OpenEnd, tile: Tile, inner: int) -> int:
 
 
 def _beside(layout: Layout, named: str, port: Port) -> Spot:
-    """Return the free side of the tile *named*, at *port* or opposite.
-
-    Of two copies, prefer the one with an open end. A name with ' means the later copy. If neither side is free, or the
-    tile is not on the table, return a spot that the judge rejects.
-    """
+    """Return the free side of the tile *named*, at *port* or opposite."""
+    # Of two copies, prefer the one with an open end. A name with ' means the later copy. If neither side is free, or
+    # the tile is not on the table, return a spot that the judge rejects.
     tile = Tile.parse(named.removesuffix(_LATER))
     nodes = [node for node in layout.nodes if node.tile == tile]
     if named.endswith(_LATER):

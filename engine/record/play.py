@@ -377,11 +377,9 @@ class _Playing:
         return f"+{points} is written, but {'nobody' if winner is None else self.game.players[winner]} wins the hand"
 
     def _lay_open(self, made: _Made, action: events.Reveal | events.RevealPips) -> Outcomes:
-        """Show a player's tiles.
-
-        Showing tiles ends a hand that is still in play. If exactly one player shows nothing in this or a later move,
-        that player is out.
-        """
+        """Show a player's tiles."""
+        # Showing tiles ends a hand that is still in play. If exactly one player shows nothing in this or a later move,
+        # that player is out.
         game, hand = self.game, self.game.hand
         shown = action.pips if isinstance(action, events.RevealPips) else action.tiles
         ended: Outcomes = ()
@@ -394,10 +392,8 @@ class _Playing:
         return (*ended, *self._take(made, action))
 
     def _take_bonus(self, made: _Made, points: int) -> Outcomes:
-        """Compare `+20` with the points for the hand. If the hand cannot be counted, score the points as written.
-
-        If tiles are shown later in the record, the comparison is made when the hand is counted.
-        """
+        """Compare `+20` with the points for the hand. If the hand cannot be counted, score the points as written."""
+        # If tiles are shown later in the record, the comparison is made when the hand is counted.
         seat = made.seat
         shows_follow = max(self.last_shows.values(), default=-1) > made.at
         outcomes: Outcomes = ()

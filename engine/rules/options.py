@@ -457,10 +457,8 @@ def _names() -> dict[str, Option]:
 
 
 def _choices(rules: Rules, values: Mapping[str, str], faults: list[str]) -> dict[str, tuple[str, str]]:
-    """Return the chosen options by key, each with the key as it was written and the text of the value.
-
-    Messages about unknown or repeated keys are added to *faults*.
-    """
+    """Return the chosen options by key, each with the key as it was written and the text of the value."""
+    # Messages about unknown or repeated keys are added to *faults*.
     explicit: dict[str, tuple[str, str]] = {}
     preset: dict[str, tuple[str, str]] = {}
     for key, text in values.items():
@@ -531,11 +529,9 @@ def _read_value(option: Option, text: str, rules: Rules) -> dict[str, Any]:
 
 
 def _read_deal(text: str, rules: Rules) -> dict[str, Any]:
-    """Parse a deal. Empty if it is not allowed.
-
-    "7" deals 7 tiles each to any number of players, and "7,3:5" 7 each except to 3 players. "2:7,3:5" changes only the
-    deals for 2 and 3 players.
-    """
+    """Parse a deal. Empty if it is not allowed."""
+    # "7" deals 7 tiles each to any number of players, and "7,3:5" 7 each except to 3 players. "2:7,3:5" changes only
+    # the deals for 2 and 3 players.
     first, *rest = re.split(r"[,/]", text.strip())
     base = int(first) if _NUMBER.fullmatch(first) else None
     found = [_DEALT.fullmatch(piece) for piece in (rest if base is not None else (first, *rest))]

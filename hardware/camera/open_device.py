@@ -222,11 +222,7 @@ def _split(text: str) -> tuple[str, list[str]]:
 
 
 def _request(text: str, options: list[str], *, is_only_turned: bool) -> CameraRequest:
-    """Return the request with options, which are only rotate and flip for a source without other settings.
-
-    Raises:
-        CameraError: If an option is invalid.
-    """
+    """Return the request with options, which are only rotate and flip for a source without other settings."""
     request = CameraRequest()
     try:
         for option in options:
@@ -239,11 +235,7 @@ def _request(text: str, options: list[str], *, is_only_turned: bool) -> CameraRe
 
 
 def _with_option(request: CameraRequest, option: str) -> CameraRequest:
-    """Return a request with an option such as "rate=20" applied.
-
-    Raises:
-        ValueError: If the option is unknown or invalid.
-    """
+    """Return a request with an option such as "rate=20" applied."""
     key, _, value = option.partition("=")
     if key == "size" and (match := _SIZE.fullmatch(value)):
         return replace(request, width_px=int(match[1]), height_px=int(match[2]))

@@ -94,13 +94,8 @@ def open_picamera(library: Any, number: int) -> Any:
 
 
 def _require_memory(library: Any, name: str) -> None:
-    """Check that memory for pictures can be allocated.
-
-    Picamera2 allocates it only after acquiring the camera, and does not release the camera if that fails.
-
-    Raises:
-        CameraError: If it cannot be allocated.
-    """
+    """Check that memory for pictures can be allocated."""
+    # Picamera2 allocates it only after acquiring the camera, and does not release the camera if that fails.
     allocator = getattr(getattr(library, "allocators", None), "DmaAllocator", None)
     if allocator is None:  # older versions of picamera2
         return
@@ -226,10 +221,8 @@ def auto_controls(known: Set[str]) -> dict[str, Any]:
 
 
 def _is_settled(metadata: Mapping[str, Any]) -> bool | None:
-    """Return True if exposure and focus have converged, or None if not reported.
-
-    Newer versions of libcamera report AeState, older ones AeLocked.
-    """
+    """Return True if exposure and focus have converged, or None if not reported."""
+    # Newer versions of libcamera report AeState, older ones AeLocked.
     if "AeState" in metadata:
         is_exposed = metadata["AeState"] == _AE_CONVERGED
     elif "AeLocked" in metadata:
@@ -361,10 +354,8 @@ class PicameraFeed:
         camera.start()
 
     def _whole_sensor(self, request: device.CameraRequest) -> dict[str, Any]:
-        """Return the sensor mode with the largest field of view, since picamera2's default may crop the table.
-
-        Empty if no mode supports the request, or the camera has no sensor modes.
-        """
+        """Return the sensor mode with the largest field of view, since picamera2's default may crop the table."""
+        # Empty if no mode supports the request, or the camera has no sensor modes.
         if "ColorFilterArrangement" not in self._camera.camera_properties:
             return {}  # not a Raspberry Pi camera, so without sensor modes
         modes = [mode for mode in self._camera.sensor_modes if "crop_limits" in mode]

@@ -388,10 +388,8 @@ def alteration_rows(
 def _before_and_after(
     learn: Stream, judge: Stream, *, judge_all: bool = False
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return a mask of the hits reported as knocks, before and after learning the first ten of *learn*.
-
-    Unless *judge_all*, the hits that the table learns from are not judged.
-    """
+    """Return a mask of the hits reported as knocks, before and after learning the first ten of *learn*."""
+    # Unless *judge_all*, the hits that the table learns from are not judged.
     from_s = 0.0 if judge_all else learn.starts_s[_LEARNED] - _LEAD_IN_S
     learned = classifier_of(_sounds_at(learn, learn.starts_s[:_LEARNED]))
     first = round(from_s * RATE_HZ)

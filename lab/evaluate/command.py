@@ -190,10 +190,8 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
 
 
 def _print_scenes(console: Console, scenes: Mapping[str, PhotoCounts]) -> None:
-    """Print the imperfect scenes and the number of perfect ones.
-
-    There are many scenes with one or two pictures each.
-    """
+    """Print the imperfect scenes and the number of perfect ones."""
+    # There are many scenes with one or two pictures each.
     imperfect = {name: counts for name, counts in scenes.items() if counts.perfect < counts.pictures}
     if not scenes:
         return
@@ -287,11 +285,7 @@ def evaluate_photos(
 
 
 def _require_sheet(sheet: Path | None, photos: Sequence[Path]) -> None:
-    """Check the path of a contact sheet, before minutes are spent on reading.
-
-    Raises:
-        SheetError: If the path does not end in .jpg, .jpeg or .png, its folder is missing, or it is one of *photos*.
-    """
+    """Check the path of a contact sheet, before minutes are spent on reading."""
     if sheet is None:
         return
     if sheet.suffix.lower() not in _SHEETS:

@@ -122,10 +122,8 @@ def _end_px(tile: SeenTile | TileLabel, half: int | None) -> PointPx:
 
 
 def _misread(tile: TileJudged) -> str:
-    """Describe a misread tile with the confidence of each wrong half.
-
-    Empty if the tile was read correctly or missed.
-    """
+    """Describe a misread tile with the confidence of each wrong half."""
+    # Empty if the tile was read correctly or missed.
     wrong = [half for half in tile.halves if half.seen.pips != half.pips]
     if not wrong:
         return ""

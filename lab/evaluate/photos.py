@@ -236,10 +236,8 @@ def _judge_joins(label: PhotoLabel, reading: Reading, matches: Mapping[int, tupl
 
 
 def _in_label(join: Join, labels: Mapping[int, tuple[int, bool]]) -> Ends | Join:
-    """Return the ends of a join of the reading, as tiles of the label.
-
-    If a tile is not matched, return the join itself.
-    """
+    """Return the ends of a join of the reading, as tiles of the label."""
+    # If a tile is not matched, return the join itself.
     if join.a not in labels or join.b not in labels:
         return join
     ends = []

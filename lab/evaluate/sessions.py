@@ -188,10 +188,8 @@ class ReaderJudge:
                 self._judge(moved_tile(change.tile, view.aim.motion), true_tiles)
 
     def _judge(self, tile: SeenTile, true_tiles: tuple[TruePosition, ...]) -> None:
-        """Count a detected tile as found or spare.
-
-        Detections of true tiles in other zones than the layout do not count.
-        """
+        """Count a detected tile as found or spare."""
+        # Detections of true tiles in other zones than the layout do not count.
         before = self.figures
         spare = replace(before, spare=before.spare + 1)
         true = min(true_tiles, key=lambda position: math.dist(position.center_px, tile.center_px), default=None)

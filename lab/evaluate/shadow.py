@@ -508,13 +508,8 @@ def shadow_of(recordings: Sequence[Path], sheet: Path, complain: Callable[[str],
 
 
 def _require_same(sheet: Path, start: MatchStart, match: MatchStart) -> None:
-    """Check that a sheet and a recording have the same game and players.
-
-    Different names are accepted, but not the same names in another order.
-
-    Raises:
-        SheetMismatchError: If the game, its options or the players differ.
-    """
+    """Check that a sheet and a recording have the same game and players."""
+    # Different names are accepted, but not the same names in another order.
     if start.rules != match.rules:
         raise SheetMismatchError(
             f"{sheet}: expected the game {match.rules.name} with the options of the recording, got {start.rules.name}"
@@ -561,10 +556,8 @@ def _hands(truth: Sequence[HandScored], followed: FollowedHands) -> Iterator[Han
 
 
 def _orientations(hand: HandScored) -> Iterator[HandScored]:
-    """Yield a hand in four variants, with W and E, and N and S, swapped or not.
-
-    The writer may have sat on another side.
-    """
+    """Yield a hand in four variants, with W and E, and N and S, swapped or not."""
+    # The writer may have sat on another side.
     for swaps_line, swaps_arms in product((False, True), repeat=2):
         laid = tuple(_swapped(tile, swaps_line=swaps_line, swaps_arms=swaps_arms) for tile in hand.laid)
         yield replace(hand, laid=laid)

@@ -324,10 +324,8 @@ def _instead_of_playing(match: _Match, seat: engine.Seat) -> engine.Event:
 
 
 def _choose(match: _Match, tiles: tuple[engine.Tile, ...]) -> tuple[engine.Play, Footprint] | None:
-    """Return a random legal play and its position, usually one with the most points.
-
-    None if no play fits on the table.
-    """
+    """Return a random legal play and its position, usually one with the most points."""
+    # None if no play fits on the table.
     plays = engine.legal_plays(match.state, tiles)
     order = [plays[at] for at in match.rng.permutation(len(plays))]
     if match.rng.random() < _LIKES_TO_SCORE:

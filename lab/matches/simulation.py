@@ -185,11 +185,9 @@ class _Director:
             yield from stage.take(seat, part, seconds=stage.drawn(_MANY_S), is_lifting=False)
 
     def _lead(self, game: engine.Game, seat: engine.Seat) -> Iterator[game_script.Planned]:
-        """Yield a look at the table, then the leader as input from the page, unless the rules determine the leader.
-
-        The button is not used: it steps through the seats, and its effect depends on whether the new hand was already
-        detected, which a script cannot know.
-        """
+        """Yield a look at the table, then the leader as input from the page, unless the rules determine the leader."""
+        # The button is not used: it steps through the seats, and its effect depends on whether the new hand was already
+        # detected, which a script cannot know.
         assert game.hand is not None  # a hand has begun
         if game.hand.turn != seat:
             yield from self.stage.still(self.stage.drawn(_LOOKS_S))
@@ -218,10 +216,8 @@ class _Director:
         yield from stage.put(play.seat, (tile,), game_script.Zone.LAYOUT, seconds=seconds, heard=slam)
 
     def _draw(self, draw: engine.Draw) -> Iterator[game_script.Planned]:
-        """Yield tiles drawn from the boneyard.
-
-        Without a visible boneyard, yield a button press for each unforced one.
-        """
+        """Yield tiles drawn from the boneyard."""
+        # Without a visible boneyard, yield a button press for each unforced one.
         stage = self.stage
         for _ in range(draw.tiles):
             if self.has_boneyard:

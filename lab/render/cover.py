@@ -346,10 +346,8 @@ def _find_occlusion(
 
 
 def _under_solid(points_px: Points, solid: Solid, height_mm: float, view: View) -> NDArray[np.bool_]:
-    """Return a mask of the points at *height_mm* that a body hides.
-
-    Only the part of a body above a point can be between the point and the camera.
-    """
+    """Return a mask of the points at *height_mm* that a body hides."""
+    # Only the part of a body above a point can be between the point and the camera.
     return _inside(points_px, hull_px(solid, view, height_mm))
 
 

@@ -263,10 +263,8 @@ def _motion_kernel(length_px: float, angle_rad: float) -> NDArray[np.float32]:
 
 
 def _with_bloom(picture: Image, share: float) -> Image:
-    """Return *picture* with *share* of its light spread by the lens, half over a small and half over a large radius.
-
-    Grey levels are treated as square roots of light, which is close enough to `_GAMMA`.
-    """
+    """Return *picture* with *share* of its light spread by the lens, half over a small and half over a large radius."""
+    # Grey levels are treated as square roots of light, which is close enough to `_GAMMA`.
     height, width = picture.shape[:2]
     small_px = (max(2, width // _BLOOM_REDUCTION), max(2, height // _BLOOM_REDUCTION))
     small = cv2.resize(picture, small_px, interpolation=cv2.INTER_AREA).astype(np.float32)

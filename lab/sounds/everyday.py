@@ -75,10 +75,8 @@ def _vessel(rng: np.random.Generator, *, held: float) -> Waveform:
 
 
 def _cutlery(rng: np.random.Generator, *, held: float) -> Waveform:
-    """Return the ringing of a knife, fork or spoon, levelled. Its modes are those of a free bar.
-
-    They rise as (2n + 1)^2 from 600 to 2500 Hz (Fletcher and Rossing, The Physics of Musical Instruments).
-    """
+    """Return the ringing of a knife, fork or spoon, levelled. Its modes are those of a free bar."""
+    # They rise as (2n + 1)^2 from 600 to 2500 Hz (Fletcher and Rossing, The Physics of Musical Instruments).
     bent_hz = uniform_log(rng, 600, 2500) * (np.arange(1, 6) * 2 + 1.0) ** 2 / 9 * rng.normal(1, 0.06, 5)
     twisted_hz = rng.uniform(2000, _HIGHEST_HZ, int(rng.integers(0, 4)))
     return _rings(rng, np.concatenate([bent_hz, twisted_hz]), (0.0008, 0.02), held=held)

@@ -144,10 +144,8 @@ def _frames(sound: Waveform) -> NDArray[np.complex64]:
 
 
 def _cascade(rng: np.random.Generator, speaker: Speaker, formants_hz: NDArray[np.float64]) -> NDArray[np.complex64]:
-    """Return the response of the vocal tract for each frame, shape (N, _TRANSFORM / 2 + 1).
-
-    Bandwidths start at 50 to 90 Hz and rise with frequency (Fujimura and Lindqvist 1971).
-    """
+    """Return the response of the vocal tract for each frame, shape (N, _TRANSFORM / 2 + 1)."""
+    # Bandwidths start at 50 to 90 Hz and rise with frequency (Fujimura and Lindqvist 1971).
     hz = np.fft.rfftfreq(_TRANSFORM, 1 / RATE_HZ).astype(np.float32)
     bandwidths_hz = np.array([60, 90, 150, 250, 350]) * speaker.damping * rng.uniform(0.8, 1.5)
     upper_hz = np.broadcast_to(np.array(speaker.upper_hz), (len(formants_hz), 2))

@@ -574,10 +574,8 @@ def _candidates(earlier: Path) -> Candidates:
 def _select(
     rng: np.random.Generator, poses: Poses, truth: Poses, faces: NDArray[np.int64]
 ) -> tuple[Poses, NDArray[np.int64]]:
-    """Return a random selection of poses and their classes, with a limit per tile and for background.
-
-    Poses with a corner error between the two values of `_IS_TILE` are dropped.
-    """
+    """Return a random selection of poses and their classes, with a limit per tile and for background."""
+    # Poses with a corner error between the two values of `_IS_TILE` are dropped.
     error, nearest, _ = tables.corner_errors(poses, truth)
     classes = np.where(error < _IS_TILE[0], faces[nearest] if len(faces) else network.NOTHING, network.NOTHING)
     shuffled = rng.permutation(np.nonzero((error < _IS_TILE[0]) | (error > _IS_TILE[1]))[0])

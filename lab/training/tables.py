@@ -77,11 +77,9 @@ def truth_poses(truth: Reading) -> tuple[Poses, NDArray[np.int64]]:
 
 
 def _pose_of(tile: SeenTile) -> NDArray[np.float64]:
-    """Return the affine pose through the edge middles of a tile's outline, whose first edge is a long one.
-
-    The longer edge in the picture need not be a long one: a tile that points away from a low camera looks wider than
-    long.
-    """
+    """Return the affine pose through the edge middles of a tile's outline, whose first edge is a long one."""
+    # The longer edge in the picture need not be a long one: a tile that points away from a low camera looks wider than
+    # long.
     outline = np.array(tile.corners_px)
     u, v = outline[[1, 2]].mean(axis=0) - outline.mean(axis=0), outline[[2, 3]].mean(axis=0) - outline.mean(axis=0)
     if tile.halves and np.dot(u, np.subtract(tile.halves[1].center_px, tile.halves[0].center_px)) < 0:

@@ -147,10 +147,8 @@ def _length_mm(tile: SeenTile, table: Table, lens: Lens) -> float:
 
 
 def _common_motion(before: dict[int, BlockPose], now: dict[int, BlockPose]) -> Phrase | None:
-    """Return the common motion of all visible blocks as text.
-
-    None if they moved differently, or only one is visible.
-    """
+    """Return the common motion of all visible blocks as text."""
+    # None if they moved differently, or only one is visible.
     if len(now) < 2:
         return None
     old = np.array([_position(before[block]) for block in now])

@@ -116,10 +116,8 @@ def set_to_store(learned: LearningResult, image: Image, before: Calibration) -> 
 
 
 def _size_mm(learned: LearningResult, image: Image, before: Calibration) -> tuple[float, float] | None:
-    """Return length and width of the tiles in the first picture.
-
-    None if lens or table are not calibrated for its size.
-    """
+    """Return length and width of the tiles in the first picture."""
+    # None if lens or table are not calibrated for its size.
     if before.lens is None or before.table is None:
         return None
     height_px, width_px = image.shape[:2]

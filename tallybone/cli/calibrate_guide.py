@@ -238,11 +238,7 @@ def _print_end(calibration: Calibration, settings: GuideSettings, output: Output
 def _page_on(
     page_at: PageAt | None, course: GuideCourse, camera: str, clock: Clock
 ) -> AbstractContextManager[CalibratingPage | None]:
-    """Serve the page of a course until the end of the block, if *page_at* is given.
-
-    Raises:
-        OSError: If the address cannot be used, or a library for the page is not installed.
-    """
+    """Serve the page of a course until the end of the block, if *page_at* is given."""
     if page_at is None:
         return nullcontext()
     try:

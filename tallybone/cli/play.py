@@ -180,11 +180,7 @@ def _play_match(
 
 
 def _follow(options: PlayOptions, output: Output, reader: Reader | None, clock: Callable[[], int]) -> int:
-    """Report tiles without a game, and return the exit code.
-
-    Raises:
-        OptionsError: If an option requires a game.
-    """
+    """Report tiles without a game, and return the exit code."""
     from engine import OptionsError
     from tallybone.play.start import open_camera
     from tallybone.store.table_file import USUAL_CAMERA, load_table
@@ -319,11 +315,7 @@ def _result(session: Session) -> dict[str, Any]:
 
 
 def _listening(where: str) -> socket:
-    """Return a listening socket for the page.
-
-    Raises:
-        OSError: If the address cannot be used, or a library for the page is not installed.
-    """
+    """Return a listening socket for the page."""
     try:
         from tallybone.web.access.serving import listen_on
     except ModuleNotFoundError as error:
@@ -438,10 +430,8 @@ def follow(camera: Camera, reader: Reader, output: Output, *, is_in_play: bool, 
 def _shots(
     camera: Camera, complain: Callable[[str], object], is_stopped: Callable[[], bool], due_ns: Callable[[], int]
 ) -> Iterator[Shot]:
-    """Yield the images that are due, until the last one or a stop.
-
-    Report a problem of the camera only when it changes.
-    """
+    """Yield the images that are due, until the last one or a stop."""
+    # Report a problem of the camera only when it changes.
     from tallybone.sources.source import Shot
 
     problem, waiting = None, Event()

@@ -233,10 +233,8 @@ def _check_camera(boot: Boot, camera: str) -> Iterator[Finding]:
 
 
 def _check_pins(boot: Boot, hardware: HardwareSettings) -> Iterator[Finding]:
-    """Report pins that a configured part needs but config.txt uses for something else.
-
-    Pins of SPI, I2S and UART buses are not checked.
-    """
+    """Report pins that a configured part needs but config.txt uses for something else."""
+    # Pins of SPI, I2S and UART buses are not checked.
     taken = taken_pins(boot)
     for use in pins_used(hardware.parts):
         if use.pin in taken and not use.what.startswith(("SPI", "I2S", "UART")):

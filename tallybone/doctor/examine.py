@@ -239,11 +239,7 @@ def doctor(
 
 
 def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Finding, ...], probes: Probes) -> None:
-    """Write a support bundle.
-
-    Raises:
-        OSError: If the file cannot be written.
-    """
+    """Write a support bundle."""
     try:
         table = table_file.load_table(path)
     except (table_file.TableFileError, OSError):

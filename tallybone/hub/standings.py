@@ -173,10 +173,8 @@ class Results:
                     self._put(key_of(table, scores.match), table, scores)
 
     def _write(self, lines: tuple[bytes, ...]) -> None:
-        """Append lines to the file, if any. If it has too many lines, first rewrite it with the current results.
-
-        If that fails, set `problem`.
-        """
+        """Append lines to the file, if any. If it has too many lines, first rewrite it with the current results."""
+        # If that fails, set `problem`.
         if self._path is None:
             return
         try:

@@ -214,11 +214,7 @@ def _compare(manifest: list[Sum], seen: list[Sum]) -> None:
 
 
 def _checked(name: str) -> str:
-    """Validate that a name stays inside the target folder.
-
-    Raises:
-        BackupError: If *name* is invalid.
-    """
+    """Validate that a name stays inside the target folder."""
     parts = name.split("/")
     if (
         not 2 <= len(parts) <= _MAX_DEPTH

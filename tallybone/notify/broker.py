@@ -278,11 +278,7 @@ class Publishing:
                 await self._something.wait()
 
     async def _hear(self, client: aiomqtt.Client) -> None:
-        """Queue all states again whenever Home Assistant restarts, and pass on pressed buttons.
-
-        Raises:
-            BrokerError: When the connection is lost.
-        """
+        """Queue all states again whenever Home Assistant restarts, and pass on pressed buttons."""
         if self._settings.discovery is not None:
             await client.subscribe(mqtt.birth_topic(self._settings.discovery), qos=1)
         press, topic = self._link.press, self._topics.of("press")

@@ -73,10 +73,8 @@ def _hands(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
 
 
 def _plays(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
-    """Yield events for new, corrected and removed plays of the current hand.
-
-    Plays of an earlier hand are not compared.
-    """
+    """Yield events for new, corrected and removed plays of the current hand."""
+    # Plays of an earlier hand are not compared.
     old = {play.seq: play for play in before.plays} if before.match.hand == after.match.hand else {}
     is_earlier = (after.match.hand or 0) < (before.match.hand or 0)
     new = {play.seq: play for play in after.plays}

@@ -506,10 +506,8 @@ class LiveGame:
         return step
 
     def _feed_recorded(self, recorded: RecordedInput) -> bool:
-        """Process a recorded input. Return False if it was pressed on a virtual part and will be read from there.
-
-        An input that cannot be parsed is reported and left out.
-        """
+        """Process a recorded input. Return False if it was pressed on a virtual part and will be read from there."""
+        # An input that cannot be parsed is reported and left out.
         try:
             item = recorded.load()
         except JsonValueError as error:

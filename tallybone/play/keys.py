@@ -129,10 +129,8 @@ def _first(key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
 
 
 def _text(waiting: str, key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
-    """Return the state and meaning after another key of a number or name.
-
-    *waiting* is its letter, seat (from 1) and the text so far.
-    """
+    """Return the state and meaning after another key of a number or name."""
+    # *waiting* is its letter, seat (from 1) and the text so far.
     text, seat = waiting[2:], Seat(int(waiting[1]) - 1)
     is_name = waiting[0] == _NAME
     if key in "\r\n" and text.strip():

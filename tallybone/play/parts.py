@@ -269,10 +269,8 @@ def _last_seat(session: Session) -> int | None:
 
 
 def _message(session: Session, game: Game, last: str, chosen: int | None) -> str:
-    """Return the message for the score displays.
-
-    The open question or its choice shown, else during a hand the last announcements, else the next expected action.
-    """
+    """Return the message for the score displays."""
+    # The open question or its choice shown, else during a hand the last announcements, else the next expected action.
     asked = session.open_question
     if asked is not None:
         return capitalized(asked.text) if chosen is None else choice_words(asked, chosen)

@@ -392,11 +392,7 @@ class LastingRecorder(Recorder):
         return True
 
     def _start_recording(self, t_ns: int) -> None:
-        """Start a recording of the game so far, and its journal.
-
-        Raises:
-            OSError: If the recording cannot be started. The journal is then started without it, if possible.
-        """
+        """Start a recording of the game so far, and its journal."""
         self._tried_ns = t_ns
         before = self._file
         try:
@@ -418,11 +414,7 @@ class LastingRecorder(Recorder):
         self._journal.begin(replace(self._now(), start=start), t_ns)
 
     def _numbered(self) -> SittingStart:
-        """Return the metadata of the next file. Numbers only rise, whatever can be read of the folder.
-
-        Raises:
-            OSError: If the folder cannot be read or created.
-        """
+        """Return the metadata of the next file. Numbers only rise, whatever can be read of the folder."""
         self._folder.mkdir(parents=True, exist_ok=True)
         start = self._left.start
         number = max(next_number(self._folder), start.number + 1)

@@ -327,11 +327,7 @@ class _Listed:
 
 
 def _listed(folder: Path) -> tuple[list[_Listed], dict[Path, str]]:
-    """Return the recordings in a folder that are not being written, and the reasons why others cannot be read.
-
-    Raises:
-        OSError: If the folder cannot be read.
-    """
+    """Return the recordings in a folder that are not being written, and the reasons why others cannot be read."""
     recordings: dict[Path, RecordingFile] = {}
     journals: dict[Path, RecordingFile] = {}
     unread: dict[Path, str] = {}

@@ -156,10 +156,8 @@ class LiveTable:
                 self._learning.learn()
 
     def _see_to(self, typed: Typed, live: LiveGame, listener: Listener, wait_s: float) -> bool:
-        """Process inputs of the parts, the page and the keyboard. Return False to end the game.
-
-        Waits up to *wait_s* seconds for keys, after the parts and the page.
-        """
+        """Process inputs of the parts, the page and the keyboard. Return False to end the game."""
+        # Waits up to *wait_s* seconds for keys, after the parts and the page.
         around = self._around
         for pressed in around.parts.read():
             live.pressed(pressed.item, around.camera.now_ns() - pressed.ago_ns, is_held=pressed.is_held)

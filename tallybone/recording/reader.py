@@ -171,11 +171,9 @@ def _pieces_of(file: BinaryIO) -> Iterator[tuple[int, ChannelMessage] | Damage]:
 
 
 def _with_gaps(pieces: Iterable[tuple[int, ChannelMessage] | Damage]) -> Iterator[RecordedMessage | Damage]:
-    """Yield the records, and damage with its times and the number of lost records.
-
-    Damage is held back until the next record, whose number shows how many records were lost. Records on unknown topics
-    are left out.
-    """
+    """Yield the records, and damage with its times and the number of lost records."""
+    # Damage is held back until the next record, whose number shows how many records were lost. Records on unknown
+    # topics are left out.
     waiting: list[Damage] = []
     expected, last_ns = 0, None
     for piece in pieces:

@@ -284,10 +284,8 @@ def _gathered(start: SittingStart, records: Iterable[RecordedMessage | Damage], 
 
 
 def _with_pictures(gathered: _Gathered, records: Iterable[RecordedMessage | Damage]) -> Left:
-    """Return the state with its pictures from a second pass over *records*.
-
-    All pictures of a sitting would need too much memory.
-    """
+    """Return the state with its pictures from a second pass over *records*."""
+    # All pictures of a sitting would need too much memory.
     needed = {gathered.empty, gathered.last} - {None}
     pictures: dict[int, bytes] = {}
     for record in records if needed else ():

@@ -172,10 +172,8 @@ class Whereabouts:
         return True
 
     def _take_chunk(self, file: BinaryIO, head: bytes, at: int, end: int) -> bool:
-        """Note the record in a chunk, from its header and message index. Return False if they are damaged.
-
-        Headers have no checksum, but time and channel are in both the chunk and the index, and must agree.
-        """
+        """Note the record in a chunk, from its header and message index. Return False if they are damaged."""
+        # Headers have no checksum, but time and channel are in both the chunk and the index, and must agree.
         index = os.pread(file.fileno(), _INDEX_BYTES, end)
         if len(head) < _CHUNK.size + _SCHEMA.size or len(index) < _INDEX_BYTES:
             return False
@@ -361,10 +359,8 @@ class _Result:
 
 
 def _result(outcomes: Iterable[RecordedMessage]) -> _Result:
-    """Return the last totals and names, and the winner if the match was over then. *outcomes* are in reverse order.
-
-    Only the last _MAX_OUTCOMES are searched.
-    """
+    """Return the last totals and names, and the winner if the match was over then. *outcomes* are in reverse order."""
+    # Only the last _MAX_OUTCOMES are searched.
     winner: int | None = None
     is_over = False
     for outcome in islice(outcomes, _MAX_OUTCOMES):

@@ -228,10 +228,8 @@ def passing(steps: Iterable[ReplayStep], take: Callable[[ReplayStep], None]) -> 
 
 
 def _loaded(items: Iterator[Item], source: Source, settings: ReplaySettings) -> AbstractContextManager[Iterator[Item]]:
-    """Return a context manager for the items, loaded ahead unless they are recorded.
-
-    A new recording must contain no items that were not fed.
-    """
+    """Return a context manager for the items, loaded ahead unless they are recorded."""
+    # A new recording must contain no items that were not fed.
     return closing(ahead(items, source.pictures)) if settings.record is None else nullcontext(items)
 
 

@@ -169,10 +169,8 @@ def _families(seen: Observed) -> Iterator["Metric"]:
 
 
 def _of_health(health: Health) -> Iterator["Metric"]:
-    """Yield the metrics of health.
-
-    Several parts of a kind count as working if all of them do. Unused kinds are left out.
-    """
+    """Yield the metrics of health."""
+    # Several parts of a kind count as working if all of them do. Unused kinds are left out.
     works: dict[str, bool] = {}
     for finding in health.findings:
         if finding.grade is not Grade.ABSENT:

@@ -342,10 +342,8 @@ def _shine(lamps: Lamps, phases: Iterator[tuple[Rgb, ...]]) -> None:
 
 
 def _phases(count: int, number: int, *, has_colours: bool) -> Iterator[tuple[Rgb, ...]]:
-    """Yield colours of all LEDs in an endless cycle.
-
-    Only the LED with index *number* is lit, in turn with each colour.
-    """
+    """Yield colours of all LEDs in an endless cycle."""
+    # Only the LED with index *number* is lit, in turn with each colour.
     while True:
         for colour in (*(_COLOURS if has_colours else (_WHITE,)), OFF):
             yield tuple(colour if place == number else OFF for place in range(count))

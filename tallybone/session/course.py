@@ -253,10 +253,8 @@ def _redone(before: tuple[Entry, ...], since: int, next_seq: int) -> tuple[Event
 
 
 def _reinserted(before: tuple[Entry, ...], now: tuple[Entry, ...], seq: int, next_seq: int) -> tuple[Event, ...]:
-    """Return events that restore a removed action and move the tiles played on it to its new number.
-
-    Empty if the action is in force, or its position among the others cannot be determined.
-    """
+    """Return events that restore a removed action and move the tiles played on it to its new number."""
+    # Empty if the action is in force, or its position among the others cannot be determined.
     place = next((at for at, entry in enumerate(before) if entry.seq == seq), None)
     if place is None or _find(now, seq) is not None:
         return ()

@@ -175,11 +175,9 @@ def _pressed(session: Session, press: Press | Action) -> tuple[Session, Announce
 
 
 def _due(session: Session, *, is_last: bool = False) -> tuple[Session, Announcements]:
-    """Return the session after sounds and presses that need not wait for the next look.
-
-    A press waits for it if nothing explains the press yet, because its tile may not have been seen. *is_last* decodes
-    all of them now.
-    """
+    """Return the session after sounds and presses that need not wait for the next look."""
+    # A press waits for it if nothing explains the press yet, because its tile may not have been seen. *is_last* decodes
+    # all of them now.
     if not (session.heard or session.pressed) or session.decoder is None:
         return session, ()
     is_unseen = session.seen is None
@@ -260,10 +258,9 @@ def _intended(session: Session, press: Press | Action) -> Event | None:
 
 
 def _refused(session: Session, press: Press | Action) -> tuple[Session, Announcements]:
-    """Return the session after a press or entered action that nothing explains.
-
-    A press stays in the log as refused, and changes nothing. An action entered by hand counts unless it is impossible.
-    """
+    """Return the session after a press or entered action that nothing explains."""
+    # A press stays in the log as refused, and changes nothing. An action entered by hand counts unless it is
+    # impossible.
     intended = _intended(session, press)
     problem = None if intended is None else problem_with(session.state, intended)
     is_refused = problem is not None and problem.weight in (engine.Weight.IMPOSSIBLE, engine.Weight.DOUBTFUL)

@@ -121,10 +121,8 @@ def event_of(press: Press, state: State) -> Event | None:
 
 
 def _seat_meant(button: Button, game: Game) -> Seat | None:
-    """Return the seat that a shared button means: the seat to move, or for a call the one that can call points.
-
-    None if there is no such seat.
-    """
+    """Return the seat that a shared button means: the seat to move, or for a call the one that can call points."""
+    # None if there is no such seat.
     hand = game.hand
     if hand is None:
         return None

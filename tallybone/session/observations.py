@@ -408,10 +408,8 @@ def looked(watched: TablePieces, parts: SortedView, look: Observation) -> tuple[
 def _followed(
     watched: TablePieces, parts: SortedView, left: list[SeenTile]
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    """Return the pieces that stayed, those of them that moved or read differently, and those that are gone.
-
-    Removes the tiles of the pieces that stayed from *left*.
-    """
+    """Return the pieces that stayed, those of them that moved or read differently, and those that are gone."""
+    # Removes the tiles of the pieces that stayed from *left*.
     nudged = {
         change.before: change.tile
         for change in parts.layout.changes

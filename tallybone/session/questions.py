@@ -386,11 +386,9 @@ def _end(state: engine.State, end: engine.Domino | engine.HandEnd | engine.Aband
 
 
 def _reopened(state: engine.State) -> tuple[engine.Event, ...]:
-    """Return events that undo the end of the last hand. Empty if no hand has ended.
-
-    If the hand ended because its last play went out, the play is kept and its player gets one more dealt tile, provided
-    that the hand is then in play.
-    """
+    """Return events that undo the end of the last hand. Empty if no hand has ended."""
+    # If the hand ended because its last play went out, the play is kept and its player gets one more dealt tile,
+    # provided that the hand is then in play.
     done, later = engine.entries(state), tuple[engine.Event, ...]()
     for last in reversed(done):
         if _is_in_play(engine.apply(state, engine.Undo(last.seq))[0]):
@@ -420,11 +418,9 @@ def _is_in_play(state: engine.State) -> bool:
 
 
 def _removals(state: engine.State, places: Places) -> tuple[engine.Event, ...]:
-    """Return events that take back the plays of missing tiles and of all tiles joined to them.
-
-    A tile with the same numbers elsewhere on the table is the same one. If the removal would make other plays
-    irregular, return an undo of the first of these plays and everything after it.
-    """
+    """Return events that take back the plays of missing tiles and of all tiles joined to them."""
+    # A tile with the same numbers elsewhere on the table is the same one. If the removal would make other plays
+    # irregular, return an undo of the first of these plays and everything after it.
     present = {known.node for known in places.known if not known.is_missing}
     others = [numbers_of(tile) for tile in (*(waiting.tile for waiting in places.waiting), *places.dismissed)]
     gone: list[engine.NodeId] = []

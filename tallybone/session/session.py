@@ -196,11 +196,9 @@ def _hand_number(game: Game) -> int:
 def _with_entered(
     game: Game, pieces: tuple[Piece, ...], lost: tuple[Piece, ...], session: Session
 ) -> tuple[Piece, ...]:
-    """Return the pieces with those named that show plays entered by hand.
-
-    Such a piece is the only one without a play that has the numbers of the play. If no piece has these numbers, and no
-    other play lacks a piece, a single unexplained piece is taken.
-    """
+    """Return the pieces with those named that show plays entered by hand."""
+    # Such a piece is the only one without a play that has the numbers of the play. If no piece has these numbers, and
+    # no other play lacks a piece, a single unexplained piece is taken.
     names = {piece.name for piece in (*pieces, *lost)}
     lacking = [node for node in game.layout.nodes if node.id not in names]
     nodes = {node.id for node in game.layout.nodes}

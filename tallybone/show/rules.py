@@ -69,11 +69,7 @@ def show_rules(
 
 
 def _chosen(game: str, choices: Sequence[str]) -> Rules:
-    """Return the rules of *game* with *choices*.
-
-    Raises:
-        EngineError: If the game or an option is invalid, or there are too few tiles for the players.
-    """
+    """Return the rules of *game* with *choices*."""
     known = rule_options.profile(game)
     rules = rule_options.with_options(known, " ".join(choices))
     playable = seats_that_can_play(rules)
@@ -143,10 +139,8 @@ def _add_option(table: Table, option: Option) -> None:
 
 
 def _usual(option: Option) -> tuple[str, list[tuple[str, list[str]]]]:
-    """Return the most common value of an option, and every other value with its games.
-
-    Games in which the option has no effect are not counted.
-    """
+    """Return the most common value of an option, and every other value with its games."""
+    # Games in which the option has no effect are not counted.
     games: dict[str, list[str]] = {}
     for rules in rule_options.PROFILES:
         if rules.refereed and rule_options.matters(rules, option):
@@ -246,10 +240,8 @@ def _game_as_json(rules: Rules) -> dict[str, object]:
 
 
 def _values(rules: Rules) -> dict[str, object]:
-    """Return the options that have an effect in *rules*, with their values.
-
-    Numbers and booleans stay, others become text.
-    """
+    """Return the options that have an effect in *rules*, with their values."""
+    # Numbers and booleans stay, others become text.
     values: dict[str, object] = {}
     for option in OPTIONS:
         if rule_options.matters(rules, option):

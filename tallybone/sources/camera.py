@@ -211,10 +211,8 @@ def open_filmed(text: str, clock: Clock, *, speed: float = 1.0) -> PacedCamera:
 
 
 def _at_rest(items: Iterator[Shown]) -> Iterator[Shown]:
-    """Yield each still picture several times, as a camera would show a table at rest.
-
-    Times of the items are replaced.
-    """
+    """Yield each still picture several times, as a camera would show a table at rest."""
+    # Times of the items are replaced.
     t_ns = 0
     for item in items:
         if isinstance(item, RecordedInput):

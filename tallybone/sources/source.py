@@ -254,10 +254,8 @@ def _source_at(path: Path) -> Source:
 
 
 def _held(shots: Iterator[Shot]) -> Iterator[Shot]:
-    """Yield the pictures of a film, and repeat the last one until its picture counts as settled.
-
-    Films often end right after the last tile, and no later picture could contradict it.
-    """
+    """Yield the pictures of a film, and repeat the last one until its picture counts as settled."""
+    # Films often end right after the last tile, and no later picture could contradict it.
     last: Shot | None = None
     for shot in shots:
         yield shot

@@ -237,10 +237,8 @@ class _Room:
 
 
 def _glyphs(text: str, *, height_px: float, max_wide_px: float) -> GreyImage:
-    """Return a tight opacity mask of a text, 0 to 255.
-
-    The rendered ink is measured, because OpenCV 5 uses another font than OpenCV 4.
-    """
+    """Return a tight opacity mask of a text, 0 to 255."""
+    # The rendered ink is measured, because OpenCV 5 uses another font than OpenCV 4.
     scale, thick_px = 4.0, 14
     sheet = np.zeros((160, 130 * len(text)), np.uint8)
     cv2.putText(sheet, text, (20, 130), cv2.FONT_HERSHEY_SIMPLEX, scale, 255, thick_px, cv2.LINE_AA)

@@ -193,10 +193,8 @@ def _merged(looks: list[tuple[Level, Proposals]]) -> Proposals:
 
 
 def _around_small(found: Proposals, level: Level, *, or_all: bool) -> Focus | None:
-    """Return the region around small unclear candidates at a level, or None if there are none.
-
-    It is the whole image if no candidate is likely and *or_all* is True.
-    """
+    """Return the region around small unclear candidates at a level, or None if there are none."""
+    # It is the whole image if no candidate is likely and *or_all* is True.
     if or_all and not (found.likely > _LIKELY).any():
         return Focus((0.0, 0.0, *level.full_size_px), 0.0)
     side_px = sides_px(found.poses)
@@ -212,11 +210,9 @@ def _around_small(found: Proposals, level: Level, *, or_all: bool) -> Focus | No
 
 
 def _finer(finest: Level, level: Level, region: Focus) -> Level | None:
-    """Return a level with twice the resolution of *level*, or less for a large region.
-
-    It is scaled from the finest level, and can be larger, because the network misses small tiles whose centres are only
-    two of its cells apart. None if the resolution would not rise by _MIN_FACTOR.
-    """
+    """Return a level with twice the resolution of *level*, or less for a large region."""
+    # It is scaled from the finest level, and can be larger, because the network misses small tiles whose centres are
+    # only two of its cells apart. None if the resolution would not rise by _MIN_FACTOR.
     left, top, right, bottom = _cut(level, region)
     factor = min(2.0, math.sqrt(_MAX_LOOK_PX / ((right - left) * (bottom - top))))
     if factor < _MIN_FACTOR:

@@ -262,10 +262,8 @@ def _is_crosswise(touch: Touch, pips: NDArray[np.int64]) -> bool:
 
 
 def _is_at_whole(touch: Touch, chosen: Sequence[Touch], pips: NDArray[np.int64]) -> bool:
-    """Return True if a tile joins a whole double instead of the half that it touches.
-
-    An elbow joins a half, but nothing else joins the end of that half or the opposite side.
-    """
+    """Return True if a tile joins a whole double instead of the half that it touches."""
+    # An elbow joins a half, but nothing else joins the end of that half or the opposite side.
     if touch.meeting is not Meeting.SIDE or pips[touch.b, 0] != pips[touch.b, 1]:
         return is_at_side(touch)
     return touch.off_middle < _CROSSWISE or any(

@@ -398,10 +398,9 @@ def shifted_poses(poses: Poses) -> list[Poses]:
 
 
 def _refiner_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the refiner's weighted log odds that each pose is a tile, shape (N,), to be added to the detector's.
-
-    They include the log probability of the more likely face, because a tile with an ambiguous face cannot be reported.
-    """
+    """Return the refiner's weighted log odds that each pose is a tile, shape (N,), to be added to the detector's."""
+    # They include the log probability of the more likely face, because a tile with an ambiguous face cannot be
+    # reported.
     sides = probabilities[:, UP:]
     which = np.log(sides.max(axis=1, initial=1e-9) / np.maximum(sides.sum(axis=1), 1e-9))
     return np.asarray(_REFINER_WEIGHT * tile_odds(probabilities) + _OFFSET + which)

@@ -353,10 +353,8 @@ class Reader:
         return np.asarray(chances / chances.sum(axis=2, keepdims=True))
 
     def _read_pips(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
-        """Return the probabilities of 0 to 18 pips for both halves, shape (N, 2, 19).
-
-        If a half is uncertain, the log probabilities of its tile are averaged over its pose and four shifted ones.
-        """
+        """Return the probabilities of 0 to 18 pips for both halves, shape (N, 2, 19)."""
+        # If a half is uncertain, the log probabilities of its tile are averaged over its pose and four shifted ones.
         chances = self._pips_at(levels, poses)
         unsure = np.nonzero(_is_uncertain(chances))[0]
         if len(unsure):
@@ -452,10 +450,8 @@ def _corners(outline: Points) -> tuple[PointPx, PointPx, PointPx, PointPx]:
 
 
 def _half(alone: NDArray[np.float64], pips: int, together: NDArray[np.float64], center_px: PointPx) -> Half:
-    """Return a half with its decided number and the most likely other one.
-
-    *alone* are the probabilities of this half alone, *together* those given all tiles, both of shape (K,).
-    """
+    """Return a half with its decided number and the most likely other one."""
+    # *alone* are the probabilities of this half alone, *together* those given all tiles, both of shape (K,).
     others = together.copy()
     others[pips] = -1.0
     other = int(others.argmax())

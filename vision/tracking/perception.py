@@ -441,10 +441,8 @@ class Perception:
     def _unexplained(
         self, change: tracked.PictureDifference, tiles: tuple[SeenTile, ...], hidden: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Return a mask of changes that no tile explains, which stay new in the next image.
-
-        After 5 images they become part of the table, and the mask is empty.
-        """
+        """Return a mask of changes that no tile explains, which stay new in the next image."""
+        # After 5 images they become part of the table, and the mask is empty.
         unseen = overlooked(change, tiles, hidden)
         self._overlooked = self._overlooked + 1 if unseen.any() else 0
         if self._overlooked < _MAX_OVERLOOKED:

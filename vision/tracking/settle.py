@@ -238,11 +238,9 @@ def _noise(difference: FloatImage) -> float:
 
 
 def _cover(table: FloatImage, now: FloatImage) -> Cells:
-    """Return a mask of the points that differ from the table, shape (90, 160).
-
-    A point must also differ from the neighbouring points of the table, so that a small bump of the camera does not
-    count.
-    """
+    """Return a mask of the points that differ from the table, shape (90, 160)."""
+    # A point must also differ from the neighbouring points of the table, so that a small bump of the camera does not
+    # count.
     predicted = _relight(table, now)
     least = max(_MIN_COVER, _COVER_SIGMAS * _noise(now - predicted)) + _EXPOSURE_LEFT * np.abs(predicted - table)
     around = np.ones((3, 3), np.uint8)
@@ -267,11 +265,9 @@ def _reaching_in(cells: Cells) -> Cells:
 
 
 def _crossings(covered: Cells, moved: Cells) -> dict[Side, int]:
-    """Return a measure of the moving objects that extend over each side.
-
-    It is the sum over the cells of the side of the squared depth of the object there. An arm that enters at one side
-    and runs along another is deepest at the first.
-    """
+    """Return a measure of the moving objects that extend over each side."""
+    # It is the sum over the cells of the side of the squared depth of the object there. An arm that enters at one side
+    # and runs along another is deepest at the first.
     count, labels = cv2.connectedComponents(covered.astype(np.uint8), connectivity=8)
     is_moving = np.zeros(count, bool)
     is_moving[labels[covered & moved]] = True

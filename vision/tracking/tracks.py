@@ -141,10 +141,8 @@ def differences_between(before: TablePicture, after: TablePicture, motion: Motio
 
 
 def _limits(before: Image, after: Image) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Return the maximum and minimum unchanged value for each value of *before*, in the light of *after*.
-
-    They are look-up tables of shape (1, 256, 3), which are ten times as fast as computing each pixel.
-    """
+    """Return the maximum and minimum unchanged value for each value of *before*, in the light of *after*."""
+    # They are look-up tables of shape (1, 256, 3), which are ten times as fast as computing each pixel.
     ratios = (after[::3, ::3] + np.float32(8)) / (before[::3, ::3] + np.float32(8))
     gain = np.array([np.median(np.ascontiguousarray(ratios[..., channel])) for channel in range(3)], np.float64)
     expected = (np.arange(256)[:, None] + 8.0) * gain - 8  # shape (256, 3)
@@ -316,11 +314,9 @@ def _in_order_of(tile: SeenTile, other: SeenTile) -> tuple[Half, Half]:
 
 
 def _combine(old: Half, new: Half, looks: int) -> Half:
-    """Combine a half with another reading of it.
-
-    Log probabilities are averaged and scaled by the square root of the number of readings, because readings of one
-    table share their errors.
-    """
+    """Combine a half with another reading of it."""
+    # Log probabilities are averaged and scaled by the square root of the number of readings, because readings of one
+    # table share their errors.
     if not old.chances or not new.chances:
         return replace(old, center_px=new.center_px) if old.confidence > new.confidence else new
     count = max(len(old.chances), len(new.chances))

@@ -140,10 +140,8 @@ def _box(left: float, top: float, wide: float, high: float) -> tuple[tuple[float
 
 
 def _motion(before: LensView, now: LensView) -> float:
-    """Return the median motion of corners between two views, as a share of the picture's width.
-
-    It is 1 if the two views have no corner in common.
-    """
+    """Return the median motion of corners between two views, as a share of the picture's width."""
+    # It is 1 if the two views have no corner in common.
     positions = {corner.number: (corner.x_px, corner.y_px) for corner in before.corners}
     both: Sequence[tuple[tuple[float, float], tuple[float, float]]] = [
         (positions[corner.number], (corner.x_px, corner.y_px)) for corner in now.corners if corner.number in positions

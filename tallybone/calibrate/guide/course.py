@@ -142,10 +142,8 @@ class SetStep(GuideStep):
         )
 
     def _shapes(self, learned: LearningResult) -> tuple[Drawn, ...]:
-        """Return the outlines of the tiles with their labels.
-
-        The labels of doubtful tiles include the tile's number.
-        """
+        """Return the outlines of the tiles with their labels."""
+        # The labels of doubtful tiles include the tile's number.
         outlines = corners(learned.seen[0].poses)
         return tuple(
             Drawn(Kind.TILE, points_of(outline), _label(tile), is_good=not tile.is_doubtful)

@@ -135,11 +135,7 @@ class GuideStep(ABC):
         """
 
     def _picture(self) -> Image:
-        """Return the newest picture.
-
-        Raises:
-            RefusedError: If there is no picture yet.
-        """
+        """Return the newest picture."""
         if self._image is None:
             raise RefusedError(phrase("there is no camera picture yet"))
         return self._image
@@ -347,11 +343,7 @@ def _in_picture(outline: OutlineMm, table: Table, lens: Lens) -> Points:
 
 
 def _on_table(zone: EditableZone, table: Table, lens: Lens) -> OutlineMm:
-    """Return the outline of a drawn zone in millimetres.
-
-    Raises:
-        RefusedError: If it has too few or too many corners, its edges cross, or a corner is not on the table.
-    """
+    """Return the outline of a drawn zone in millimetres."""
     if not 3 <= len(zone.corners_px) <= MAX_CORNERS:
         raise RefusedError(phrase("{zone}: use 3 to {most} corners", zone=zone_name(zone.name), most=MAX_CORNERS))
     drawn = np.array(zone.corners_px, np.float64)

@@ -225,11 +225,7 @@ def hand_routes(feed: LiveFeed, access: Access) -> APIRouter:
 
 
 def _ended(feed: LiveFeed, seat: int) -> tuple[LiveState, Game]:
-    """Return the state of the game, if a seat's hand can be counted now.
-
-    Raises:
-        HTTPException: 404 without a game, 409 if the hand is not over, or the player has no tiles to show.
-    """
+    """Return the state of the game, if a seat's hand can be counted now."""
     now = feed.now
     game = None if now is None else now.session.state.game
     if now is None or game is None:

@@ -117,10 +117,8 @@ def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand |
 
 
 def _with_seat_then(action: AmendAction | InsertAction, story: Story) -> AmendAction | InsertAction:
-    """Return a correction with the seat that its player had then. The page uses current seats.
-
-    Unchanged if the action has no player, or its place in the match is unknown.
-    """
+    """Return a correction with the seat that its player had then. The page uses current seats."""
+    # Unchanged if the action has no player, or its place in the match is unknown.
     at = action.seq if isinstance(action, AmendAction) else action.before
     seats = story.seats_now().get(Seq(-1 if at is None else at))
     if seats is None or action.seat is None:

@@ -102,10 +102,8 @@ def told_of(source: Step | str, players: tuple[str, ...], number: int) -> tuple[
 
 
 def _scene_of(announcements: Sequence[Announcement]) -> str | None:
-    """Return the rarest event of a step that a television celebrates. None for any other step.
-
-    Each exposed hand reports the end of the hand again, so only the step that ended it counts.
-    """
+    """Return the rarest event of a step that a television celebrates. None for any other step."""
+    # Each exposed hand reports the end of the hand again, so only the step that ended it counts.
     is_report = isinstance(announcements[0], engine.ShowHands | engine.HandOver)
     scenes = {
         _scene(one) for one in announcements if not (is_report and isinstance(one, engine.ShowHands | engine.HandOver))
@@ -283,10 +281,8 @@ def _is_summed(outcome: engine.Outcome) -> bool:
 
 
 def _pips(result: engine.ActionResult, game: engine.Game | None) -> tuple[int, int] | None:
-    """Return the pips of a played or stacked tile, or of the only tile drawn, if known. Else None.
-
-    They are ordered (inner, outer) for a tile of the layout, else the larger first.
-    """
+    """Return the pips of a played or stacked tile, or of the only tile drawn, if known. Else None."""
+    # They are ordered (inner, outer) for a tile of the layout, else the larger first.
     match result.entry.action:
         case engine.Play(tile=tile) | engine.Stack(tile=tile):
             node = None if game is None else game.layout.find(engine.NodeId(result.entry.seq))
@@ -367,10 +363,8 @@ def end_shown(end: engine.OpenEnd, place: Footprint, counts: int) -> shapes.EndS
 
 
 def _counts(game: engine.Game) -> dict[tuple[engine.NodeId, engine.Port], int]:
-    """Return the pips that each open end adds to the count. Empty in games without a count.
-
-    The halves of a double are distributed over its ends.
-    """
+    """Return the pips that each open end adds to the count. Empty in games without a count."""
+    # The halves of a double are distributed over its ends.
     counts: dict[tuple[engine.NodeId, engine.Port], int] = {}
     if game.rules.unit is None:
         return counts

@@ -111,10 +111,8 @@ class Shelf:
         return one
 
     def _newest(self) -> list[Path]:
-        """Return the newest files, in no particular order.
-
-        If there are too many, their metadata is read to find the newest.
-        """
+        """Return the newest files, in no particular order."""
+        # If there are too many, their metadata is read to find the newest.
         files = self._files()
         if len(files) <= self._max:
             self._ages = {}

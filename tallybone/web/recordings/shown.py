@@ -292,10 +292,8 @@ def _hash(text: str) -> str:
 
 
 def _pictures(jpegs: Sequence[bytes | None], room_bytes: int) -> list[str | None]:
-    """Return scaled images as data URLs, None for those that cannot be decoded.
-
-    All None if they exceed *room_bytes*.
-    """
+    """Return scaled images as data URLs, None for those that cannot be decoded."""
+    # All None if they exceed *room_bytes*.
     for width_px in _WIDTHS_PX:
         urls = [None if jpeg is None else _url(jpeg, width_px) for jpeg in jpegs]
         if sum(len(url) for url in urls if url is not None) <= room_bytes:
