@@ -8,12 +8,13 @@ from functools import cache
 
 import numpy as np
 
-from engine import BONES, NewHand, Redeal, Rules
+from engine import BONES, Game, Hand, NewHand, Redeal, Rules, State
 from lab.matches.game_script import ScriptStep, play_out
 from lab.matches.room import DemoTable, pick_table
 from lab.render.cover import truth_of
 from lab.render.view import view_of
 from tallybone.session.places import halves_of
+from tallybone.session.session import Session
 from vision.reading import PointPx, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
@@ -87,3 +88,17 @@ def views(
         elif isinstance(step.event, NewHand | Redeal) and known:
             yield TableView((), (), tuple(Change(ChangeKind.REMOVED, tile) for tile in known))
             known = ()
+
+
+def game_of(source: Session | State) -> Game:
+    """Return the game of a session or state that has one."""
+    state = source.state if isinstance(source, Session) else source
+    assert state.game is not None
+    return state.game
+
+
+def hand_of(source: Session | State) -> Hand:
+    """Return the hand of a session or state that has one."""
+    hand = game_of(source).hand
+    assert hand is not None
+    return hand

@@ -20,8 +20,16 @@ from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.observations import Zones
 from tallybone.session.session import Input
 from tallybone.sources.source import Shot
-from tests.tallybone.session.noisy_table import PX_PER_MM, SECOND_NS, Faults, NoisyReader
-from tests.tallybone.session.zoned_table import SIZE_PX, back, laid_open, zones_of
+from tests.tallybone.session.simulated_table import (
+    PX_PER_MM,
+    SECOND_NS,
+    SIZE_PX,
+    Faults,
+    NoisyReader,
+    back,
+    laid_open,
+    zones_of,
+)
 from vision.arrays import Image
 from vision.reading import Half, SeenTile
 from vision.tracking.settle import EntrySide, Side

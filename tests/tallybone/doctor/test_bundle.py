@@ -11,15 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.doctor.examine import (
-    BundleSources,
-    OwnWords,
-    bundle_texts,
-    doctor,
-    packed,
-    words_of_program,
-    write_bundle,
-)
+from tallybone.doctor import examine
 from tallybone.finding import ok, problem
 from tallybone.store.calibration_file import Calibration, LightKept, format_calibration
 from tallybone.store.table_file import TableFile, load_table
@@ -51,7 +43,7 @@ LOG = f"""\
 """
 
 
-def table_with_secrets(folder: Path) -> BundleSources:
+def table_with_secrets(folder: Path) -> examine.BundleSources:
     """Return a table with secrets everywhere."""
     sessions, config = folder / SECRETS["user"] / "tallybone" / "sessions", folder / "table.toml"
     sessions.mkdir(parents=True)
@@ -64,7 +56,7 @@ def table_with_secrets(folder: Path) -> BundleSources:
     (sessions.parent / "calibration" / "table.json").write_text(format_calibration(kept))
     config.write_text(TOML)
     home = folder / SECRETS["user"]
-    return BundleSources(
+    return examine.BundleSources(
         table=replace(load_table(config), camera="usb:0"),
         config=config,
         folder=sessions,
@@ -91,7 +83,7 @@ def answer(url: str) -> str:
 
 @pytest.fixture(name="members")
 def all_members(tmp_path: Path) -> dict[str, str]:
-    with zipfile.ZipFile(BytesIO(packed(bundle_texts(table_with_secrets(tmp_path))))) as archive:
+    with zipfile.ZipFile(BytesIO(examine.packed(examine.bundle_texts(table_with_secrets(tmp_path))))) as archive:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
@@ -138,29 +130,29 @@ def test_a_missing_source_only_affects_its_file(tmp_path: Path) -> None:
         raise ConnectionRefusedError(SECRETS["host"])
 
     sources = replace(table_with_secrets(tmp_path), ask=silent, table=TableFile(), config=None)
-    with zipfile.ZipFile(BytesIO(packed(bundle_texts(sources)))) as archive:
+    with zipfile.ZipFile(BytesIO(examine.packed(examine.bundle_texts(sources)))) as archive:
         assert archive.read("health.json") == b"could not be had: ConnectionRefusedError\n"
         assert json.loads(archive.read("about.json"))["tallybone"]
 
 
 def test_a_bundle_is_private_and_overwrites_no_file(tmp_path: Path) -> None:
     path = tmp_path / "help.zip"
-    write_bundle(path, {})
+    examine.write_bundle(path, {})
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with pytest.raises(FileExistsError):
-        write_bundle(path, {})
+        examine.write_bundle(path, {})
 
 
 def test_the_command_writes_a_bundle_after_the_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config, path = tmp_path / "table.toml", tmp_path / "help.zip"
     config.write_text('[camera]\nurl = "simulated"\n')
-    assert doctor(config, probes=FakeProbes(), folder=tmp_path / "sessions", bundle=path) == 0
+    assert examine.doctor(config, probes=FakeProbes(), folder=tmp_path / "sessions", bundle=path) == 0
     assert set(zipfile.ZipFile(path).namelist()) >= {"README.txt", "doctor.json", "config.json", "log.txt"}
-    assert doctor(config, probes=FakeProbes(), folder=tmp_path / "sessions", bundle=path) == 1
+    assert examine.doctor(config, probes=FakeProbes(), folder=tmp_path / "sessions", bundle=path) == 1
     assert "there is a file of that name" in capsys.readouterr().err
 
 
 def test_only_words_of_the_program_are_kept() -> None:
-    own = OwnWords(words_of_program())
+    own = examine.OwnWords(examine.words_of_program())
     assert own.kept("the camera gives no pictures: unplugged?") == "the camera gives no pictures: unplugged?"
     assert own.kept("xkcdhorse123 1234567") == "… …"

@@ -6,17 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tallybone.doctor.machine import (
-    MachineTrouble,
-    Vitals,
-    check_clock,
-    check_machine,
-    check_memory,
-    check_power,
-    check_speed,
-    check_system,
-    check_temperature,
-)
+from tallybone.doctor import machine
 from tallybone.finding import Grade
 from tests.tallybone.doctor.fake_table import PI
 
@@ -24,27 +14,32 @@ OK, WARNING, PROBLEM, ABSENT = Grade.OK, Grade.WARNING, Grade.PROBLEM, Grade.ABS
 
 
 def test_a_good_pi_has_no_findings() -> None:
-    assert {finding.grade for finding in check_machine(PI)} == {OK}
-    assert {finding.part for finding in check_machine(replace(PI, vitals=Vitals())) if finding.grade is not OK} == {
-        "clock chip"
-    }
+    assert {finding.grade for finding in machine.check_machine(PI)} == {OK}
+    assert {
+        finding.part
+        for finding in machine.check_machine(replace(PI, vitals=machine.Vitals()))
+        if finding.grade is not OK
+    } == {"clock chip"}
 
 
 def test_32_bit_systems_and_old_pythons_are_problems() -> None:
-    assert check_system(PI).text == "Raspberry Pi 4 Model B Rev 1.5, Debian GNU/Linux 13 (trixie), 64 bit, Python 3.13"
-    assert "64-bit" in check_system(replace(PI, bits=32)).remedy
-    assert check_system(replace(PI, python=(3, 10))).grade is PROBLEM
-    assert check_system(replace(PI, model="")).text.startswith("no Raspberry Pi, ")
+    assert (
+        machine.check_system(PI).text
+        == "Raspberry Pi 4 Model B Rev 1.5, Debian GNU/Linux 13 (trixie), 64 bit, Python 3.13"
+    )
+    assert "64-bit" in machine.check_system(replace(PI, bits=32)).remedy
+    assert machine.check_system(replace(PI, python=(3, 10))).grade is PROBLEM
+    assert machine.check_system(replace(PI, model="")).text.startswith("no Raspberry Pi, ")
 
 
 @pytest.mark.parametrize(("memory_mb", "grade"), [(None, ABSENT), (300, PROBLEM), (430, WARNING), (3796, OK)])
 def test_memory(memory_mb: int | None, grade: Grade) -> None:
-    assert check_memory(memory_mb).grade is grade
+    assert machine.check_memory(memory_mb).grade is grade
 
 
 @pytest.mark.parametrize(("heat_c", "grade"), [(None, ABSENT), (51.0, OK), (70.0, WARNING), (80.0, PROBLEM)])
 def test_heat(heat_c: float | None, grade: Grade) -> None:
-    assert check_temperature(heat_c).grade is grade
+    assert machine.check_temperature(heat_c).grade is grade
 
 
 @pytest.mark.parametrize(
@@ -56,7 +51,7 @@ def test_heat(heat_c: float | None, grade: Grade) -> None:
     ],
 )
 def test_the_speed_check_uses_the_time_of_a_reading(read_s: float | str, grade: Grade, text: str) -> None:
-    found = check_speed(read_s)
+    found = machine.check_speed(read_s)
     assert found.grade is grade
     assert text in found.text
 
@@ -73,7 +68,7 @@ def test_the_speed_check_uses_the_time_of_a_reading(read_s: float | str, grade: 
     ],
 )
 def test_low_voltage_and_heat_now_and_before_are_distinguished(throttled: int | None, grade: Grade, text: str) -> None:
-    found = check_power(replace(PI, throttled=throttled))
+    found = machine.check_power(replace(PI, throttled=throttled))
     assert found.grade is grade
     assert text in found.text
 
@@ -92,11 +87,11 @@ def test_low_voltage_and_heat_now_and_before_are_distinguished(throttled: int | 
 def test_low_voltage_is_known_without_the_firmware(
     is_low: bool | None, supply_v: float | None, dips: int, grade: Grade, text: str
 ) -> None:
-    counters = () if is_low is None else ((MachineTrouble.LOW_VOLTAGE, "", int(is_low)),)
-    found = check_power(replace(PI, throttled=None, supply_v=supply_v, vitals=Vitals(counters)), dips)
+    counters = () if is_low is None else ((machine.MachineTrouble.LOW_VOLTAGE, "", int(is_low)),)
+    found = machine.check_power(replace(PI, throttled=None, supply_v=supply_v, vitals=machine.Vitals(counters)), dips)
     assert found.grade is grade
     assert text in found.text
 
 
 def test_an_unset_clock_is_a_warning() -> None:
-    assert [check_clock(is_set=is_set).grade for is_set in (None, True, False)] == [ABSENT, OK, WARNING]
+    assert [machine.check_clock(is_set=is_set).grade for is_set in (None, True, False)] == [ABSENT, OK, WARNING]

@@ -12,6 +12,7 @@ import tallybone
 from tallybone.recording.format import RecordingError, SittingStart
 from tallybone.recording.writer import RecordingWriter
 from tests.tallybone.recording.sittings import START
+from tests.tallybone.truth_eye import game_of
 from vision import VisionError
 from vision.image.picture import load_picture
 
@@ -38,15 +39,13 @@ def test_what_is_no_image_is_rejected() -> None:
 
 def test_a_recorded_log_is_scored() -> None:
     state = tallybone.replay_recording(KEPT, from_log=True)
-    assert state.game is not None
-    assert (state.game.players, state.game.totals) == (("Ann", "Ben"), (10, 15))
+    assert (game_of(state).players, game_of(state).totals) == (("Ann", "Ben"), (10, 15))
 
 
 def test_pictures_are_read_again() -> None:
     state = tallybone.replay_recording(KEPT)
-    assert state.game is not None
     # Its pictures are grey, so no plays are seen.
-    assert (state.game.players, state.game.totals) == (("Ann", "Ben"), (0, 0))
+    assert (game_of(state).players, game_of(state).totals) == (("Ann", "Ben"), (0, 0))
 
 
 def test_what_has_no_score_is_rejected(tmp_path: Path) -> None:

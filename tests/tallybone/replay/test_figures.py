@@ -10,6 +10,7 @@ from engine import profile
 from tallybone.replay.figures import BestPlay, GameFigures, PaidFigures, figures_of
 from tests.tallybone.recorded_games import record_game
 from tests.tallybone.replay.test_recorded_game import load_game
+from tests.tallybone.truth_eye import game_of
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +19,7 @@ def bones(tmp_path_factory: pytest.TempPathFactory) -> GameFigures:
     path = tmp_path_factory.mktemp("bones") / "a.mcap"
     session = record_game(path, hands=2)
     found = figures_of(load_game(path))
-    assert session.state.game is not None
-    assert found.paid[-1].totals == session.state.game.totals
+    assert found.paid[-1].totals == game_of(session).totals
     return found
 
 

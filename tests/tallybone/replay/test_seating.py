@@ -24,7 +24,7 @@ from tallybone.session.sitting import ByHand
 from tallybone.web.recordings.shown import list_recordings, steps_shown
 from tests.tallybone.recorded_game import inputs, record_game, truth_reader
 from tests.tallybone.replay.test_recorded_game import load_game
-from tests.tallybone.truth_eye import PLAYERS
+from tests.tallybone.truth_eye import PLAYERS, game_of
 
 HANDS = 2
 INPUTS = tuple(inputs(hands=HANDS))
@@ -53,29 +53,28 @@ def test_a_recording_replays_to_the_same_names_and_scores(before: dict[int, list
     with TemporaryDirectory() as folder:
         path = Path(folder) / "game.mcap"
         live = recorded(path, before).state
-        assert live.game is not None
         game = load_game(path)
         assert (game.state, game.complaints) == (live, [])
         figures = figures_of(game)
-        assert figures.players == live.game.players
-        assert tuple(sum(hand.points[seat] for hand in figures.hands) for seat in range(2)) == live.game.totals
+        players, totals = game_of(live).players, game_of(live).totals
+        assert figures.players == players
+        assert tuple(sum(hand.points[seat] for hand in figures.hands) for seat in range(2)) == totals
         found = survey(path)
-        assert (found.players, found.facts.totals) == (live.game.players, live.game.totals)
+        assert (found.players, found.facts.totals) == (players, totals)
         if not live.irregular:
             played = play_record(parse_record(format_record(record_of(live))))
-            assert (played.result.totals, played.lines[-1].game.players) == (live.game.totals, live.game.players)
+            assert (played.result.totals, played.lines[-1].game.players) == (totals, players)
 
 
 def test_a_full_replay_follows_renames_and_swaps(tmp_path: Path) -> None:
     path = tmp_path / "game.mcap"
     live = recorded(path, {3: [ADA], DEALS[-1]: [SWAP]}).state
-    assert live.game is not None
     changed = [one for told in history(live) for one in told.outcomes if isinstance(one, Renamed | Swapped)]
     assert changed == [Renamed(Seat(0), PLAYERS[0], "Ada"), Swapped(Seat(0), Seat(1))]
     out = StringIO()
     assert replay(path, perception=truth_reader(hands=HANDS), out=out) == 0
-    assert f"{live.game.players[0]} {live.game.totals[0]}" in out.getvalue()
-    assert f"{live.game.players[1]} {live.game.totals[1]}" in out.getvalue()
+    assert f"{game_of(live).players[0]} {game_of(live).totals[0]}" in out.getvalue()
+    assert f"{game_of(live).players[1]} {game_of(live).totals[1]}" in out.getvalue()
 
 
 def test_plays_before_a_swap_belong_to_the_person_who_made_them(tmp_path: Path) -> None:

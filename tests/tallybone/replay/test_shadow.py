@@ -15,23 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import (
-    Adjust,
-    Amend,
-    Event,
-    Inferred,
-    MatchStart,
-    NewHand,
-    Play,
-    Reveal,
-    RevealPips,
-    Seat,
-    Seq,
-    State,
-    apply,
-    profile,
-    replay,
-)
+import engine
 from engine.record.conversion import record_of
 from engine.record.text import format_record
 from lab.evaluate.shadow import compare_with_sheet
@@ -46,30 +30,30 @@ from tallybone.session.inputs import Answer
 PLAYERS = ("Ann", "Ben")
 
 
-def match(game: str, seed: int = 3) -> State:
+def match(game: str, seed: int = 3) -> engine.State:
     """Return a match of two hands."""
     rng = np.random.default_rng(seed)
-    rules = profile(game)
+    rules = engine.profile(game)
     *_, last = play_out(rng, rules=rules, players=PLAYERS, table=pick_table(rng, rules).board, hands=2)
     return last.state
 
 
-def record(path: Path, log: Sequence[Event], *, game: str = "bones") -> Path:
+def record(path: Path, log: Sequence[engine.Event], *, game: str = "bones") -> Path:
     """Write a recording of a match, with a question and its answer."""
     start = SittingStart(
         started_at=datetime(2026, 11, 25, tzinfo=UTC), players=PLAYERS, rules=game, tile_set="double-6"
     )
     with RecordingWriter(path, start) as writer:
         for t_ns, event in enumerate(log, 1):
-            if not isinstance(event, MatchStart):
-                writer.write(Topic.EVENT, t_ns, to_json(event, Event))
+            if not isinstance(event, engine.MatchStart):
+                writer.write(Topic.EVENT, t_ns, to_json(event, engine.Event))
         writer.write(Topic.OUTCOME, len(log), {"t_ns": len(log), "event": "unclear", "text": "?", "choices": ["a"]})
         write_input(writer, Answer(0), len(log))
-        write_input(writer, Adjust(Seat(0), 0, ""), len(log))
+        write_input(writer, engine.Adjust(engine.Seat(0), 0, ""), len(log))
     return path
 
 
-def sheet(path: Path, state: State, *, is_mirrored: bool = False) -> Path:
+def sheet(path: Path, state: engine.State, *, is_mirrored: bool = False) -> Path:
     text = format_record(record_of(state))
     path.write_text(mirrored(text) if is_mirrored else text, encoding="utf-8")
     return path
@@ -115,8 +99,10 @@ def test_a_match_scored_correctly_agrees(game: str, is_mirrored: bool, tmp_path:
 @pytest.mark.parametrize("is_wrong", [False, True])
 def test_a_sheet_of_totals_is_compared_by_hand(is_wrong: bool, tmp_path: Path) -> None:
     state = match("bones")
-    states = list(accumulate(state.log, lambda before, event: apply(before, event)[0], initial=State()))[1:]
-    deals = [at for at, event in enumerate(state.log) if isinstance(event, NewHand)]
+    states = list(accumulate(state.log, lambda before, event: engine.apply(before, event)[0], initial=engine.State()))[
+        1:
+    ]
+    deals = [at for at, event in enumerate(state.log) if isinstance(event, engine.NewHand)]
     totals = [states[at].game.totals for at in (*deals, -1)]  # type: ignore[union-attr]  # a match has begun
     gained = [tuple(b - a for a, b in pairwise(seat)) for seat in zip(*totals, strict=True)]
     points = enumerate(zip(*gained, strict=True))
@@ -133,10 +119,10 @@ def test_a_sheet_of_totals_is_compared_by_hand(is_wrong: bool, tmp_path: Path) -
 @pytest.mark.parametrize(("is_marked", "counts"), [(False, (0, 1)), (True, (1, 0))])
 def test_a_wrong_hand_is_silent_unless_marked(is_marked: bool, counts: tuple[int, int], tmp_path: Path) -> None:
     state = match("bones")
-    [*_, (seq, seat)] = [(seq, event.seat) for seq, event in enumerate(state.log) if isinstance(event, Reveal)]
-    wrong: list[Event] = [*state.log, Amend(Seq(seq), RevealPips(seat, 99))]
+    [*_, (seq, seat)] = [(seq, event.seat) for seq, event in enumerate(state.log) if isinstance(event, engine.Reveal)]
+    wrong: list[engine.Event] = [*state.log, engine.Amend(engine.Seq(seq), engine.RevealPips(seat, 99))]
     if is_marked:
-        wrong.append(Inferred((Seq(seq),)))
+        wrong.append(engine.Inferred((engine.Seq(seq),)))
     found = Comparison([record(tmp_path / "a.mcap", wrong)], sheet(tmp_path / "a.dgr", state))
     assert found.count("hands_with_the_right_totals") == (1, 2)
     assert (found.count("provisional_hands")[0], found.count("silently_wrong_hands")[0]) == counts
@@ -145,8 +131,8 @@ def test_a_wrong_hand_is_silent_unless_marked(is_marked: bool, counts: tuple[int
 
 def test_names_a_wrong_play(tmp_path: Path) -> None:
     state = match("bones")
-    [*_, (seq, play)] = [(seq, event) for seq, event in enumerate(state.log) if isinstance(event, Play)]
-    wrong = [*state.log, Amend(Seq(seq), replace(play, seat=Seat(1 - play.seat)))]
+    [*_, (seq, play)] = [(seq, event) for seq, event in enumerate(state.log) if isinstance(event, engine.Play)]
+    wrong = [*state.log, engine.Amend(engine.Seq(seq), replace(play, seat=engine.Seat(1 - play.seat)))]
     found = Comparison([record(tmp_path / "a.mcap", wrong)], sheet(tmp_path / "a.dgr", state))
     correct, plays = found.count("seats_right")
     assert correct < plays
@@ -162,7 +148,7 @@ def test_rejects_the_sheet_of_another_game(tmp_path: Path) -> None:
 
 def test_rejects_players_in_another_order(tmp_path: Path) -> None:
     state = match("bones")
-    swapped = replay((MatchStart(profile("bones"), PLAYERS[::-1]), *state.log[1:]))
+    swapped = engine.replay((engine.MatchStart(engine.profile("bones"), PLAYERS[::-1]), *state.log[1:]))
     found = Comparison([record(tmp_path / "a.mcap", state.log)], sheet(tmp_path / "a.dgr", swapped))
     assert found.code == 1
     assert "expected the players Ann, Ben in this order" in found.err

@@ -6,27 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from engine import (
-    BLOCK,
-    BONES,
-    DRAW,
-    SUPER,
-    Draw,
-    Knock,
-    Lead,
-    NewHand,
-    Play,
-    Remove,
-    Seat,
-    Seq,
-    SkipOn,
-    Tile,
-    entries,
-)
+import engine
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.observations import Zones
 from tests.tallybone.session.test_referee import seen
-from tests.tallybone.session.zone_views import Table, back
+from tests.tallybone.session.zone_views import ZONES, Table, back
 from vision.tracking.table_view import Change, ChangeKind
 
 FIRST = seen((3, 5), (0, 0))
@@ -35,14 +19,14 @@ NEXT = seen((5, 4), (2, 0))
 
 def playing(yard: int = 14, **rules: object) -> Table:
     """Return a table where Ann has led the 5-3 and Ben is to move."""
-    table = Table(replace(BONES, **rules), NewHand(), Lead(Seat(0)), yard=yard)  # type: ignore[arg-type]
+    table = Table(replace(engine.BONES, **rules), engine.NewHand(), engine.Lead(engine.Seat(0)), yard=yard)  # type: ignore[arg-type]
     table.put(FIRST, side="bottom")
     return table
 
 
-def draws(table: Table) -> list[Draw]:
+def draws(table: Table) -> list[engine.Draw]:
     """Return the draws in force."""
-    return [entry.action for entry in entries(table.session.state) if isinstance(entry.action, Draw)]
+    return [entry.action for entry in engine.entries(table.session.state) if isinstance(entry.action, engine.Draw)]
 
 
 def hand_of(table: Table) -> tuple[int, tuple[int, ...]]:
@@ -69,13 +53,7 @@ def test_without_a_hand_a_tile_must_be_missing_twice(after_s: float, *, is_secon
     table.take(*gone)
     assert draws(table) == []
     table.look(after_s=after_s)  # an unchanged view counts as a second look after two seconds
-    assert draws(table) == [Draw(Seat(1))] * is_second
-
-
-def test_a_tile_overlooked_once_is_no_draw() -> None:
-    table = playing()
-    gone = table.backs(1)
-    table.take(*gone)
+    assert draws(table) == [engine.Draw(engine.Seat(1))] * is_second
     table.put(*gone)
     table.look()
     assert draws(table) == []
@@ -101,7 +79,7 @@ def test_a_pushed_tile_is_no_draw(push_px: float) -> None:
         assert draws(table) == []
         old, pushed = pushed, old
     table.take(old, side="top")
-    assert draws(table) == [Draw(Seat(1))]
+    assert draws(table) == [engine.Draw(engine.Seat(1))]
 
 
 @pytest.mark.parametrize("drawn", [1, 2])
@@ -125,18 +103,18 @@ def test_a_tile_put_back_after_a_later_play_undoes_the_draw() -> None:
     assert hand_of(table) == (13, (6, 7))
     table.put(*gone, side="top")
     assert hand_of(table) == (14, (6, 6))
-    assert [type(entry.action) for entry in entries(table.session.state)][-2:] == [Play, Play]
+    assert [type(entry.action) for entry in engine.entries(table.session.state)][-2:] == [engine.Play, engine.Play]
 
 
 def test_a_returned_tile_changes_nothing_after_a_manual_correction() -> None:
     table = playing()
     gone = table.backs(1)
     table.take(*gone, side="top")
-    table.feed(Remove(Seq(len(table.log) - 1)))
+    table.feed(engine.Remove(engine.Seq(len(table.log) - 1)))
     table.put(*gone, side="top")
     assert (table.asked, draws(table)) == ([], [])
     table.take(*gone, side="top")
-    assert draws(table) == [Draw(Seat(1))]
+    assert draws(table) == [engine.Draw(engine.Seat(1))]
 
 
 def test_totals_are_provisional_while_the_boneyard_has_too_many_tiles() -> None:
@@ -154,7 +132,7 @@ def test_an_initially_hidden_tile_is_accounted_for() -> None:
     table.put(back(20))
     assert (table.asked, draws(table)) == ([], [])
     table.take(*table.backs(1), side="top")
-    assert draws(table) == [Draw(Seat(1))]
+    assert draws(table) == [engine.Draw(engine.Seat(1))]
 
 
 def test_a_draw_that_uncovers_hidden_tiles_is_not_determined() -> None:
@@ -164,9 +142,9 @@ def test_a_draw_that_uncovers_hidden_tiles_is_not_determined() -> None:
     placed = (Change(ChangeKind.PLACED, tile) for tile in found)
     table.look("top", changes=(Change(ChangeKind.REMOVED, taken), *placed))
     table.look()
-    assert draws(table) == [Draw(Seat(1))] or table.session.is_provisional
+    assert draws(table) == [engine.Draw(engine.Seat(1))] or table.session.is_provisional
     table.take(*table.backs(1), side="top")
-    assert draws(table)[-1:] == [Draw(Seat(1))]
+    assert draws(table)[-1:] == [engine.Draw(engine.Seat(1))]
 
 
 def test_tiles_of_the_boneyard_that_are_detected_late_are_no_doubt() -> None:
@@ -175,7 +153,7 @@ def test_tiles_of_the_boneyard_that_are_detected_late_are_no_doubt() -> None:
     table.wait()
     assert not table.session.is_provisional
     table.take(*table.backs(1), side="top")
-    assert draws(table) == [Draw(Seat(1))]
+    assert draws(table) == [engine.Draw(engine.Seat(1))]
     assert not table.session.is_provisional
 
 
@@ -184,32 +162,28 @@ def test_a_draw_precedes_the_play_seen_at_the_same_time() -> None:
     (gone,) = table.backs(1)
     table.tiles = (*(tile for tile in table.tiles if tile != gone), NEXT)
     table.look("top", changes=(Change(ChangeKind.REMOVED, gone), Change(ChangeKind.PLACED, NEXT)))
-    assert [type(event) for event in table.log[-2:]] == [Draw, Play]
+    assert [type(event) for event in table.log[-2:]] == [engine.Draw, engine.Play]
     assert hand_of(table) == (13, (6, 7))
-
-
-def after_drawing_two(knock: KnockHeard | Press) -> Table:
-    """Return a table where Ben has drawn two tiles and knocked, before the reader confirms his draw."""
-    table = Table(SUPER, NewHand(), Lead(Seat(0)), yard=20)
-    table.put(seen((7, 7), (0, 0), 90), side="bottom")
-    table.take(*table.backs(2))
-    table.feed(knock, after_s=2.0)
-    table.look(after_s=3.0)
-    return table
 
 
 @pytest.mark.parametrize("knock", [KnockHeard(), Press(Button.KNOCK)])
 def test_a_draw_without_a_hand_precedes_the_knock(knock: KnockHeard | Press) -> None:
-    table = after_drawing_two(knock)
-    now = [entry.action for entry in entries(table.session.state)]
-    assert now[-2:] == [Draw(Seat(1), 2), Knock(Seat(1))]
+    table = Table(engine.SUPER, engine.NewHand(), engine.Lead(engine.Seat(0)), yard=20)
+    table.put(seen((7, 7), (0, 0), 90), side="bottom")
+    table.take(*table.backs(2))
+    table.feed(knock, after_s=2.0)
+    table.look(after_s=3.0)
+    assert [entry.action for entry in engine.entries(table.session.state)][-2:] == [
+        engine.Draw(engine.Seat(1), 2),
+        engine.Knock(engine.Seat(1)),
+    ]
 
 
 def test_a_button_and_the_reader_report_the_same_draw() -> None:
     table = playing()
     table.feed(Press(Button.DRAW))
     table.take(*table.backs(1), side="top")
-    assert draws(table) == [Draw(Seat(1))]
+    assert draws(table) == [engine.Draw(engine.Seat(1))]
     table.take(*table.backs(1), side="top")
     table.feed(Press(Button.DRAW), after_s=1.0)
     assert len(draws(table)) == 2
@@ -218,9 +192,9 @@ def test_a_button_and_the_reader_report_the_same_draw() -> None:
 
 
 def test_a_forced_draw_is_not_counted_twice() -> None:
-    assert SUPER.effects is not None
-    rules = replace(SUPER, effects=replace(SUPER.effects, skip_on=SkipOn.NONE))
-    table = Table(rules, NewHand(), Lead(Seat(0)), yard=20)
+    assert engine.SUPER.effects is not None
+    rules = replace(engine.SUPER, effects=replace(engine.SUPER.effects, skip_on=engine.SkipOn.NONE))
+    table = Table(rules, engine.NewHand(), engine.Lead(engine.Seat(0)), yard=20)
     table.put(seen((7, 7), (0, 0), 90), side="bottom")
     table.put(seen((7, 15), (2, 0)), side="top")
     game = table.session.state.game
@@ -236,26 +210,16 @@ def test_a_forced_draw_is_not_counted_twice() -> None:
     assert not table.session.state.irregular
 
 
-def test_in_a_game_without_draws_the_boneyard_is_ignored() -> None:
-    table = Table(BLOCK, NewHand(), Lead(Seat(0)))
+@pytest.mark.parametrize(
+    ("rules", "zones", "is_cleared"),
+    [(engine.BONES, ZONES, True), (engine.BLOCK, ZONES, False), (engine.DRAW, Zones(), False)],
+)
+def test_clearing_is_no_draw_nor_are_games_without_draws_or_zones(
+    rules: engine.Rules, zones: Zones, *, is_cleared: bool
+) -> None:
+    table = Table(rules, engine.NewHand(), engine.Lead(engine.Seat(0)), zones=zones)
     table.put(FIRST, side="bottom")
-    table.take(*table.backs(2), side="top")
+    table.take(*(table.tiles if is_cleared else table.backs(2)), side="top")
     table.look()
     assert draws(table) == []
-
-
-def test_clearing_the_table_is_no_draw() -> None:
-    table = playing()
-    table.put(NEXT, side="top")
-    table.take(*table.tiles, side="top")
-    table.look()
-    assert draws(table) == []
-
-
-def test_without_zones_face_down_tiles_are_no_boneyard() -> None:
-    table = Table(DRAW, NewHand(), Lead(Seat(0)), zones=Zones())
-    table.put(FIRST, side="bottom")
-    table.take(*table.backs(1), side="top")
-    table.look()
-    assert draws(table) == []
-    assert [event.tile for event in table.log if isinstance(event, Play)] == [Tile.parse("5-3")]
+    assert [event.tile for event in table.log if isinstance(event, engine.Play)] == [engine.Tile.parse("5-3")]

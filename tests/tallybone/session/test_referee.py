@@ -32,7 +32,7 @@ from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.places import Footprint, edges_at, footprint_of, halves_of, misfit, turns
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement, Session
-from tests.tallybone.truth_eye import game, newest_tile, placed, shaken
+from tests.tallybone.truth_eye import game, game_of, newest_tile, placed, shaken
 from vision.reading import Face, Guess, Half, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
@@ -114,7 +114,7 @@ def line(*tiles: SeenTile) -> Session:
     return session
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_every_true_play_is_found(seed: int) -> None:
     noise = np.random.default_rng(seed)
     demo_table, steps = game(seed)
@@ -131,6 +131,8 @@ def test_every_true_play_is_found(seed: int) -> None:
 def test_the_left_number_of_the_first_tile_is_west() -> None:
     session = line(seen((3, 5), (0, 0)), seen((3, 1), (-2, 0), 180), seen((5, 4), (2, 0)))
     assert plays(session) == ["5-3", "3-1@5-3W", "5-4@5-3E"]
+    assert [laid_tile.node for laid_tile in session.places.laid] == [NodeId(3), NodeId(4), NodeId(5)]
+    assert session.state.log[-1] == Play(Seat(0), Tile.parse("5-4"), Spot(NodeId(3), Port.E), 5)
 
 
 @pytest.mark.parametrize(
@@ -200,12 +202,6 @@ def test_a_third_tile_at_a_double_that_does_not_branch_is_reported() -> None:
     session, announcements = lay(session, seen((4, 1), (3, 2), 90))
     assert plays(session)[-1] == "4-1@4-4S"
     assert [problem.kind for problem in problems(announcements)] == ["no_branch"]
-
-
-def test_a_clear_mismatch_is_reported_as_a_play() -> None:
-    session, announcements = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (2, 0)))
-    assert plays(session)[-1] == "4-1@5-3E"
-    assert "that end needs a 5" in problems(announcements)[0].text
 
 
 @pytest.mark.parametrize("confidence", [0.55, 0.98, 0.999])
@@ -279,24 +275,18 @@ def ring() -> Session:
     )
 
 
-def test_one_of_two_equally_good_ends_is_taken() -> None:
-    session, announcements = lay(ring(), seen((3, 3), (2, 0)))
+def test_contact_and_numbers_decide_between_two_ends() -> None:
+    before = ring()
+    session, announcements = lay(before, seen((3, 3), (2, 0)))
     assert plays(session)[-1] in ("3-3@5-3E", "3-3@4-3E")
     assert not problems(announcements)
-
-
-def test_contact_decides_between_ends_with_the_same_number() -> None:
-    session, _ = lay(ring(), seen((3, 3), (1.5, 0), 90))
-    assert plays(session)[-1] == "3-3@5-3E"
-    session, _ = lay(ring(), seen((3, 3), (2.5, 0), 90))
-    assert plays(session)[-1] == "3-3@4-3E"
-
-
-def test_the_number_decides_between_equally_close_ends() -> None:
-    session, _ = lay(ring(), seen((3, 0), (2, 0)))
-    assert plays(session)[-1] == "3-0@5-3E"
-    session, _ = lay(ring(), seen((0, 3), (2, 0)))
-    assert plays(session)[-1] == "3-0@4-3E"
+    for tile, play in (
+        (seen((3, 3), (1.5, 0), 90), "3-3@5-3E"),
+        (seen((3, 3), (2.5, 0), 90), "3-3@4-3E"),
+        (seen((3, 0), (2, 0)), "3-0@5-3E"),
+        (seen((0, 3), (2, 0)), "3-0@4-3E"),
+    ):
+        assert plays(lay(before, tile)[0])[-1] == play
 
 
 @pytest.mark.parametrize("looks", [0, 1, 3])
@@ -310,12 +300,8 @@ def test_a_distant_tile_waits_until_it_is_joined(looks: int) -> None:
     session, _ = lay(session, seen((5, 4), (2, 0)))
     assert plays(session) == ["5-3", "5-4@5-3E", "4-1@5-4E"]
     assert not session.state.irregular
-
-
-def test_tiles_seen_at_once_are_played_from_the_layout_outwards() -> None:
-    session, announcements = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (4, 0)), seen((5, 4), (2, 0)))
-    assert not questions(announcements)
-    assert plays(session) == ["5-3", "5-4@5-3E", "4-1@5-4E"]
+    at_once, announcements = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (4, 0)), seen((5, 4), (2, 0)))
+    assert (plays(at_once), questions(announcements)) == (plays(session), [])
 
 
 @pytest.mark.parametrize("by_hand", [False, True])
@@ -329,22 +315,18 @@ def test_the_leader_is_asked_or_entered(*, by_hand: bool) -> None:
     assert session.open_question is not None
     tom = next(at for at, text in enumerate(session.open_question.choices) if "Tom led" in text)
     session, _ = feed(session, Lead(Seat(1)) if by_hand else Answer(tom))
-    assert session.state.game is not None
-    assert (session.state.game.totals, session.open_question) == ((0, 10), None)
+    assert (game_of(session).totals, session.open_question) == ((0, 10), None)
     assert not session.is_provisional
     assert not session.state.irregular
 
 
-def test_face_down_tiles_are_no_plays() -> None:
-    tile = seen((5, 4), (2, 0))
-    session, announcements = lay(line(seen((3, 5), (0, 0))), SeenTile(Face.DOWN, tile.corners_px, ()))
-    assert announcements == ()
-    assert plays(session) == ["5-3"]
-
-
-def test_turning_a_played_tile_face_down_changes_nothing() -> None:
+def test_face_down_tiles_and_a_repeated_placement_change_nothing() -> None:
     first, last = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
     session, down = line(first, last), SeenTile(Face.DOWN, last.corners_px, ())
+    before, announcements = lay(line(first), down)
+    assert (announcements, plays(before)) == ((), ["5-3"])
+    same, announcements = lay(line(first), seen((3, 5), (0.1, 0.05)))  # placed again
+    assert (announcements, plays(same)) == ((), ["5-3"])
     after, announcements = feed(session, TableView((first, down), (), (Change(ChangeKind.TURNED, down, last),)))
     assert (after.state.game, announcements) == (session.state.game, ())
     assert after.places.laid == session.places.laid
@@ -352,23 +334,17 @@ def test_turning_a_played_tile_face_down_changes_nothing() -> None:
         halves_of(down)
 
 
-def test_an_unjoined_tile_is_played_once_it_is_moved_to_the_layout() -> None:
+def test_an_unjoined_tile_is_played_once_it_is_moved_or_forgotten_once_removed() -> None:
     laid, away, there = (seen((3, 5), (0, 0)), seen((5, 4), (2, 0))), seen((4, 1), (9, 0)), seen((4, 1), (4, 0))
     session, _ = lay(line(*laid), away)
     session, _ = feed(session, TableView((*laid, there), (), (Change(ChangeKind.MOVED, there, away),)))
     assert plays(session)[-1] == "4-1@5-4E"
     assert session.places.waiting == ()
-
-
-def test_a_tile_removed_before_it_was_resolved_is_forgotten() -> None:
-    away = seen((4, 1), (9, 0))
-    session, _ = lay(line(seen((3, 5), (0, 0))), away)
-    session, _ = look(session)
+    session, _ = look(lay(line(laid[0]), away)[0])
     assert session.is_provisional
-    session, _ = feed(session, TableView((seen((3, 5), (0, 0)),), (), (Change(ChangeKind.REMOVED, away),)))
-    assert session.places.waiting == ()
-    session, _ = lay(session, seen((5, 4), (2, 0)))
-    assert plays(session) == ["5-3", "5-4@5-3E"]
+    session, _ = feed(session, TableView(laid[:1], (), (Change(ChangeKind.REMOVED, away),)))
+    assert session.places.waiting == ()  # forgotten
+    assert plays(lay(session, laid[1])[0]) == ["5-3", "5-4@5-3E"]
 
 
 def test_the_ends_of_a_pushed_tile_move_with_it() -> None:
@@ -379,12 +355,6 @@ def test_the_ends_of_a_pushed_tile_move_with_it() -> None:
     assert plays(session) == ["5-3", "5-4@5-3E"]
 
 
-def test_a_repeated_placement_is_no_second_play() -> None:
-    session, announcements = lay(line(seen((3, 5), (0, 0))), seen((3, 5), (0.1, 0.05)))
-    assert announcements == ()
-    assert plays(session) == ["5-3"]
-
-
 def test_a_redeal_clears_the_places_once_it_is_accepted() -> None:
     session = line(seen((3, 5), (0, 0)))
     laid = session.places.laid
@@ -392,9 +362,3 @@ def test_a_redeal_clears_the_places_once_it_is_accepted() -> None:
     assert session.places.laid == laid != ()
     session, _ = feed(session, Press(Button.STANDS))
     assert session.places.laid == ()
-
-
-def test_places_have_the_node_ids_of_the_log() -> None:
-    session = line(seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
-    assert [laid_tile.node for laid_tile in session.places.laid] == [NodeId(3), NodeId(4)]
-    assert session.state.log[-1] == Play(Seat(1), Tile.parse("5-4"), Spot(NodeId(3), Port.E), 5)

@@ -49,7 +49,7 @@ from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, announcement_line, opened
 from tests.tallybone.session.test_referee import between, lay, line, look, plays, questions, seen
-from tests.tallybone.truth_eye import placed
+from tests.tallybone.truth_eye import game_of, placed
 from vision.tracking.table_view import Change, ChangeKind, TableView
 from vision.tracking.watch import Frame
 
@@ -277,15 +277,6 @@ def test_unchanged_views_only_advance_the_time() -> None:
     assert after == replace(session, t_ns=60 * SECOND_NS, viewed_ns=60 * SECOND_NS)
 
 
-def test_knocks_between_hands_are_ignored() -> None:
-    session, _ = feed(led(), HandEnd())
-    assert session.state.game is not None
-    assert session.state.game.phase is Phase.REVEAL
-    after, announcements = feed_timed(session, (10.0, KnockHeard()), (20.0, NOTHING_NEW))
-    assert announcements == []
-    assert after.state == session.state
-
-
 @pytest.mark.parametrize(
     ("press", "event"),
     [
@@ -306,7 +297,11 @@ def test_buttons_map_to_events(press: Press, event: Event | None) -> None:
     assert event_of(press, led().state) == event
 
 
-def test_next_selects_the_leader_and_deals() -> None:
+def test_undo_steps_back_but_keeps_the_match_and_next_selects_the_leader() -> None:
+    session = led()
+    for _ in range(8):
+        session, _ = feed(session, Press(Button.UNDO))
+    assert game_of(session).hand is None
     session = session_with(BLOCK)
     for seat in (0, 1, 0):
         session, _ = feed(session, Press(Button.NEXT))
@@ -314,14 +309,9 @@ def test_next_selects_the_leader_and_deals() -> None:
     for event in (Play(Seat(0), Tile.parse("5-3")), HandEnd(), *(Press(Button.NEXT),)):
         session, _ = feed(session, event)
     assert session.state.log[-1] == HandEnd()  # no hand is revealed yet
-
-
-def test_undo_steps_back_but_keeps_the_match() -> None:
-    session = led()
-    for _ in range(8):
-        session, _ = feed(session, Press(Button.UNDO))
-    assert session.state.game is not None
-    assert session.state.game.hand is None
+    session, _ = feed(led(), HandEnd())
+    after, announcements = feed_timed(session, (10.0, KnockHeard()), (20.0, NOTHING_NEW))
+    assert (announcements, after.state) == ([], session.state)  # knocks between hands are ignored
 
 
 def test_the_call_button_calls_the_points_of_the_last_play() -> None:
@@ -388,13 +378,6 @@ def test_a_pass_pressed_during_a_motion_is_ordered_by_the_rules() -> None:
         assert session.questions == ()
 
 
-def test_a_press_is_explained_by_the_next_view() -> None:
-    session, _ = feed(session_with(TWOSET, Lead(Seat(0)), seats=4), NOTHING_YET, t_ns=SECOND_NS)
-    session, _ = feed(session, Press(Button.CALL, Seat(0)), t_ns=2 * SECOND_NS)
-    session, announcements = feed(session, placed(seen((5, 5), (0, 0), 90)), t_ns=4 * SECOND_NS)
-    assert [announcement.points for announcement in announcements if isinstance(announcement, Scored)] == [10]
-
-
 def test_an_unanswered_question_does_not_hold_up_the_game() -> None:
     row = (FIRST, NEXT, seen((4, 1), (4, 0)), seen((1, 6), (6, 0)), seen((3, 0), (-2, 0), 180))
     session = session_with(BONES)  # the leader is unknown
@@ -411,13 +394,10 @@ def undone() -> Session:
     return session
 
 
-def test_an_undone_tile_counts_again_by_an_answer() -> None:
+def test_the_question_of_an_undone_tile_closes_when_it_is_answered_removed_or_moved() -> None:
     session, _ = feed(undone(), Answer(0), t_ns=4 * SECOND_NS)
     assert [type(event) for event in session.state.log[-3:]] == [Play, Undo, Play]
     assert session.questions == ()
-
-
-def test_the_question_of_an_undone_tile_closes_when_it_is_removed_or_moved() -> None:
     gone = TableView((FIRST,), (), (Change(ChangeKind.REMOVED, NEXT),))
     session, _ = feed(undone(), gone, t_ns=5 * SECOND_NS)
     assert session.questions == ()
@@ -437,8 +417,7 @@ def test_an_undone_tile_counts_again_if_play_continues_without_an_answer() -> No
     for number, tile in enumerate((seen((3, 6), (-2, 0), 180), *further)):
         session, _ = feed(session, placed(tile, before=tuple(on_table)), t_ns=(4 + number) * SECOND_NS)
         on_table.append(tile)
-    assert session.state.game is not None
-    assert [str(tile) for tile in session.state.game.layout.tiles] == ["5-3", "5-4", "6-3", "4-2", "2-1", "1-0", "6-0"]
+    assert [str(tile) for tile in game_of(session).layout.tiles] == ["5-3", "5-4", "6-3", "4-2", "2-1", "1-0", "6-0"]
     assert not session.state.irregular
     assert session.questions == ()
 
@@ -469,8 +448,7 @@ def test_next_deals_after_a_single_hand_but_not_after_a_won_match(target: int | 
     session = led(replace(BLOCK, target=target))
     for event in (HandEnd(), RevealPips(Seat(0), 5), RevealPips(Seat(1), 30)):
         session, _ = feed(session, event)
-    assert session.state.game is not None
-    assert session.state.game.phase is Phase.MATCH_OVER
+    assert game_of(session).phase is Phase.MATCH_OVER
     session, _ = feed(session, Press(Button.NEXT))
     assert (session.state.log[-1] == NewHand()) is deals
 
@@ -483,14 +461,16 @@ def test_confirmed_totals_are_not_marked_again() -> None:
     session, announcements = look(session)
     assert (session.open_question, session.is_provisional) == (None, False)
     assert not questions(announcements)
+    session, _ = opened(BONES, ("Ann", "Ben"))
+    confirmed, announcements = feed(session, Confirmed((Seq(0),)))
+    assert (announcements, confirmed.state.game) == ((), session.state.game)
 
 
-def test_the_tile_set_and_marks_entered_by_hand_change_no_score() -> None:
+def test_marks_entered_by_hand_stay_until_a_person_confirms() -> None:
     session, _ = lay(led(BONES), NEXT)
     marked, _ = feed(session, Inferred((Seq(4),)))
     assert (marked.state.game, marked.is_provisional) == (session.state.game, True)
-    marked, _ = lay(marked, seen((4, 1), (4, 0)))
-    assert marked.is_provisional  # until a person confirms it
+    assert lay(marked, seen((4, 1), (4, 0)))[0].is_provisional
 
 
 def test_a_sitting_follows_every_kind_of_input() -> None:
@@ -526,13 +506,6 @@ def test_announcement_lines_have_words_and_totals() -> None:
     assert "players" not in knocked
     session, (renamed, *_) = feed(session, Rename(Seat(1), "Zoe"))
     assert announcement_line(renamed, 9, session)["players"] == ["Ann", "Zoe"]
-
-
-def test_confirming_before_the_first_deal_changes_nothing() -> None:
-    session, _ = opened(BONES, ("Ann", "Ben"))
-    confirmed, announcements = feed(session, Confirmed((Seq(0),)))
-    assert announcements == ()
-    assert confirmed.state.game == session.state.game
 
 
 def test_undo_takes_back_a_press_that_waits_and_nothing_else() -> None:

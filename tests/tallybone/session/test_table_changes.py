@@ -7,36 +7,14 @@ from typing import Any
 
 import pytest
 
-from engine import (
-    ALLFIVES,
-    BLOCK,
-    CUTTHROAT,
-    SUPER,
-    Amend,
-    Call,
-    Draw,
-    Event,
-    Lead,
-    LeadRule,
-    MatchStart,
-    NewHand,
-    NodeId,
-    Play,
-    Port,
-    Revised,
-    Rules,
-    Seat,
-    Seq,
-    Spot,
-    Stacked,
-    Tile,
-)
+import engine
 from tallybone.session.feeding import feed
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.observations import FIRST_NAME, Observation, Piece, SortedView, TablePieces, is_at, looked
 from tallybone.session.places import Known, Laid, Places, Waiting, footprint_of, halves_of
 from tallybone.session.session import Announcement, Session, with_places
 from tests.tallybone.session.test_referee import lay, line, look, on_table, plays, problems, questions, seen
+from tests.tallybone.truth_eye import game_of, hand_of
 from vision.reading import Face, SeenTile
 from vision.tracking.table_view import Change, ChangeKind, TableView
 
@@ -70,10 +48,12 @@ def moved(session: Session, before: SeenTile, now: SeenTile) -> tuple[Session, t
     return shown(session, *tiles, changes=(Change(ChangeKind.MOVED, now, before),))
 
 
-def started_session(rules: Rules, *events: Event, seats: int = 2) -> Session:
+def started_session(rules: engine.Rules, *events: engine.Event, seats: int = 2) -> Session:
     session = Session()
-    free = replace(rules, lead_first=LeadRule.CHOSEN_ANY_DOUBLE if rules is SUPER else LeadRule.LOT_ANY)
-    for event in (MatchStart(free, ALL[:seats]), NewHand(), Lead(Seat(0)), *events):
+    free = replace(
+        rules, lead_first=engine.LeadRule.CHOSEN_ANY_DOUBLE if rules is engine.SUPER else engine.LeadRule.LOT_ANY
+    )
+    for event in (engine.MatchStart(free, ALL[:seats]), engine.NewHand(), engine.Lead(engine.Seat(0)), *events):
         session, _ = feed(session, event)
     return session
 
@@ -89,22 +69,19 @@ def chances(tile: SeenTile, **by_half: dict[int, float]) -> SeenTile:
 
 def test_a_removed_last_tile_is_undone() -> None:
     first, last = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
-    session, announcements = removed(line(first, last), last)
+    before = line(first, last)
+    session, announcements = removed(before, last)
     assert plays(session) == ["5-3"]
-    assert any(isinstance(announcement, Revised) for announcement in announcements)
+    assert any(isinstance(announcement, engine.Revised) for announcement in announcements)
+    other, _ = lay(session, seen((5, 6), (2, 0)))  # in its place
+    assert (plays(other), other.places.waiting) == (["5-3", "6-5@5-3E"], ())
+    again, _ = shown(Session.resumed(before.state, before.places, t_ns=before.t_ns), first, last)
+    assert plays(removed(again, last)[0]) == ["5-3"]
     session, _ = lay(session, seen((3, 6), (-2, 0), 180))
     play = session.state.log[-1]
-    assert isinstance(play, Play)
+    assert isinstance(play, engine.Play)
     assert (play.seat, str(play.tile)) == (1, "6-3")
     assert not session.is_provisional
-
-
-def test_another_tile_is_played_in_place_of_one_taken_back() -> None:
-    first, last = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
-    session, _ = removed(line(first, last), last)
-    session, _ = lay(session, seen((5, 6), (2, 0)))
-    assert plays(session) == ["5-3", "6-5@5-3E"]
-    assert session.places.waiting == ()
 
 
 def test_a_resumed_session_has_the_places_of_the_recording() -> None:
@@ -120,7 +97,7 @@ def test_a_resumed_session_has_the_places_of_the_recording() -> None:
         Known(Laid(name, footprint_of(tile)), tile, is_settled=at == 1, is_missing=at == 1, name=int(name))
         for at, (name, tile) in enumerate(zip(names, (first, last), strict=True))
     )
-    fresh = Waiting(waiting, (Seat(1),), 5, FIRST_NAME)
+    fresh = Waiting(waiting, (engine.Seat(1),), 5, FIRST_NAME)
     places = Places(known, (fresh,), (other,), missing=2, own=3, other=1)
     session = Session.resumed(state, places, t_ns=9)
     assert with_places(session).places == places
@@ -151,7 +128,7 @@ def test_a_piece_is_followed_while_it_may_be_the_same_tile(
     now: tuple[Any, ...], changes: dict[int, ChangeKind], stay: str, moved: str, fresh: int
 ) -> None:
     old = tuple(seen(pips, (x, 0)) for pips, x in (((3, 5), 0), ((5, 4), 2), ((4, 1), 4)))
-    watched = TablePieces(tuple(Piece(NodeId(at), tile) for at, tile in enumerate(old)))
+    watched = TablePieces(tuple(Piece(engine.NodeId(at), tile) for at, tile in enumerate(old)))
     tiles = [
         tile if to is None else seen(*to) if to else SeenTile(Face.DOWN, tile.corners_px, ())
         for to, tile in zip(now, old, strict=True)
@@ -168,14 +145,6 @@ def test_a_piece_is_followed_while_it_may_be_the_same_tile(
     assert backs == [piece.name for piece in table.lost if len(stay) > 1]
 
 
-def test_a_tile_is_taken_back_after_a_restart() -> None:
-    first, last = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
-    before = line(first, last)
-    session, _ = shown(Session.resumed(before.state, before.places, t_ns=before.t_ns), first, last)
-    session, _ = removed(session, last)
-    assert plays(session) == ["5-3"]
-
-
 def test_a_covered_tile_counts_as_before() -> None:
     first, last = seen((3, 5), (0, 0)), seen((5, 5), (1.5, 0), 90)
     session = line(first, last)
@@ -183,12 +152,10 @@ def test_a_covered_tile_counts_as_before() -> None:
     session, _ = removed(session, last)
     session, announcements = lay(session, last)
     assert not questions(announcements)
-    assert session.state.game is not None
     assert before is not None
-    assert session.state.game.totals == before.totals
-    assert session.state.game.hand is not None
+    assert game_of(session).totals == before.totals
     assert before.hand is not None
-    assert session.state.game.hand.turn == before.hand.turn
+    assert hand_of(session).turn == before.hand.turn
 
 
 def test_a_removed_earlier_tile_still_counts() -> None:
@@ -229,28 +196,21 @@ def test_a_nudge_changes_only_the_position() -> None:
     assert plays(after)[-1] == "6-4@5-4E"
 
 
-def test_an_undone_tile_is_ignored_until_it_is_laid_again() -> None:
+def test_an_undone_tile_is_ignored_until_it_is_laid_or_entered_again() -> None:
     first, last = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
-    session, _ = feed(line(first, last), Press(Button.UNDO))
+    before = line(first, last)
+    undone, _ = feed(before, Press(Button.UNDO))
+    entered, _ = feed(undone, before.state.log[-1])
+    assert [known_tile.node for known_tile in entered.places.known] == [3, 6]
+    assert entered.places.dismissed == ()
+    assert plays(lay(entered, seen((4, 0), (4, 0)))[0])[-1] == "4-0@5-4E"
+    session = undone
     session, _ = feed(session, TableView((first, last), (), ()))
     assert session.state.game is not None
     assert [str(tile) for tile in session.state.game.layout.tiles] == ["5-3"]
     session, _ = removed(session, last)
     session, _ = lay(session, seen((5, 4), (2, 0)))
-    assert session.state.game is not None
-    assert [str(tile) for tile in session.state.game.layout.tiles] == ["5-3", "5-4"]
-
-
-def test_a_repeated_undone_play_takes_its_tile_on_the_table() -> None:
-    session = line(seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
-    play = session.state.log[-1]
-    assert isinstance(play, Play)
-    session, _ = feed(session, Press(Button.UNDO))
-    session, _ = feed(session, play)
-    assert [known_tile.node for known_tile in session.places.known] == [3, 6]
-    assert session.places.dismissed == ()
-    session, _ = lay(session, seen((4, 0), (4, 0)))
-    assert plays(session)[-1] == "4-0@5-4E"
+    assert [str(tile) for tile in game_of(session).layout.tiles] == ["5-3", "5-4"]
 
 
 @pytest.mark.parametrize(("confidence", "tile"), [(0.93, "5-4"), (0.99, "5-4"), (0.9999, "6-5")])
@@ -261,15 +221,14 @@ def test_a_later_tile_corrects_its_neighbour_or_is_reported(confidence: float, t
     session, announcements = lay(session, seen((4, 1), (4, 0)))
     assert plays(session) == ["5-3", f"{tile}@5-3E", f"4-1@{tile}E"]
     assert any("that end needs a 6" in problem.text for problem in problems(announcements)) is (tile == "6-5")
-    assert any(isinstance(event, Amend) for event in session.state.log) is (tile == "5-4")
+    assert any(isinstance(event, engine.Amend) for event in session.state.log) is (tile == "5-4")
 
 
 def test_a_duplicate_tile_corrects_the_first() -> None:
     read_wrong = chances(seen((5, 6), (2, 0)), half_1={6: 0.93, 4: 0.07})
     session, _ = lay(line(seen((3, 5), (0, 0)), seen((6, 3), (-2, 0))), read_wrong)
     session, _ = lay(session, seen((6, 5), (-4, 0), 180))
-    assert session.state.game is not None
-    assert [str(tile) for tile in session.state.game.layout.tiles] == ["5-3", "6-3", "5-4", "6-5"]
+    assert [str(tile) for tile in game_of(session).layout.tiles] == ["5-3", "6-3", "5-4", "6-5"]
     assert not session.state.irregular
 
 
@@ -283,11 +242,10 @@ def test_a_better_reading_amends_the_play_and_its_points(*, is_reported: bool) -
     changes = (Change(ChangeKind.REREAD, better, last),) if is_reported else ()
     session, announcements = shown(session, first, better, changes=changes)
     played = session.state.log[4]
-    assert isinstance(played, Play)
-    assert Amend(Seq(4), replace(played, tile=Tile.parse("5-1"))) in session.state.log
-    assert session.state.game is not None
-    assert session.state.game.totals == (0, 0)
-    assert any(isinstance(announcement, Revised) for announcement in announcements)
+    assert isinstance(played, engine.Play)
+    assert engine.Amend(engine.Seq(4), replace(played, tile=engine.Tile.parse("5-1"))) in session.state.log
+    assert game_of(session).totals == (0, 0)
+    assert any(isinstance(announcement, engine.Revised) for announcement in announcements)
 
 
 def test_a_worse_contradicted_reading_is_ignored() -> None:
@@ -303,19 +261,20 @@ def test_a_manual_correction_overrides_later_readings() -> None:
     first, last = seen((3, 5), (0, 0)), seen((5, 2), (2, 0))
     session = line(first, last)
     play = session.state.log[-1]
-    assert isinstance(play, Play)
-    session, _ = feed(session, Amend(Seq(4), replace(play, tile=Tile.parse("5-1"))))
+    assert isinstance(play, engine.Play)
+    session, _ = feed(session, engine.Amend(engine.Seq(4), replace(play, tile=engine.Tile.parse("5-1"))))
     session, announcements = feed(session, TableView((first, chances(last, half_1={2: 0.9999})), (), ()))
     assert announcements == ()
-    assert session.state.game is not None
-    assert [str(tile) for tile in session.state.game.layout.tiles] == ["5-3", "5-1"]
+    assert [str(tile) for tile in game_of(session).layout.tiles] == ["5-3", "5-1"]
 
 
 def test_a_manual_play_takes_the_waiting_tile() -> None:
     session, _ = lay(line(seen((3, 5), (0, 0))), seen((5, 1), (9, 0)))
     assert len(session.places.waiting) == 1
     first = session.places.known[0].node
-    session, _ = feed(session, Play(Seat(1), Tile.parse("5-0"), Spot(first, Port.E), 5))
+    session, _ = feed(
+        session, engine.Play(engine.Seat(1), engine.Tile.parse("5-0"), engine.Spot(first, engine.Port.E), 5)
+    )
     assert (session.places.waiting, session.is_provisional) == ((), False)
     assert [known_tile.node for known_tile in session.places.known] == [first, session.state.next_seq - 1]
     session, _ = lay(session, seen((0, 6), (11, 0)))
@@ -349,15 +308,12 @@ def test_the_order_of_two_tiles_is_known_from_their_times(*, is_six_first: bool)
     assert plays(session) == ["5-3", *(order if is_six_first else order[::-1])]
 
 
-def test_connections_override_the_order_of_visibility() -> None:
+def test_the_order_of_two_tiles_is_known_if_joined_and_not_asked_without_points() -> None:
     early, late = (seen((2, 4), (4, 0)), 0), (seen((5, 2), (2, 0)), SECOND)
     session, _ = laid_since(line(seen((3, 5), (0, 0))), early, late)
     assert plays(session) == ["5-3", "5-2@5-3E", "4-2@5-2E"]
-
-
-def test_an_irrelevant_order_of_two_tiles_is_not_asked() -> None:
-    session, announcements = lay(started_session(BLOCK), seen((3, 5), (0, 0)))
-    session, announcements = lay(session, seen((5, 2), (2, 0)), seen((3, 6), (-2, 0), 180))
+    session, _ = lay(started_session(engine.BLOCK), seen((3, 5), (0, 0)))
+    session, announcements = lay(session, *TWO_AT_ONCE)
     assert not questions(announcements)
     assert len(plays(session)) == 3
 
@@ -367,6 +323,10 @@ def test_two_badly_placed_tiles_wait() -> None:
     session, _ = look(session)
     assert (plays(session), len(session.places.waiting)) == (["5-3"], 2)
     assert session.is_provisional
+    session, _ = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (9, 0)))
+    session, _ = feed(session, engine.Draw(engine.Seat(1)))
+    assert len(session.places.waiting) == 1
+    assert look(session)[0].is_provisional
 
 
 def test_an_unseen_start_gets_a_legal_order_and_a_question_about_points() -> None:
@@ -377,7 +337,7 @@ def test_an_unseen_start_gets_a_legal_order_and_a_question_about_points() -> Non
         seen((2, 5), (-1.5, 0)),
         seen((5, 0), (0, 2), 90),
     )
-    session, announcements = lay(started_session(replace(ALLFIVES, hand=7)), *tiles)
+    session, announcements = lay(started_session(replace(engine.ALLFIVES, hand=7)), *tiles)
     assert len(plays(session)) == 5
     assert not problems(announcements)
     session, announcements = look(session)
@@ -386,20 +346,18 @@ def test_an_unseen_start_gets_a_legal_order_and_a_question_about_points() -> Non
     assert session.open_question is not None
     for at in range(3):
         answered, _ = feed(session, Answer(at))
-        assert answered.state.game is not None
-        assert session.open_question.choices[at].startswith(f"Ann {answered.state.game.totals[0]}, ")
+        assert session.open_question.choices[at].startswith(f"Ann {game_of(answered).totals[0]}, ")
         assert len(plays(answered)) == 5
         assert answered.open_question is None
 
 
 def called() -> Session:
     """Return a game in which Dora has called five points, and a 2-1 and a 4-0 can be stacked on."""
-    session = started_session(CUTTHROAT, seats=4)
+    session = started_session(engine.CUTTHROAT, seats=4)
     for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0)), seen((4, 0), (-3.5, 0))):
         session, _ = lay(session, tile)
-    session, _ = feed(session, Call(Seat(3)))
-    assert session.state.game is not None
-    assert session.state.game.totals == (0, 0, 0, 5)
+    session, _ = feed(session, engine.Call(engine.Seat(3)))
+    assert game_of(session).totals == (0, 0, 0, 5)
     return session
 
 
@@ -413,7 +371,7 @@ def stacked(announcements: tuple[Announcement, ...]) -> list[tuple[int, str]]:
     return [
         (announcement.seat, str(announcement.tile))
         for announcement in announcements
-        if isinstance(announcement, Stacked)
+        if isinstance(announcement, engine.Stacked)
     ]
 
 
@@ -426,32 +384,27 @@ def test_a_handled_tile_is_a_stack_if_the_button_is_pressed(after_s: float, tile
     session, announcements = feed(session, Press(Button.STACK), t_ns=at_ns)
     assert stacked(announcements) == tiles
     assert (session.open_question, session.is_provisional) == (None, False)
-
-
-def test_the_stack_button_waits_for_the_tile() -> None:
-    session = called()
-    session, announcements = feed(session, Press(Button.STACK), t_ns=session.t_ns + SECOND)
-    assert announcements == ()
-    session, announcements = handled(session, seen((4, 0), (-3.5, 0.05)))
-    assert stacked(announcements) == [(0, "4-0")]
+    early = called()
+    early, announcements = feed(early, Press(Button.STACK), t_ns=early.t_ns + SECOND)
+    assert announcements == ()  # the button waits for the tile
+    assert stacked(handled(early, seen((4, 0), (-3.5, 0.05)))[1]) == [(0, "4-0")]
 
 
 def test_consecutive_stacks_steal_points_from_one_another() -> None:
     session, totals, laid = called(), [], []
     for seat, tile in ((0, seen((1, 2), (1.5, 0.05), 180)), (1, seen((4, 0), (-3.5, 0.05)))):
         session, _ = handled(session, tile)
-        for press in (Press(Button.STACK), Press(Button.CALL, Seat(seat))):
+        for press in (Press(Button.STACK), Press(Button.CALL, engine.Seat(seat))):
             session, announcements = feed(session, press, t_ns=session.t_ns + SECOND // 2)
             laid += stacked(announcements)
-        assert session.state.game is not None
-        totals.append(session.state.game.totals)
+        totals.append(game_of(session).totals)
     assert totals[0] == (5, 0, 0, 0)
     assert laid == [(0, "2-1"), (1, "4-0")]
     assert not session.state.irregular
 
 
 def test_six_arms_at_any_angle_and_a_reported_seventh() -> None:
-    session, _ = lay(started_session(SUPER, seats=3), seen((7, 7), (0, 0), 90))
+    session, _ = lay(started_session(engine.SUPER, seats=3), seen((7, 7), (0, 0), 90))
     arms = [
         seen((7, 1), (1.55, 0.0)),
         seen((2, 7), (-1.5, 0.1), 4),
@@ -467,21 +420,17 @@ def test_six_arms_at_any_angle_and_a_reported_seventh() -> None:
     assert [play[-1] for play in plays(session)[1:]] == ["1", "2", "3", "4", "5", "6"]
     session, _ = lay(session, seen((1, 9), (3.55, 0.0)))
     assert plays(session)[-1] == "9-1@7-1E"
+    on_13, _ = lay(started_session(engine.SUPER, seats=3), seen((7, 7), (0, 0), 90))
+    on_13, _ = lay(on_13, seen((7, 13), (1.5, 0.0)))
+    on_13, announcements = lay(on_13, seen((4, 4), (3.0, 0.0), 90))
+    assert (plays(on_13)[-1], problems(announcements)) == ("4-4@13-7E", [])  # a 13 accepts any double
     session, announcements = lay(session, seen((7, 12), (0.0, 2.05), 90))
     assert plays(session)[-1] == "12-7@7-77"
     assert problems(announcements)[0].kind == "seventh_arm"
 
 
-def test_a_13_accepts_any_double() -> None:
-    session, _ = lay(started_session(SUPER, seats=3), seen((7, 7), (0, 0), 90))
-    session, _ = lay(session, seen((7, 13), (1.5, 0.0)))
-    session, announcements = lay(session, seen((4, 4), (3.0, 0.0), 90))
-    assert plays(session)[-1] == "4-4@13-7E"
-    assert not problems(announcements)
-
-
 def test_a_double_in_line_continues_at_its_tip() -> None:
-    session = started_session(BLOCK)
+    session = started_session(engine.BLOCK)
     for tile in (
         seen((6, 6), (0, 0)),
         seen((6, 4), (2, 0)),
@@ -493,11 +442,3 @@ def test_a_double_in_line_continues_at_its_tip() -> None:
         assert not questions(announcements)
         assert not problems(announcements)
     assert plays(session)[-1] == "4-3@4-4E"
-
-
-def test_a_draw_does_not_affect_a_waiting_tile() -> None:
-    session, _ = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (9, 0)))
-    session, _ = feed(session, Draw(Seat(1)))
-    assert len(session.places.waiting) == 1
-    session, _ = look(session)
-    assert session.is_provisional

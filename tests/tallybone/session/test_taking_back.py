@@ -33,6 +33,7 @@ from tallybone.session.inputs import Answer, AnswerBack, KnockHeard
 from tallybone.session.session import Session
 from tests.tallybone.session.test_referee import between, lay, line, look, plays, questions, seen
 from tests.tallybone.session.test_table_changes import started_session
+from tests.tallybone.truth_eye import game_of
 
 FIRST, NEXT = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
 DOUBTFUL = between((5, 4), (2, 0), 2)  # the 5-2 would score
@@ -57,8 +58,7 @@ def revert(session: Session) -> tuple[Session, list[str]]:
 
 
 def totals(state: State) -> tuple[int, ...]:
-    assert state.game is not None
-    return state.game.totals
+    return game_of(state).totals
 
 
 @pytest.mark.parametrize("choice", [0, 1, 2])
@@ -137,10 +137,8 @@ def test_a_removed_play_returns_with_its_stacked_copy() -> None:
     state, _ = apply(before, Remove(Seq(at)))
     for event in reversal_events(state, len(before.log)):
         state, _ = apply(state, event)
-    assert state.game is not None
-    assert before.game is not None
-    assert (len(state.game.layout.stacked), state.game.totals) == (1, before.game.totals)
-    assert state.game.layout.tiles == before.game.layout.tiles
+    assert (len(game_of(state).layout.stacked), game_of(state).totals) == (1, game_of(before).totals)
+    assert game_of(state).layout.tiles == game_of(before).layout.tiles
     assert not state.irregular
 
 

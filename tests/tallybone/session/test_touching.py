@@ -7,25 +7,12 @@ import math
 import pytest
 
 from engine import Port
-from tallybone.session.places import (
-    Footprint,
-    Orientation,
-    bends_of,
-    distance,
-    edges_at,
-    footprint_of,
-    halves_of,
-    leading,
-    misfit,
-    misfit_at_starter,
-    overlap,
-    turns,
-)
+from tallybone.session import places
 from tests.tallybone.session.test_referee import seen
 
-OBLIQUE = Footprint((100.0, 50.0), (30.0, 10.0), (0.0, 40.0))
-HOST = footprint_of(seen((3, 5), (0, 0)))
-DOUBLE = footprint_of(seen((5, 5), (0, 0), 90)).crosswise().reversed()
+OBLIQUE = places.Footprint((100.0, 50.0), (30.0, 10.0), (0.0, 40.0))
+HOST = places.footprint_of(seen((3, 5), (0, 0)))
+DOUBLE = places.footprint_of(seen((5, 5), (0, 0), 90)).crosswise().reversed()
 
 
 def test_a_frame_need_not_be_perpendicular() -> None:
@@ -44,8 +31,8 @@ def test_a_frame_need_not_be_perpendicular() -> None:
 
 @pytest.mark.parametrize("turn_deg", [0, 30, 90, 200, 300])
 def test_a_footprint_runs_from_half_0_to_half_1(turn_deg: float) -> None:
-    place = footprint_of(seen((3, 5), (1, 2), turn_deg))
-    assert place.half_center(Port.W) == pytest.approx(halves_of(seen((3, 5), (1, 2), turn_deg))[0].center_px)
+    place = places.footprint_of(seen((3, 5), (1, 2), turn_deg))
+    assert place.half_center(Port.W) == pytest.approx(places.halves_of(seen((3, 5), (1, 2), turn_deg))[0].center_px)
     assert (*place.center, place.side) == pytest.approx((440, 480, 40))
     assert math.degrees(place.heading_rad) % 360 == pytest.approx(turn_deg)
     assert place.across == pytest.approx((-place.along[1], place.along[0]))
@@ -61,7 +48,7 @@ def test_a_footprint_runs_from_half_0_to_half_1(turn_deg: float) -> None:
 def test_a_first_tile_runs_to_the_right_or_the_bottom(
     turn_deg: float, is_double: bool, inner_half: int, heading_deg: float
 ) -> None:
-    joint = leading(seen((5, 5) if is_double else (3, 5), (0, 0), turn_deg), is_double=is_double)
+    joint = places.leading(seen((5, 5) if is_double else (3, 5), (0, 0), turn_deg), is_double=is_double)
     assert (joint.spot, joint.number, joint.inner_half, joint.misfit) == (None, None, inner_half, 0.0)
     assert math.degrees(joint.place.heading_rad) == pytest.approx(heading_deg, abs=1e-9)
     assert joint.place.lies_along is not is_double
@@ -78,17 +65,19 @@ def square(x: float, y: float, side: float = 1.0) -> tuple[tuple[float, float], 
 def test_outlines_are_apart_by_their_nearest_points(at: tuple[float, float], apart: float, overlaps: bool) -> None:
     one, other = square(0, 0), square(*at)
     for pair in ((one, other), (other, one)):
-        assert overlap(*pair) is overlaps  # type: ignore[arg-type]  # four corners
-        assert distance(*pair) == pytest.approx(apart)  # type: ignore[arg-type]  # four corners
+        assert places.overlap(*pair) is overlaps  # type: ignore[arg-type]  # four corners
+        assert places.distance(*pair) == pytest.approx(apart)  # type: ignore[arg-type]  # four corners
 
 
-def joined(gap: float, slip: float, skew_deg: float, *, is_double: bool = False) -> Orientation:
+def joined(gap: float, slip: float, skew_deg: float, *, is_double: bool = False) -> places.Orientation:
     """Return a tile whose W end is *gap* and *slip* from the E end of *HOST*."""
     turn = math.radians(skew_deg)
     reach = 0.5 if is_double else 1.0
     at = (1 + gap + reach * math.cos(turn), slip + reach * math.sin(turn))
     tile = seen((5, 5) if is_double else (5, 4), at, skew_deg + (90 if is_double else 0))
-    return next(each for each in turns(tile, is_double=is_double) if math.cos(each.place.heading_rad - turn) > 0.99)
+    return next(
+        each for each in places.turns(tile, is_double=is_double) if math.cos(each.place.heading_rad - turn) > 0.99
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,9 +89,9 @@ def joined(gap: float, slip: float, skew_deg: float, *, is_double: bool = False)
     ],
 )
 def test_a_joint_costs_its_gap_slip_and_skew(gap: float, slip: float, skew_deg: float, cost: float | None) -> None:
-    (front, *_) = edges_at(HOST, Port.E, is_double=False)
+    (front, *_) = places.edges_at(HOST, Port.E, is_double=False)
     for is_double in (False, True):
-        found = misfit(HOST, front, joined(gap, slip, skew_deg, is_double=is_double), is_double=is_double)
+        found = places.misfit(HOST, front, joined(gap, slip, skew_deg, is_double=is_double), is_double=is_double)
         assert found == (None if cost is None else pytest.approx(cost))
 
 
@@ -123,24 +112,29 @@ def test_a_joint_costs_its_gap_slip_and_skew(gap: float, slip: float, skew_deg: 
 def test_a_first_tile_of_an_arm_costs_its_gap_to_the_starter(
     at: tuple[float, float], turn_deg: float, cost: float | None
 ) -> None:
-    starter = footprint_of(seen((7, 7), (0, 0), 90)).crosswise()
+    starter = places.footprint_of(seen((7, 7), (0, 0), 90)).crosswise()
     costs = [
-        misfit_at_starter(starter, turn, is_double=False) for turn in turns(seen((7, 4), at, turn_deg), is_double=False)
+        places.misfit_at_starter(starter, turn, is_double=False)
+        for turn in places.turns(seen((7, 4), at, turn_deg), is_double=False)
     ]
     best = min((each for each in costs if each is not None), default=None)
     assert best == (None if cost is None else pytest.approx(cost, abs=1e-6))
 
 
 def test_ports_have_edges_ahead_and_beside() -> None:
-    assert [(edge.middle, edge.outward, edge.is_front) for edge in edges_at(HOST, Port.W, is_double=False)] == [
+    assert [(edge.middle, edge.outward, edge.is_front) for edge in places.edges_at(HOST, Port.W, is_double=False)] == [
         ((-1.0, 0.0), (-1.0, 0.0), True),
         ((-0.5, -0.5), (0.0, -1.0), False),
         ((-0.5, 0.5), (0.0, 1.0), False),
     ]
-    assert [edge.middle for edge in edges_at(HOST, Port.E, is_double=False)] == [(1.0, 0.0), (0.5, -0.5), (0.5, 0.5)]
-    assert [edge.middle for edge in edges_at(DOUBLE, Port.E, is_double=True, bends=(Port.N, Port.S))] == [
+    assert [edge.middle for edge in places.edges_at(HOST, Port.E, is_double=False)] == [
+        (1.0, 0.0),
+        (0.5, -0.5),
+        (0.5, 0.5),
+    ]
+    assert [edge.middle for edge in places.edges_at(DOUBLE, Port.E, is_double=True, bends=(Port.N, Port.S))] == [
         *((0.5, 0.0), (0.0, -1.0), (0.0, 1.0))
     ]
-    assert [bends_of(port, covered) for port in (Port.W, Port.E) for covered in ((), (Port.W,))] == [
+    assert [places.bends_of(port, covered) for port in (Port.W, Port.E) for covered in ((), (Port.W,))] == [
         *((Port.N,), (Port.N, Port.S), (Port.S,), (Port.N, Port.S))
     ]

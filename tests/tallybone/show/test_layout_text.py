@@ -13,6 +13,7 @@ from engine.record.text import parse_record
 from engine.rules.options import with_options
 from tallybone.show.layout import draw_text, layout_lines, layout_svg, layout_text
 from tests.engine.wild_match import wild_match
+from tests.tallybone.truth_eye import game_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -89,8 +90,7 @@ GAMES = [BONES, SUPER, CUTTHROAT, FREE, with_options(BONES, {"spinner": "all"})]
 def test_every_tile_is_drawn_once_within_the_width(rules: Rules, wildness: float) -> None:
     for seed in range(4):
         state = wild_match(rules, max(2, rules.seats_min), random.Random(seed), events=50, wildness=wildness)
-        assert state.game is not None
-        layout = state.game.layout
+        layout = game_of(state).layout
         for width in (40, 80):
             found = layout_lines(layout, width)
             assert all(len(line) <= width for line in found)

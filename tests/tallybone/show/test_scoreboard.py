@@ -39,7 +39,7 @@ from tallybone.session.session import Input, Session
 from tallybone.show.layout import Canvas, draw_layout
 from tallybone.show.scoreboard import Board, describe_pending, draw_board, plain_line, summarize
 from tests.tallybone.session.test_referee import seen
-from tests.tallybone.truth_eye import game, newest_tile, placed
+from tests.tallybone.truth_eye import game, game_of, newest_tile, placed
 from vision.reading import SeenTile
 
 PICTURE_PX = (1280, 720)
@@ -57,11 +57,9 @@ def boards(seed: int) -> tuple[Board, ...]:
             event = placed(tile := newest_tile(table, step), before=outside)
             outside = (*outside, tile)
         session, outcomes = feed(session, event, t_ns=session.t_ns + 3_000_000_000)
-        assert session.state.game is not None
-        summary = summarize(outcomes, session.state.game.players)
-        shown.append(
-            Board(session.state.game, session.places.laid, PICTURE_PX, summary, reader="picture 3, read in 300 ms")
-        )
+        live = game_of(session)
+        summary = summarize(outcomes, live.players)
+        shown.append(Board(live, session.places.laid, PICTURE_PX, summary, reader="picture 3, read in 300 ms"))
     return tuple(shown)
 
 
@@ -100,10 +98,11 @@ def test_a_small_terminal_shows_the_newest_tile() -> None:
 
 def layout_in_plain_text(*plays: Play, places: tuple[Footprint, ...], columns: int = 40, rows: int = 9) -> list[str]:
     state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand(), *plays])
-    assert state.game is not None
-    laid = tuple(Laid(node.id, place) for node, place in zip(state.game.layout.nodes, places, strict=True))
+    laid = tuple(Laid(node.id, place) for node, place in zip(game_of(state).layout.nodes, places, strict=True))
     canvas = Canvas(columns, rows, (560, 320), in_color=False)
-    return [line.strip() for line in draw_layout(state.game.layout, laid, canvas).plain.splitlines() if line.strip()]
+    return [
+        line.strip() for line in draw_layout(game_of(state).layout, laid, canvas).plain.splitlines() if line.strip()
+    ]
 
 
 def place_at(a: float, c: float, *, lies_along: bool = True) -> Footprint:

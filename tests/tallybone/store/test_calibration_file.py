@@ -10,33 +10,25 @@ import pytest
 
 from calibration.lens.lens import Lens
 from calibration.table.table import BlockPose, Table, TableSource
-from tallybone.store.calibration_file import (
-    Calibration,
-    CalibrationFileError,
-    earlier_path,
-    format_calibration,
-    load_calibration,
-    parse_calibration,
-    save_calibration,
-)
+from tallybone.store import calibration_file
 
 LENS = Lens(1280, 720, (1010.25, 1011.5), (639.5, 359.25), (-0.125, 0.0625, 0.0, 0.0, 0.5), error_px=0.25, views=12)
 TABLE = Table(
     (1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0), (3.5, -2.0, 800.0), 9.0, TableSource.MARKERS, 0.125, 0.001,
     (BlockPose(0, -300.5, 200.0, 0.25),),
 )  # fmt: skip
-BOTH = Calibration(LENS, TABLE)
+BOTH = calibration_file.Calibration(LENS, TABLE)
 
 
 def test_a_file_stores_the_calibration_losslessly(tmp_path: Path) -> None:
     path = tmp_path / "made" / "table.json"
-    save_calibration(BOTH, path)
-    assert load_calibration(path) == BOTH
+    calibration_file.save_calibration(BOTH, path)
+    assert calibration_file.load_calibration(path) == BOTH
     assert [file.name for file in path.parent.iterdir()] == ["table.json"]
 
 
 def test_the_file_is_readable_json() -> None:
-    content = json.loads(format_calibration(Calibration(LENS)))
+    content = json.loads(calibration_file.format_calibration(calibration_file.Calibration(LENS)))
     assert content["version"] == 1
     assert content["calibration"] == {
         "lens": {
@@ -47,7 +39,7 @@ def test_the_file_is_readable_json() -> None:
 
 
 def test_a_missing_file_gives_an_empty_calibration(tmp_path: Path) -> None:
-    assert load_calibration(tmp_path / "none.json") == Calibration()
+    assert calibration_file.load_calibration(tmp_path / "none.json") == calibration_file.Calibration()
 
 
 @pytest.mark.parametrize(
@@ -60,31 +52,34 @@ def test_a_missing_file_gives_an_empty_calibration(tmp_path: Path) -> None:
 )
 def test_rejects_a_damaged_file_by_name(tmp_path: Path, old: str, new: str, reason: str) -> None:
     path = tmp_path / "table.json"
-    text = format_calibration(BOTH)
+    text = calibration_file.format_calibration(BOTH)
     assert old in text
     path.write_text(text.replace(old, new))
-    with pytest.raises(CalibrationFileError, match=rf"table\.json: .*{reason}"):
-        load_calibration(path)
+    with pytest.raises(calibration_file.CalibrationFileError, match=rf"table\.json: .*{reason}"):
+        calibration_file.load_calibration(path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", '{"calibration": {}}', "[" * 100_000])
 def test_rejects_other_files(tmp_path: Path, text: str) -> None:
     path = tmp_path / "table.json"
     path.write_text(text)
-    with pytest.raises(CalibrationFileError, match=r"table\.json"):
-        load_calibration(path)
+    with pytest.raises(calibration_file.CalibrationFileError, match=r"table\.json"):
+        calibration_file.load_calibration(path)
 
 
 def test_keeps_the_last_five_versions(tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     for views in range(8):
-        save_calibration(Calibration(replace(LENS, views=views)), path)
-    versions = [load_calibration(file) for file in (path, *(earlier_path(path, index) for index in range(1, 6)))]
+        calibration_file.save_calibration(calibration_file.Calibration(replace(LENS, views=views)), path)
+    versions = [
+        calibration_file.load_calibration(file)
+        for file in (path, *(calibration_file.earlier_path(path, index) for index in range(1, 6)))
+    ]
     assert [version.lens.views for version in versions if version.lens is not None] == [7, 6, 5, 4, 3, 2]
     assert len(list(tmp_path.iterdir())) == 6
 
 
 def test_a_changed_value_is_detected() -> None:
-    text = format_calibration(BOTH)
+    text = calibration_file.format_calibration(BOTH)
     with pytest.raises(ValueError, match="checksum"):
-        parse_calibration(text.replace('"thickness_mm": 9.0', '"thickness_mm": 90.0'))
+        calibration_file.parse_calibration(text.replace('"thickness_mm": 9.0', '"thickness_mm": 90.0'))

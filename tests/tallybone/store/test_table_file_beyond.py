@@ -6,25 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.store.table_file import (
-    BeyondSettings,
-    Broker,
-    EventKind,
-    MqttSettings,
-    TableFileError,
-    TableIdentity,
-    load_table,
-)
+from tallybone.store import table_file
 
 
-def read(folder: Path, text: str) -> BeyondSettings:
+def read(folder: Path, text: str) -> table_file.BeyondSettings:
     path = folder / "table.toml"
     path.write_text(text)
-    return load_table(path).beyond
+    return table_file.load_table(path).beyond
 
 
 def problems(folder: Path, text: str) -> list[str]:
-    with pytest.raises(TableFileError) as error:
+    with pytest.raises(table_file.TableFileError) as error:
         read(folder, text)
     return [problem.removeprefix(f"{folder / 'table.toml'}: ") for problem in error.value.problems]
 
@@ -37,12 +29,14 @@ def secret(folder: Path, text: str = "sesame\n", mode: int = 0o600) -> Path:
 
 
 def test_nothing_is_published_by_default(tmp_path: Path) -> None:
-    assert read(tmp_path, '[camera]\nurl = "usb:0"\n') == BeyondSettings()
+    assert read(tmp_path, '[camera]\nurl = "usb:0"\n') == table_file.BeyondSettings()
 
 
 def test_a_broker_and_a_table_suffice(tmp_path: Path) -> None:
     mqtt = read(tmp_path, '[mqtt]\nbroker = "mqtt://club.local"\ntable = "table-3"\n').mqtt
-    assert mqtt == MqttSettings(broker=Broker(host="club.local", port=1883), place=TableIdentity("table-3", "table-3"))
+    assert mqtt == table_file.MqttSettings(
+        broker=table_file.Broker(host="club.local", port=1883), place=table_file.TableIdentity("table-3", "table-3")
+    )
 
 
 def test_accepts_every_setting_of_a_broker(tmp_path: Path) -> None:
@@ -61,8 +55,8 @@ def test_accepts_every_setting_of_a_broker(tmp_path: Path) -> None:
         """,
     ).mqtt
     assert mqtt is not None
-    assert mqtt.broker == Broker(host="::1", port=9000, is_tls=True, user="tables", password="sesame")
-    assert (mqtt.place, mqtt.prefix) == (TableIdentity("table-3", "Table 3", "Spring 2026"), "club/spring")
+    assert mqtt.broker == table_file.Broker(host="::1", port=9000, is_tls=True, user="tables", password="sesame")
+    assert (mqtt.place, mqtt.prefix) == (table_file.TableIdentity("table-3", "Table 3", "Spring 2026"), "club/spring")
     assert mqtt.discovery == "homeassistant"
     assert "sesame" not in repr(mqtt)
 
@@ -183,5 +177,5 @@ def test_a_webhook_gets_all_events_or_those_named(tmp_path: Path) -> None:
         '[[webhooks]]\nurl = "http://wall.local:8000/lights?x=1"\n'
         '[[webhooks]]\nurl = "https://a/b"\nevents = ["points", "match_over"]\ntable = "three"\n',
     ).webhooks
-    assert (first.events, first.secret) == (tuple(EventKind), None)
-    assert (second.events, second.table) == ((EventKind.POINTS, EventKind.MATCH_OVER), "three")
+    assert (first.events, first.secret) == (tuple(table_file.EventKind), None)
+    assert (second.events, second.table) == ((table_file.EventKind.POINTS, table_file.EventKind.MATCH_OVER), "three")
