@@ -71,7 +71,6 @@ class Tile:
         return hash(self.bit)
 
     def __str__(self) -> str:
-        """Return the tile with its larger number first, as in "5-3"."""
         return f"{self.high}-{self.low}"
 
     @property

@@ -120,28 +120,28 @@ def _lengths(path: Path) -> Iterator[tuple[str, int, int]]:
 # Product lines that a package or room may have; its parent counts the rest. A change that needs more room lowers
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
-    "engine": 8_966,
-    "vision": 6_165,
-    "hardware": 7_889,
+    "engine": 8_964,
+    "vision": 6_160,
+    "hardware": 7_884,
     "calibration": 3_599,
-    "tallybone/calibrate": 3_064,
+    "tallybone/calibrate": 3_062,
     "tallybone/cli": 2_639,
-    "tallybone/doctor": 2_268,
-    "tallybone/play": 3_716,
-    "tallybone/recording": 2_679,
-    "tallybone/replay": 2_415,
+    "tallybone/doctor": 2_267,
+    "tallybone/play": 3_713,
+    "tallybone/recording": 2_674,
+    "tallybone/replay": 2_414,
     "tallybone/serve": 3_086,
-    "tallybone/session": 3_994,
+    "tallybone/session": 3_993,
     "tallybone/show": 1_632,
-    "tallybone/web": 5_938,
-    "tallybone": 5_188,
-    "lab/bench": 8_492,
+    "tallybone/web": 5_934,
+    "tallybone": 5_184,
+    "lab/bench": 8_490,
     "lab/render": 6_027,
     "lab/sounds": 3_097,
-    "lab": 9_473,
+    "lab": 9_457,
 }
-MAX_LINES_OF_A_TABLE = 63_238
-MAX_LINES_OF_THE_LABORATORY = 27_089
+MAX_LINES_OF_A_TABLE = 63_205
+MAX_LINES_OF_THE_LABORATORY = 27_071
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 

@@ -410,7 +410,6 @@ class Rules:
     refereed: bool = True  # False for free play, in which tiles are only recorded
 
     def __post_init__(self) -> None:
-        """Reject invalid rules. The error lists every fault."""
         faults = [fault_of(key, text) for key, text in (*_range_faults(self), *_sense_faults(self))]
         if faults:
             raise OptionsError(faults, f"rules {self.name}: ")

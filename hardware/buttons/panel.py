@@ -212,7 +212,6 @@ class VirtualButtons:
     state = PartState()
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        """Create buttons with the given names."""
         self.names = names
         self._waiting: deque[ButtonPress] = deque()
         self._lock = threading.Lock()

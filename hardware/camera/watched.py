@@ -80,7 +80,6 @@ class LightKeeper:
     """Lets a camera adapt, locks its light, and checks that the picture did not change."""
 
     def __init__(self) -> None:
-        """Start with the light free."""
         self._is_wanted = False
         self.light = device.Light.FREE
         """State of exposure and white balance: automatic, settling or locked."""

@@ -177,7 +177,6 @@ class SerialPort:
     """An open serial port."""
 
     def __init__(self, serial: Any) -> None:
-        """Use an open port of pyserial."""
         self._serial = serial
 
     def write(self, data: bytes) -> None:

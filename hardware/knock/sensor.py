@@ -64,7 +64,6 @@ class SoundBlock:
     rate_hz: int = RATE_HZ
 
     def __post_init__(self) -> None:
-        """Check type, shape and rate."""
         if self.samples.ndim != 1 or self.samples.dtype not in (np.float32, np.int16):
             actual = f"{self.samples.dtype} of shape {self.samples.shape}"
             raise ValueError(f"samples must be float32 or int16 of shape (N,), but got {actual}")

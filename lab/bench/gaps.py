@@ -537,7 +537,6 @@ class Case:
     seed: int
 
     def __str__(self) -> str:
-        """Return the options to rerun only this match."""
         return f"--kind {self.kind} --game {self.game} --answers {self.answers} --only {self.seed}"
 
 

@@ -175,7 +175,6 @@ class EmulatedNextion(Firmware):
     """A Nextion with the page for four players."""
 
     def __init__(self, *, baud: int = 9600) -> None:
-        """Create a display without power."""
         super().__init__(baud=baud, uart_bytes=_BUFFER_BYTES, ring_bytes=_BUFFER_BYTES)
         self._sent = b""
         self._reported_lost = 0
@@ -271,7 +270,6 @@ class EmulatedSegment(Firmware):
     """An emulated four-digit display."""
 
     def __init__(self, *, baud: int = 9600) -> None:
-        """Create a display with factory settings and without power."""
         self.eeprom: dict[int, int] = {}
         super().__init__(baud=baud, uart_bytes=63, ring_bytes=63)
         self._restart()
@@ -387,7 +385,6 @@ class EmulatedSerLcd(Firmware):
     """An emulated SerLCD with 16x2 or 20x4 characters."""
 
     def __init__(self, columns: int = 16, rows: int = 2, *, baud: int = 9600) -> None:
-        """Create a display with factory settings and without power."""
         self._columns, self._rows = columns, rows
         self.eeprom: dict[int, int] = {}
         super().__init__(baud=baud, uart_bytes=63, ring_bytes=127)

@@ -59,7 +59,6 @@ class JudgedTile:
     points: int
 
     def __str__(self) -> str:
-        """Return a short description."""
         place = "first" if self.host is None else f"at {self.port} of tile {self.host + 1}"
         return f"{self.tile} {place}, {self.points} points, seat {self.seat}"
 
@@ -118,7 +117,6 @@ class PlayJudged:
         return self.is_tile_right and self.is_place_right and self.is_seat_right and self.are_points_right
 
     def __str__(self) -> str:
-        """Return a line with the true and the scored tile."""
         return f"hand {self.hand}, tile {self.number}: {self.truth}; scored: {self.seen or 'nothing'}"
 
 

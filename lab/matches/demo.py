@@ -392,7 +392,6 @@ class Compared:
         return self.seen is not None and self.seen.points == self.truth.points
 
     def __str__(self) -> str:
-        """Return the play and its reading in one line."""
         return f"play {self.number}: {self.truth}; seen: {self.seen or 'nothing'}"
 
 

@@ -582,7 +582,6 @@ class TruthfulPlayers:
     """
 
     def __init__(self) -> None:
-        """Start with an empty match."""
         self.truth = engine.State()
         self._considered: tuple[object, ...] = ()
 

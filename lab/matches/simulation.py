@@ -333,7 +333,6 @@ class SimulationSettings:
     pushes: tuple[CameraPush, ...] = ()
 
     def __post_init__(self) -> None:
-        """Reject rules that do not allow this number of players."""
         if problems := deal_problems(self.rules, len(self.players)):
             raise EngineError("; ".join(problems))
 
@@ -385,7 +384,6 @@ class Simulation:
     """A simulated sitting."""
 
     def __init__(self, settings: SimulationSettings) -> None:
-        """Choose the table by the seed. Nothing is rendered yet."""
         self._settings = settings
         # Separate generators for game, table, hands and noise make them independent of each other.
         self._game_rng, room_rng, self._stage_rng, self._film_rng = np.random.default_rng(settings.seed).spawn(4)

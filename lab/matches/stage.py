@@ -251,7 +251,6 @@ class TableStage:
     """A table in front of the camera. Its methods yield the items that show their actions."""
 
     def __init__(self, room: Room, *, manners: Manners, players: int, fps: int, rng: np.random.Generator) -> None:
-        """Start with an empty table at time 0."""
         self.room, self.manners, self.rng = room, manners, rng
         self.look = room.scene.tile
         self.t_ns = 0

@@ -39,7 +39,6 @@ class Branch(nn.Module):
     """Convolutions over one spectrogram, the last of them over all remaining bands."""
 
     def __init__(self, patch: knock_model.Patch) -> None:
-        """Initialise random weights."""
         super().__init__()
         sides = [patch.bands]
         for _ in _WIDTHS:

@@ -152,7 +152,6 @@ class DetectorNet(nn.Module):
     """Small U-net: fine strides locate a tile, and coarse strides classify it with its surroundings."""
 
     def __init__(self) -> None:
-        """Initialise random weights."""
         super().__init__()
         at2, at4, at8, at16, at32 = _DETECTOR_WIDTHS
         self.down2 = layer(3, at2, stride=2)
@@ -187,7 +186,6 @@ class Residual(nn.Module):
     """Residual block of two layers (He, Zhang, Ren and Sun, Deep Residual Learning, CVPR 2016)."""
 
     def __init__(self, width: int) -> None:
-        """Initialise random weights."""
         super().__init__()
         self.first = layer(width, width)
         self.second = nn.Sequential(nn.Conv2d(width, width, 3, padding=1, bias=False), nn.BatchNorm2d(width))
@@ -293,7 +291,6 @@ class RefinerNet(nn.Module):
     """Predicts the class of a patch and a correction of its outline, from its contrast to the face colour."""
 
     def __init__(self) -> None:
-        """Initialise random weights."""
         super().__init__()
         first, at2, at4, at8 = _WIDTHS
         cells = (network.tile_grid().rows // 8) * (network.tile_grid().columns // 8)
@@ -432,7 +429,6 @@ class PipFeatureNet(nn.Module):
     """Classifies pips from 0 to 18. Only `seeing`, all layers but the last, is exported to extract features."""
 
     def __init__(self) -> None:
-        """Initialise random weights."""
         super().__init__()
         first, at2, at4, at8 = _PIP_FEATURES_WIDTHS
         cells = (network.half_grid(0).rows // 8) * (network.half_grid(0).columns // 8)
@@ -553,7 +549,6 @@ class HardCaseNet(nn.Sequential):
     """Returns logits, (N, 19), for inputs from `vision.networks.network.contrasts`, (N, 3, SIZE, SIZE)."""
 
     def __init__(self) -> None:
-        """Initialise random weights."""
         at2, at4, at8 = _HARD_PIPS_WIDTHS
         cells = (network.SIZE // 8) ** 2
         super().__init__(

@@ -196,7 +196,6 @@ class SetLearning:
     """Learns a set from a picture in a thread. `begin` restarts the learning with corrected labels."""
 
     def __init__(self, image: Image) -> None:
-        """Use a BGR picture of the set, shape (H, W, 3)."""
         self._image = image
         self._shown: SetPictures | None = None
         self._learned: LearningResult | None = None

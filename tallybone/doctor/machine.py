@@ -249,7 +249,6 @@ class LastHour:
     """Counts the troubles of the last hour from readings a second apart."""
 
     def __init__(self) -> None:
-        """Start without troubles."""
         self._last: dict[tuple[MachineTrouble, str], int] = {}
         self._found: deque[tuple[int, MachineTrouble]] = deque(maxlen=_MAX_KEPT)
 

@@ -59,7 +59,6 @@ class Tables:
     """State of all tables, updated by news."""
 
     def __init__(self) -> None:
-        """Start without tables."""
         self.version = 0
         self._tables: dict[str, KnownTable] = {}
         self._gone: deque[tuple[int, str]] = deque(maxlen=_MAX_GONE)
@@ -86,7 +85,6 @@ class Tables:
         return True
 
     def __iter__(self) -> Iterator[KnownTable]:
-        """Iterate over the tables, in the order in which they appeared."""
         return iter(tuple(self._tables.values()))
 
     def since(self, version: int) -> tuple[tuple[KnownTable, ...], tuple[str, ...]] | None:

@@ -132,7 +132,6 @@ class Results:
             self._load(path)
 
     def __iter__(self) -> Iterator[MatchResult]:
-        """Iterate over the results, oldest first."""
         return iter(tuple(kept.result for kept in self._kept.values()))
 
     def take(self, table: str, scores: Scores) -> None:

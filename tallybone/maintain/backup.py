@@ -93,7 +93,6 @@ class Member:
     mode: int
 
     def __post_init__(self) -> None:
-        """Validate the modification time."""
         if not 0 <= self.mtime_s <= _MAX_MTIME_S:
             raise BackupError(
                 f"{self.name!r}: expected a date from 0 to {_MAX_MTIME_S} s since 1970, got {self.mtime_s}"

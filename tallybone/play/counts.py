@@ -48,7 +48,6 @@ class Times:
     """Histogram of durations, and their sum."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self.within = [0] * (len(BOUNDS_S) + 1)
         self.total_s = 0.0
 

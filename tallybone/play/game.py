@@ -71,7 +71,6 @@ class CameraNews:
     """Detects movements and losses of the camera pose."""
 
     def __init__(self) -> None:
-        """Start before the first view."""
         self._is_lost = False
         self._reported = STRAIGHT_ON
 
@@ -133,7 +132,6 @@ class News:
     """Detects all news beside the game."""
 
     def __init__(self) -> None:
-        """Start before the first view."""
         self._camera = CameraNews()
         self._asked: deque[SeenTile] = deque(maxlen=_MAX_ASKED)
         self._is_judged = False

@@ -161,7 +161,6 @@ class SittingStart:
     match: str = ""
 
     def __post_init__(self) -> None:
-        """Reject a time without a time zone."""
         if self.started_at.tzinfo is None:
             raise ValueError(f"started_at needs a time zone, got {self.started_at}")
 
@@ -363,7 +362,6 @@ class Damage:
         return self.problem.startswith(_ENDS)
 
     def __str__(self) -> str:
-        """Return the damage as a sentence without a full stop."""
         where = f"byte {self.start_byte}"
         if self.end_byte > self.start_byte + 1:
             where = f"bytes {self.start_byte} to {self.end_byte - 1}"

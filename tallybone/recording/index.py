@@ -37,7 +37,6 @@ class IndexDamageError(ValueError):
     """The index is missing, damaged, or contradicts the records. *damage* locates it."""
 
     def __init__(self, problem: str, start_byte: int, end_byte: int) -> None:
-        """Create the error for a problem in a range of bytes."""
         super().__init__(problem)
         self.damage = Damage(start_byte, end_byte, f"the index cannot be used: {problem}")
 

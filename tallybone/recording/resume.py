@@ -51,7 +51,6 @@ class Crops:
     """The newest crop of each action and question, up to `MAX_BYTES` of JPEG. The oldest crops are dropped first."""
 
     def __init__(self, crops: Iterable[Evidence] = ()) -> None:
-        """Start with some crops, oldest first."""
         self._crops: dict[int | str, Evidence] = {}
         self._bytes = 0
         for crop in crops:
@@ -70,7 +69,6 @@ class Crops:
         return self._crops.get(of)
 
     def __iter__(self) -> Iterator[Evidence]:
-        """Yield all crops, oldest first."""
         return iter(tuple(self._crops.values()))
 
     def _drop(self, of: int | str) -> None:

@@ -212,7 +212,6 @@ class Tally:
     """Counts the pictures, changes and questions of a replay, and keeps its last session."""
 
     def __init__(self) -> None:
-        """Start before the first step."""
         self._frames = self._tiles = self._unsure = self._asked = 0
         self._last_frame = ""
         self._changes: Counter[str] = Counter()

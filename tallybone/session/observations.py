@@ -74,7 +74,6 @@ class Zones:
             _check(self.boneyard, "the boneyard")
 
     def __bool__(self) -> bool:
-        """Return True if there is at least one zone."""
         return bool(self.seats) or self.boneyard is not None
 
     def is_boneyard(self, x_share: float, y_share: float) -> bool:

@@ -372,7 +372,6 @@ class PictureError(VisionError, ValueError):
     """
 
     def __init__(self, text: str, pixels: int = 0) -> None:
-        """Set the message."""
         super().__init__(text)
         self.pixels = pixels
 

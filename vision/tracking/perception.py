@@ -182,7 +182,6 @@ class Perception:
     """
 
     def __init__(self, reader: Reader, start: Start = Start.EMPTY) -> None:
-        """Start without an image."""
         self._reader, self._start = reader, start
         self._empty: tracked.TablePicture | None = None
         self._last: tracked.TablePicture | None = None

@@ -112,7 +112,6 @@ class SettleGate:
     """
 
     def __init__(self) -> None:
-        """Start without an image."""
         self._still: FloatImage | None = None
         self._table: FloatImage | None = None
         self._still_since_ns = self._t_ns = 0

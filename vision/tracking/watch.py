@@ -39,7 +39,6 @@ class Observations:
     """Small images of the latest motion, and of the table before it."""
 
     def __init__(self) -> None:
-        """Start without an image."""
         self._frames: deque[tuple[int, GreyImage]] = deque(maxlen=_MAX_FRAMES)
         self._before: GreyImage | None = None
         self._last: GreyImage | None = None
@@ -158,7 +157,6 @@ class Watch:
     """
 
     def __init__(self, reader: TableObserver) -> None:
-        """Start without a frame."""
         self._reader = reader
         self._gate = SettleGate()
         self._sightings = Observations()

@@ -58,7 +58,6 @@ class WavForm:
     sound_bytes: int | None
 
     def __post_init__(self) -> None:
-        """Check that the format is supported."""
         allowed = (4, 8) if self.is_float else (1, 2, 3, 4)
         if self.sample_bytes not in allowed:
             kind = "floating point" if self.is_float else "integers"

@@ -55,7 +55,6 @@ class Mutant:
     source: str
 
     def __str__(self) -> str:
-        """Return the place with its text before and after."""
         return f"{self.path}:{self.line}\n    - {self.old}\n    + {self.new}"
 
 

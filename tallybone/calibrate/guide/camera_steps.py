@@ -53,7 +53,6 @@ class LensStep(steps.GuideStep):
     choices = (steps.GuideChoice(steps.GO_ON, phrase("measure with the views so far")),)
 
     def __init__(self, before: Calibration) -> None:
-        """Start without views."""
         self._before = before
         self._views: list[LensView] = []
         self._coverage = guide(())

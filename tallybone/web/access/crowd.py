@@ -92,7 +92,6 @@ class Crowd:
     """
 
     def __init__(self, limits: Limits) -> None:
-        """Start without connections."""
         self._limits = limits
         # Visitor and network of each connection. () for this machine itself.
         self._groups: dict[asyncio.Transport, tuple[str, ...]] = {}

@@ -139,7 +139,6 @@ class PhotoReader:
     """Reads photos one after another."""
 
     def __init__(self) -> None:
-        """Start without photos."""
         self._turn, self._waiting = asyncio.Lock(), 0
         self._arriving: dict[int, bytearray] = {}
 

@@ -61,7 +61,6 @@ class PhotoError(Exception):
     """A photo cannot be read. *text* are for people."""
 
     def __init__(self, refusal: str) -> None:
-        """Set the words for a kind of refusal."""
         self.text: Phrase = _REFUSALS[refusal]
         super().__init__(self.text)
 

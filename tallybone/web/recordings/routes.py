@@ -86,7 +86,6 @@ class OneAtATime:
     """Runs blocking functions in a thread, one at a time, in the order of the calls."""
 
     def __init__(self) -> None:
-        """Start with an empty queue."""
         self._lock, self._waiting = asyncio.Lock(), 0
 
     async def do(self, work: Callable[[], T]) -> T:
