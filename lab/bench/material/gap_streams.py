@@ -20,16 +20,8 @@ from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.observations import Zones
 from tallybone.session.session import Input
 from tallybone.sources.source import Shot
-from tests.tallybone.session.simulated_table import (
-    PX_PER_MM,
-    SECOND_NS,
-    SIZE_PX,
-    Faults,
-    NoisyReader,
-    back,
-    laid_open,
-    zones_of,
-)
+from tests.tallybone.session import simulated_table
+from tests.tallybone.session.simulated_table import PX_PER_MM, SECOND_NS, SIZE_PX
 from vision.arrays import Image
 from vision.reading import Half, SeenTile
 from vision.tracking.settle import EntrySide, Side
@@ -137,7 +129,7 @@ def stream_of(game: str, seats: int, seed: int, *, presses: bool = False) -> Str
         steps = tuple(play_out(rng, rules=rules, players=PLAYERS[:seats], table=table.board, hands=2))
         if sum(isinstance(step.event, engine.NewHand) for step in steps) == 2 and steps[-1].state.game is not None:
             break
-    zones = zones_of(seats)
+    zones = simulated_table.zones_of(seats)
     if presses and rng.random() < 0.5:
         zones = replace(zones, boneyard=None)
     filming = _Filming(rules, zones, rng, presses=presses)
@@ -162,10 +154,10 @@ class _Filming:
     layout: tuple[SeenTile, ...] = ()
     yard: tuple[SeenTile, ...] = ()
     hands: tuple[SeenTile, ...] = ()
-    reader: NoisyReader = field(init=False)
+    reader: simulated_table.NoisyReader = field(init=False)
 
     def __post_init__(self) -> None:
-        self.reader = NoisyReader(Faults(), self.rules, self.rng)
+        self.reader = simulated_table.NoisyReader(simulated_table.Faults(), self.rules, self.rng)
 
     def film(self, steps: Sequence[ScriptStep]) -> None:
         self.begins_ns.append(self.t_ns)
@@ -219,7 +211,7 @@ class _Filming:
             case engine.Abandon():
                 self._say(step.event)
             case engine.Reveal(seat=seat, tiles=tiles):
-                fresh = tuple(laid_open(self.reader, self.zones.seats[seat].side, tiles))
+                fresh = tuple(simulated_table.laid_open(self.reader, self.zones.seats[seat].side, tiles))
                 halfway = len(fresh) // 2 if self.rng.random() < 0.5 else 0
                 for part in filter(None, (fresh[:halfway], fresh[halfway:])):
                     self.hands = (*self.hands, *part)
@@ -243,7 +235,7 @@ class _Filming:
         assert step.state.game is not None
         assert step.state.game.hand is not None
         if self.zones.boneyard is not None and step.state.game.hand.boneyard:
-            whole = tuple(back(at) for at in range(step.state.game.hand.boneyard))
+            whole = tuple(simulated_table.back(at) for at in range(step.state.game.hand.boneyard))
             for part in (whole[: len(whole) // 2], whole):
                 self.yard = part
                 self._reach(int(self.rng.integers(len(self.zones.seats))), None)
