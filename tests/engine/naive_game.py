@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from tests.engine.naive import DRAW, KNOCK, Action, HandState, Layout, Pair, Rules, is_double, whole_set
+from tests.engine.naive import DRAW, KNOCK, Action, HandState, Layout, Pair, Rules, is_double
 from tests.engine.naive_super import SuperGame, super_actions, super_after, super_result, super_start
 
 
@@ -27,58 +26,8 @@ class LineGame(HandState):
 
 Position = LineGame | SuperGame
 
-# docs/reference/rules.md 2.7, without the options of a whole match.
-_POINTS = {"subtract_own": False, "round_to": None, "bonus_divisor": 1, "tie": "lightest_tile", "tie_order": "pips"}
-_PLAIN = {"set": 6, "copies": 1, "hand": 7, "spinner": "none", "branch_order": "any", "unit": None, "draw": "none"}
-_FIVES = {"spinner": "first", "unit": 5, "play_divisor": 1, "draw": "until_playable"}
-_CAPPED = {"branch_order": "sides_first", "spinner_count": "until_capped", "no_double": "redeal"}
-_FEWER = {2: 7, 3: 5, 4: 5}
-PROFILES: dict[str, Rules] = {
-    "bones": _PLAIN
-    | _FIVES
-    | _CAPPED
-    | {"redeal_if_doubles_over": 3, "lead_first": "highest_double", "hand_points": _POINTS | {"round_to": 5}},
-    "draw": _PLAIN | {"lead_first": "lot_any", "draw": "until_playable", "hand_points": _POINTS},
-    "allfives": _PLAIN
-    | _FIVES
-    | {"hand": _FEWER, "lead_first": "lot_any", "spinner_count": "open_halves"}
-    | {"hand_points": _POINTS | {"subtract_own": True, "round_to": 5, "bonus_divisor": 5}},
-    "block": _PLAIN
-    | {"hand": _FEWER, "lead_first": "highest_double", "no_double": "redeal"}
-    | {"hand_points": _POINTS | {"subtract_own": True}},
-    "super": {"set": 15, "hand": 9, "lead_first": "chosen_any_double", "no_double": "draw_one_in_turn"}
-    | {"spinner": "starter6", "unit": None, "draw": "two", "skip_on": "double", "spell_lap": "caster_exempt"}
-    | {"hand_points": {"mode": "simple"}},
-    "twoset": _PLAIN
-    | _FIVES
-    | _CAPPED
-    | {"copies": 2, "lead_first": "race_highest_double", "cutthroat": False}
-    | {"hand_points": _POINTS | {"subtract_own": True, "tie_order": "pips_then_high"}},
-}
 
-
-# ---- the deal and the lead ----
-
-
-def deal(rules: Rules, seats: int, rng: random.Random, leader: int = 0, lead: str | None = None) -> Position:
-    """Shuffle and deal until a hand is playable."""
-    size = rules["hand"] if isinstance(rules["hand"], int) else rules["hand"][seats]
-    while True:
-        pile = whole_set(rules)
-        rng.shuffle(pile)
-        hands = [[pile.pop() for _ in range(size)] for _ in range(seats)]
-        doubles = [sum(is_double(tile) for tile in hand) for hand in hands]
-        if max(doubles) > rules.get("redeal_if_doubles_over", size):
-            continue
-        try:
-            return start(rules, hands, pile, leader, lead)
-        except ValueError:
-            continue
-
-
-def start(
-    rules: Rules, hands: Sequence[Sequence[Pair]], boneyard: Sequence[Pair], leader: int = 0, lead: str | None = None
-) -> Position:
+def start(rules: Rules, hands: Sequence[Sequence[Pair]], boneyard: Sequence[Pair], leader: int = 0) -> Position:
     """Return the position before the first tile.
 
     Args:
@@ -86,7 +35,6 @@ def start(
         hands: By seat.
         boneyard: Drawn from the end.
         leader: Seat that leads if the tiles do not decide it.
-        lead: Replaces `lead_first` of the rules.
 
     Raises:
         ValueError: If nobody can lead and everybody has to draw new tiles.
@@ -94,14 +42,15 @@ def start(
     own = [[(min(tile), max(tile)) for tile in hand] for hand in hands]
     if rules["spinner"] == "starter6":
         return super_start(rules, own, list(boneyard), leader)
-    seat, leads = _lead(rules, own, leader, lead or rules["lead_first"])
+    seat, leads = _lead(rules, own, leader)
     layout = Layout(rules["spinner"], rules.get("branch_order", "any"), rules.get("spinner_count", "until_capped"))
     return LineGame(rules, own, list(boneyard), seat, layout=layout, leads=leads, points=[0] * len(own))
 
 
-def _lead(rules: Rules, hands: list[list[Pair]], leader: int, lead: str) -> tuple[int, list[Pair]]:
+def _lead(rules: Rules, hands: list[list[Pair]], leader: int) -> tuple[int, list[Pair]]:
     """Return the seat that leads, and the tiles that it may lead."""
-    if lead in ("any", "lot_any", "winner_any"):
+    lead: str = rules["lead_first"]
+    if lead == "lot_any":
         return leader, list(hands[leader])
     tiles = [tile for hand in hands for tile in hand]
     doubles = [tile for tile in tiles if is_double(tile)]
@@ -117,9 +66,6 @@ def _lead(rules: Rules, hands: list[list[Pair]], leader: int, lead: str) -> tupl
     if not forced:
         raise ValueError("nobody holds the tile that has to be led")
     return next(seat for seat, hand in enumerate(hands) if forced[0] in hand), forced
-
-
-# ---- turns ----
 
 
 def actions(now: Position) -> list[Action]:
@@ -192,16 +138,6 @@ def _score(now: LineGame) -> int:
         return 0
     divisor: int = now.rules.get("play_divisor", 1)
     return now.layout.count() // divisor
-
-
-def perft(now: Position, depth: int) -> int:
-    """Return the number of sequences of exactly *depth* actions."""
-    if depth == 0:
-        return 1
-    return sum(perft(after(now, action), depth - 1) for action in actions(now))
-
-
-# ---- counts and points ----
 
 
 def count(now: Position) -> int:

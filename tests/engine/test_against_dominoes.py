@@ -12,18 +12,7 @@ from typing import Any
 
 import pytest
 
-from engine import (
-    BLOCK,
-    Holding,
-    Knock,
-    LeadRule,
-    PartnersMode,
-    Play,
-    Tile,
-    ends,
-    full_set,
-    settle,
-)
+import engine
 from tests.engine.open_hands import OpenHand, open_hand
 
 dominoes: Any = pytest.importorskip(
@@ -35,13 +24,18 @@ pytestmark = pytest.mark.slow
 GAMES = 300
 SEATS, DEALT = 4, 7
 RULES = replace(
-    BLOCK, partners=True, partners_mode=PartnersMode.ALL_THREE, lead_first=LeadRule.LOT_ANY, hand=DEALT, hand_for=()
+    engine.BLOCK,
+    partners=True,
+    partners_mode=engine.PartnersMode.ALL_THREE,
+    lead_first=engine.LeadRule.LOT_ANY,
+    hand=DEALT,
+    hand_for=(),
 )
 
 
 def dealt(rng: random.Random) -> tuple[OpenHand, Any]:
     """Return both games before the first tile. `Game.new` would use the global random generator, so deal here."""
-    pile = list(full_set(6))
+    pile = list(engine.full_set(6))
     rng.shuffle(pile)
     hands = [pile[seat * DEALT : (seat + 1) * DEALT] for seat in range(SEATS)]
     leader = rng.randrange(SEATS)
@@ -51,16 +45,16 @@ def dealt(rng: random.Random) -> tuple[OpenHand, Any]:
     return open_hand(RULES, [[(tile.low, tile.high) for tile in hand] for hand in hands], [], leader), game
 
 
-def tile_of(domino: Any) -> Tile:
-    return Tile.of(domino.first, domino.second)
+def tile_of(domino: Any) -> engine.Tile:
+    return engine.Tile.of(domino.first, domino.second)
 
 
-def choices(now: OpenHand) -> dict[tuple[Tile, bool], Play]:
+def choices(now: OpenHand) -> dict[tuple[engine.Tile, bool], engine.Play]:
     """Return the plays by tile and side, True for west. Like `dominoes`, only west if both ends are equal."""
-    same = len({end.number for end in ends(now.state)}) == 1
+    same = len({end.number for end in engine.ends(now.state)}) == 1
     found = {}
     for move in now.moves():
-        assert isinstance(move, Play)
+        assert isinstance(move, engine.Play)
         west = now.action(move).place[:1] != "E"
         if west or not same:
             found[move.tile, west] = move
@@ -70,7 +64,7 @@ def choices(now: OpenHand) -> dict[tuple[Tile, bool], Play]:
 def passed(now: OpenHand) -> tuple[OpenHand, int]:
     """Return the hand after all players without a play have knocked, and the number of knocks."""
     knocks = 0
-    while (moves := now.moves()) and isinstance(moves[0], Knock):
+    while (moves := now.moves()) and isinstance(moves[0], engine.Knock):
         now, knocks = now.after(moves[0]), knocks + 1
     return now, knocks
 
@@ -120,8 +114,8 @@ def check_result(now: OpenHand, result: Any) -> None:
         assert ours.points * (-1) ** result.player == result.points
         return
     assert now.hand.out is None
-    holdings = [Holding.of(hand) for hand in now.hands]
-    ours = settle(holdings, None, RULES.hand_points, PartnersMode.TEAM_TOTAL)
+    holdings = [engine.Holding.of(hand) for hand in now.hands]
+    ours = engine.settle(holdings, None, RULES.hand_points, engine.PartnersMode.TEAM_TOTAL)
     if ours.winner is None:
         assert result.points == 0
     else:

@@ -13,22 +13,7 @@ from typing import Any
 
 import pytest
 
-from engine import (
-    BLOCK,
-    HandPoints,
-    Holding,
-    Knock,
-    LeadRule,
-    PartnersMode,
-    Play,
-    Rules,
-    Seat,
-    TieBreak,
-    Tile,
-    ends,
-    full_set,
-    settle,
-)
+import engine
 from tests.engine.open_hands import OpenHand, open_hand
 
 REASON = "the package open_spiel is not installed: pip install -e .[oracles]"
@@ -44,22 +29,22 @@ DEALT = 7
 ACTION = re.compile(r"p(\d) tile:\((\d)\.0, (\d)\.0\) pip:(?:(\d)\.0|None)")
 
 TWO = replace(
-    BLOCK,
-    lead_first=LeadRule.LOT_ANY,
+    engine.BLOCK,
+    lead_first=engine.LeadRule.LOT_ANY,
     hand=DEALT,
     hand_for=(),
-    hand_points=HandPoints(subtract_own=False, tie=TieBreak.NONE),
+    hand_points=engine.HandPoints(subtract_own=False, tie=engine.TieBreak.NONE),
 )
-PAIRS = replace(TWO, partners=True, partners_mode=PartnersMode.TEAM_TOTAL)
+PAIRS = replace(TWO, partners=True, partners_mode=engine.PartnersMode.TEAM_TOTAL)
 
-Choice = tuple[Tile, int | None]
+Choice = tuple[engine.Tile, int | None]
 """A tile and the number that it is played against. None for the first tile."""
 
 
 @dataclass(frozen=True)
 class Variant:
     name: str
-    rules: Rules
+    rules: engine.Rules
     seats: int
 
 
@@ -68,7 +53,7 @@ VARIANTS = (Variant("python_block_dominoes", TWO, 2), Variant("python_team_domin
 
 def dealt(variant: Variant, rng: random.Random) -> tuple[OpenHand, Any]:
     """Return both games before the first tile. Block deals hand by hand, the team game tile by tile."""
-    pile = list(full_set(6))
+    pile = list(engine.full_set(6))
     rng.shuffle(pile)
     hands = [pile[seat * DEALT : (seat + 1) * DEALT] for seat in range(variant.seats)]
     order = [tile for hand in hands for tile in hand]
@@ -88,24 +73,24 @@ def their_choices(state: Any) -> dict[Choice, int]:
         match = ACTION.fullmatch(state.action_to_string(state.current_player(), action))
         assert match is not None
         assert int(match[1]) == state.current_player()
-        found[Tile.of(int(match[2]), int(match[3])), None if match[4] is None else int(match[4])] = action
+        found[engine.Tile.of(int(match[2]), int(match[3])), None if match[4] is None else int(match[4])] = action
     return found
 
 
-def our_choices(now: OpenHand) -> dict[Choice, Play]:
+def our_choices(now: OpenHand) -> dict[Choice, engine.Play]:
     """Return the plays. Like OpenSpiel, two ends with the same number are a single choice."""
-    numbers = {end.spot: end.number for end in ends(now.state)}
-    found: dict[Choice, Play] = {}
+    numbers = {end.spot: end.number for end in engine.ends(now.state)}
+    found: dict[Choice, engine.Play] = {}
     for move in now.moves():
-        assert isinstance(move, Play)
+        assert isinstance(move, engine.Play)
         found[move.tile, None if move.at is None else numbers[move.at]] = move
     return found
 
 
 def check_position(now: OpenHand, state: Any) -> None:
-    hands = [{Tile.of(int(first), int(second)) for first, second in hand} for hand in state.hands]
+    hands = [{engine.Tile.of(int(first), int(second)) for first, second in hand} for hand in state.hands]
     assert [set(hand) for hand in now.hands] == hands
-    assert sorted(end.number for end in ends(now.state)) == state.open_edges
+    assert sorted(end.number for end in engine.ends(now.state)) == state.open_edges
     if not now.over:
         assert now.hand.turn == state.current_player()
 
@@ -120,7 +105,7 @@ def play_game(variant: Variant, rng: random.Random) -> bool:
         choice = rng.choice(list(ours))
         state.apply_action(theirs[choice])
         now = now.after(ours[choice])
-        while (moves := now.moves()) and isinstance(moves[0], Knock):
+        while (moves := now.moves()) and isinstance(moves[0], engine.Knock):
             now = now.after(moves[0])
     assert now.over
     check_position(now, state)
@@ -134,13 +119,13 @@ def our_returns(variant: Variant, now: OpenHand) -> list[int]:
     if now.hand.out is not None:
         assert result.winner == now.hand.out
     if variant.rules.partners:
-        holdings = [Holding.of(hand) for hand in now.hands]
-        by_sum = settle(holdings, None, variant.rules.hand_points, PartnersMode.TEAM_TOTAL)
+        holdings = [engine.Holding.of(hand) for hand in now.hands]
+        by_sum = engine.settle(holdings, None, variant.rules.hand_points, engine.PartnersMode.TEAM_TOTAL)
         assert now.hand.out is not None or by_sum == result
         result = by_sum
     if result.winner is None:
         return [0] * variant.seats
-    return [result.points * (1 if Seat(at) % 2 == result.winner % 2 else -1) for at in range(variant.seats)]
+    return [result.points * (1 if engine.Seat(at) % 2 == result.winner % 2 else -1) for at in range(variant.seats)]
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)

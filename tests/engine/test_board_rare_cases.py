@@ -27,12 +27,12 @@ def other_values(rules: Rules) -> Iterator[Rules]:
 @pytest.mark.parametrize("rules", GAMES, ids=lambda rules: rules.name)
 def test_games_with_any_other_value_are_those_of_the_engine(rules: Rules) -> None:
     made = [
-        play_match(other, max(other.seats_min, 4), random.Random(1), 2)
+        play_match(other, max(other.seats_min, 4), random.Random(1), 1)
         for other in other_values(rules)
         if not (other.cutthroat and other.effects)
     ]
     assert len(made) > 40
-    assert min(made) > 10
+    assert min(made) > 3
 
 
 @pytest.mark.parametrize("reserve", [0, 2])

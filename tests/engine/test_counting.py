@@ -34,16 +34,10 @@ def test_bones_counts_as_in_the_rules(plays: str, text: str, points: int, names:
         assert str(table.count) == text
 
 
-def test_a_lone_first_single_counts_both_halves() -> None:
+def test_a_lone_first_tile_counts_both_halves_once() -> None:
     assert str(Table().play("6-4").count) == "6 + 4 = 10"
-
-
-def test_a_lone_first_double_counts_once() -> None:
     for rules in (OPEN_BONES, OPEN_HALVES, FIVE_UP, replace(OPEN_BONES, spinner=Spinner.NONE)):
         assert Table(rules).play("4-4").count.total == 8
-
-
-def test_an_empty_count_is_written_without_a_sum() -> None:
     assert str(Count(())) == "0"
 
 
@@ -63,6 +57,10 @@ def test_an_end_double_counts_both_halves_until_it_is_covered() -> None:
     assert table.count.total == 12 + 8
     table.play("4-1@W")
     assert table.count.total == 12 + 1
+    table = Table(FIVE_UP).play("6-6", "6-4@E", "4-4@E", "4-1@E")
+    assert table.count.total == 12 + 1
+    table.play("4-3@4-4:N")
+    assert table.count.total == 12 + 1 + 3
 
 
 # Own count of the spinner 5-5 with 0 to 4 covered ports.
@@ -79,36 +77,10 @@ def test_the_count_of_a_spinner_depends_on_its_covered_sides(rules: Rules, worth
         assert table.count.total == worth.pop(0) + covering
 
 
-@pytest.mark.parametrize(("rules", "worth"), [(OPEN_HALVES, [10, 10, 10, 5, 0]), (CAPPED_ANY, [10, 10, 0, 0, 0])])
-def test_only_the_number_of_covered_sides_matters(rules: Rules, worth: list[int]) -> None:
-    table = Table(rules)
-    covering = 0
-    for text, adds in (("5-5", 0), ("5-1@N", 1), ("5-2@S", 2), ("5-3@E", 3), ("5-4@W", 4)):
-        table.play(text)
-        covering += adds
-        assert table.count.total == worth.pop(0) + covering
-
-
-def test_with_spinner_all_a_capped_double_counts_nothing_and_branches() -> None:
-    table = Table(FIVE_UP).play("6-6", "6-4@E", "4-4@E", "4-1@E")
-    assert table.count.total == 12 + 1
-    table.play("4-3@4-4:N")
-    assert table.count.total == 12 + 1 + 3
-
-
-def test_a_count_of_zero_scores_nothing() -> None:
+def test_the_unit_and_the_divisor_decide_the_points_of_a_count() -> None:
     table = Table().play("0-0")
     assert (table.count.total, table.score, table.totals) == (0, 0, (0, 0))
-
-
-def test_another_unit_scores_other_counts() -> None:
     threes = replace(OPEN_BONES, unit=3, tally=TallyStyle.NUMBERS)
     assert [total for total in range(1, 16) if points_for(total, threes)] == [3, 6, 9, 12, 15]
-
-
-def test_without_a_unit_no_play_scores() -> None:
     assert points_for(10, replace(OPEN_BONES, unit=None)) == 0
-
-
-def test_a_divisor_pays_a_share_of_the_count() -> None:
     assert points_for(15, replace(OPEN_BONES, play_divisor=5, tally=TallyStyle.NUMBERS)) == 3

@@ -6,46 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from engine import (
-    CUTTHROAT,
-    TWOSET,
-    Claimable,
-    Counted,
-    Ending,
-    Forfeited,
-    LeadRule,
-    MatchOver,
-    Must,
-    NodeId,
-    Policy,
-    ProblemKind,
-    Reason,
-    RowsTally,
-    Rules,
-    Scored,
-    Seat,
-    ShowHands,
-    Stack,
-    Tile,
-    Turn,
-    legal_stacks,
-    unseen,
-)
+import engine
 from engine.rules.options import with_options
 from tests.engine.table import Table, kinds, out_of, text, tiles
 
-A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)
+A, B, C, D = engine.Seat(0), engine.Seat(1), engine.Seat(2), engine.Seat(3)
 FOUR = ("Ann", "Bob", "Cay", "Dot")
-STRICT = replace(CUTTHROAT, lead_first=LeadRule.LOT_ANY, policy=Policy.STRICT)
+STRICT = replace(engine.CUTTHROAT, lead_first=engine.LeadRule.LOT_ANY, policy=engine.Policy.STRICT)
 TEXT = ("2-2", "2-4@E", "2-0@W", "0-6@W")
 
 
-def scored(*plays: str, rules: Rules = STRICT) -> Table:
+def scored(*plays: str, rules: engine.Rules = STRICT) -> Table:
     """Return the table after *plays*, with the points of the last one called."""
     return Table(rules, FOUR).play(*plays).call()
-
-
-# ---- effects of a stack ----
 
 
 @pytest.mark.parametrize(("tile", "points"), [("2-4", 10), ("0-6", 10), ("2-2", 20)])
@@ -56,7 +29,7 @@ def test_the_example_of_the_rules(tile: str, points: int) -> None:
     assert table.totals == (0, 0, 0, 10)
     twice = ", doubled for a double" if points == 20 else ""
     table.stack(tile)
-    assert out_of(table, Claimable) == [Claimable(A, points, "6 + 4 = 10" + twice, D)]
+    assert out_of(table, engine.Claimable) == [engine.Claimable(A, points, "6 + 4 = 10" + twice, D)]
     assert table.call().totals == (points, 0, 0, 10 - points)
 
 
@@ -67,97 +40,76 @@ def test_the_stacker_may_score_and_steal(tile: str, gain: int, loss: int) -> Non
     assert table.totals == (gain, 0, 0, 10 - loss)
 
 
-def test_a_stack_keeps_layout_and_count() -> None:
+def test_a_stack_is_a_play_of_one_tile_that_keeps_layout_and_count() -> None:
     # 3.6 Cutthroat: layout and count stay, then play goes on as usual
     table = scored(*TEXT)
     ends = table.can_play("6-1 4-1 2-1")
     table.stack("2-4")
-    assert [str(counted.count) for counted in out_of(table, Counted) if isinstance(counted, Counted)] == ["6 + 4 = 10"]
+    assert [str(counted.count) for counted in out_of(table, engine.Counted) if isinstance(counted, engine.Counted)] == [
+        "6 + 4 = 10"
+    ]
     assert table.can_play("6-1 4-1 2-1") == ends == ["6-1@W", "4-1@E", "2-1@N", "2-1@S"]
-    assert table.due == Turn(B, Must.PLAY_OR_DRAW)
-
-
-def test_a_stack_is_a_play_of_one_tile() -> None:
+    assert table.due == engine.Turn(B, engine.Must.PLAY_OR_DRAW)
     # 3.6 Cutthroat: the stacker has a tile less, both copies are used
     table = scored(*TEXT).stack("2-4")
     assert table.hand.sizes == (5, 6, 6, 6)
-    assert Tile(2, 4) not in unseen(table.game)
+    assert engine.Tile(2, 4) not in engine.unseen(table.game)
     assert table.can_play("4-2") == []
-
-
-def test_the_last_tile_of_a_hand_can_be_stacked() -> None:
     # 3.6 Cutthroat: a stack is a play; who stacks his last bone goes domino
     table = scored("5-5", rules=replace(STRICT, hand=2)).play("5-0@E", "5-1@W", "0-4@E")
     assert table.call().totals == (10, 0, 0, 5)
-    assert out_of(table.stack("0-4"), ShowHands) == [ShowHands(Ending.DOMINO, A, (B, C, D))]
+    assert out_of(table.stack("0-4"), engine.ShowHands) == [engine.ShowHands(engine.Ending.DOMINO, A, (B, C, D))]
     assert table.call(seat=0).totals == (15, 0, 0, 0)
 
 
-def test_points_without_a_call_can_be_stolen() -> None:
+def test_stacked_points_must_be_called_if_calls_are() -> None:
     # A3-7: called or, if no call is required, credited
     table = Table(with_options(STRICT, {"call_required": "no"}), FOUR).play(*TEXT).stack("2-4")
     assert table.totals == (10, 0, 0, 0)
-
-
-def test_stacked_points_must_be_called() -> None:
     # 3.6 Count: points must be called before the next player lays down; nothing is taken if they are not
     table = scored(*TEXT).stack("2-4").play("6-6@W")
-    assert out_of(table, Forfeited) == [Forfeited(A, 10)]
+    assert out_of(table, engine.Forfeited) == [engine.Forfeited(A, 10)]
     assert table.totals == (0, 0, 0, 10)
 
 
-def test_stolen_points_are_crossed_out() -> None:
+def test_stolen_points_are_reported_and_crossed_out() -> None:
     # 3.6 Cutthroat: points that are stolen are generally lined out
     table = scored(*TEXT).stack("2-4").call()
-    assert table.game.tally(D) == RowsTally.of([10, -10])
-    assert RowsTally.of([10, -10]).lines() == ("O-",)
-
-
-def test_a_steal_is_reported_for_both_seats() -> None:
+    assert table.game.tally(D) == engine.RowsTally.of([10, -10])
+    assert engine.RowsTally.of([10, -10]).lines() == ("O-",)
     # A3-6: scores the 10, but steals the 10
-    assert out_of(scored(*TEXT).stack("2-4").call(), Scored) == [
-        Scored(D, -10, Reason.STEAL, "stolen by Ann"),
-        Scored(A, 10, Reason.STEAL, "stolen from Dot, 6 + 4 = 10"),
+    assert out_of(scored(*TEXT).stack("2-4").call(), engine.Scored) == [
+        engine.Scored(D, -10, engine.Reason.STEAL, "stolen by Ann"),
+        engine.Scored(A, 10, engine.Reason.STEAL, "stolen from Dot, 6 + 4 = 10"),
     ]
+    # A3-13: totals below zero: allowed
+    table = scored("5-5").stack("5-5").call()
+    assert table.totals == (10 - 20, 20, 0, 0)
+    assert table.game.tally(A) == engine.RowsTally.of([10, -20])
 
 
-# ---- conditions for a stack ----
-
-
-def test_a_play_without_points_cannot_be_stolen_from() -> None:
+def test_only_the_next_player_steals_called_points_of_the_previous_play() -> None:
     # A3-7: stacking when nothing was scored: not allowed
     table = Table(STRICT, FOUR).play("2-2", "2-4@E")
     assert table.can_stack("2-4") == []
     assert text(table.stack("2-4")) == ["the last play scored nothing, so there is nothing to steal"]
-
-
-def test_uncalled_points_cannot_be_stolen() -> None:
     # A3-7: the previous play's points must have been called
     table = Table(STRICT, FOUR).play(*TEXT)
     assert table.can_stack("2-4") == []
     assert text(table.stack("2-4")) == ["Dot has not called the points, so there is nothing to steal"]
-
-
-def test_only_the_previous_play_can_be_stolen_from() -> None:
     # A3-7: only the immediately preceding play; 3.6 Cutthroat: on the following play
     table = scored(*TEXT).play("6-1@W")
-    assert kinds(table.stack("2-4")) == [ProblemKind.NOTHING_TO_STEAL]
-
-
-def test_only_the_next_player_can_stack() -> None:
+    assert kinds(table.stack("2-4")) == [engine.ProblemKind.NOTHING_TO_STEAL]
     # 3.6 Cutthroat: the next player may stack
     table = scored(*TEXT)
-    assert ProblemKind.WRONG_SEAT in kinds(table.stack("2-4", seat=1))
+    assert engine.ProblemKind.WRONG_SEAT in kinds(table.stack("2-4", seat=1))
     assert table.can_stack("2-4") == ["4-2"]
-    assert legal_stacks(table.state, tiles("2-4"), seat=B) == ()
-
-
-def test_a_player_who_can_stack_may_draw_or_play_instead() -> None:
+    assert engine.legal_stacks(table.state, tiles("2-4"), seat=B) == ()
     # A3-10: stack instead of drawing: optional
     table = scored(*TEXT).draw().stack("2-4").call()
     assert table.totals == (10, 0, 0, 0)
     assert kinds(scored(*TEXT).play("6-1@W")) == []
-    kept = scored(*TEXT, rules=replace(STRICT, policy=Policy.WARN)).draw().play("6-6@W")
+    kept = scored(*TEXT, rules=replace(STRICT, policy=engine.Policy.WARN)).draw().play("6-6@W")
     assert kinds(kept) == []
 
 
@@ -165,24 +117,15 @@ def test_stacking_needs_the_cutthroat_option() -> None:
     # 3.6 Cutthroat: a variation
     table = scored(*TEXT, rules=replace(STRICT, cutthroat=False))
     assert table.can_stack("2-4") == []
-    assert kinds(table.stack("2-4")) == [ProblemKind.NO_STACKING]
-    assert (TWOSET.cutthroat, CUTTHROAT.cutthroat) == (False, True)
+    assert kinds(table.stack("2-4")) == [engine.ProblemKind.NO_STACKING]
+    assert (engine.TWOSET.cutthroat, engine.CUTTHROAT.cutthroat) == (False, True)
 
 
-# ---- tiles that can be stacked on ----
-
-
-def test_any_tile_with_an_open_end_can_be_stacked() -> None:
+def test_any_identical_tile_with_a_free_side_can_be_stacked() -> None:
     # A3-8: any tile with an open end, the last played or not; spinner or other double while a port is free
     assert scored(*TEXT).can_stack("2-4 0-6 2-2 2-0") == ["4-2", "6-0", "2-2"]
-
-
-def test_a_tile_without_an_open_end_cannot_be_stacked() -> None:
     # A3-8: 2-0 is covered on both sides
     assert text(scored(*TEXT).stack("2-0")) == ["the 2-0 has no open end, so nothing can be stacked on it"]
-
-
-def test_only_a_double_with_a_free_side_can_be_stacked() -> None:
     # A3-8: other double while a port is free; 3.6 Cutthroat: double: +2S, -2S
     open_end = scored("6-5", "5-5@E", "5-0@E", "6-6@W", "0-3@E")  # 12 + 3 = 15
     assert open_end.score == 15
@@ -191,23 +134,16 @@ def test_only_a_double_with_a_free_side_can_be_stacked() -> None:
     inside = scored("6-6", "6-4@E", "4-4@E", "4-3@E")  # 12 + 3 = 15, 4-4 has both sides covered
     assert inside.score == 15
     assert inside.can_stack("4-4 4-3 6-6") == ["4-3", "6-6"]
-
-
-def test_a_spinner_with_all_four_sides_covered_cannot_be_stacked() -> None:
     # A3-8: spinner while a port is free
     table = scored("5-5", "5-1@W", "5-2@E", "5-3@N", "5-4@S")
     assert (table.score, table.can_stack("5-5 5-4")) == (10, ["5-4"])
-
-
-def test_only_the_identical_tile_can_be_stacked() -> None:
     # 3.6 Cutthroat: identical tile
     table = scored(*TEXT)
-    table.feed(Stack(A, Tile(1, 4), table.node("2-4")))
+    table.feed(engine.Stack(A, engine.Tile(1, 4), table.node("2-4")))
     assert text(table) == ["only a second 4-2 can be stacked on the 4-2"]
-    assert kinds(table.feed(Stack(A, Tile(2, 4), NodeId(99)))) == [ProblemKind.CANNOT_LIE_THERE]
-
-
-# ---- stack then stack ----
+    assert kinds(table.feed(engine.Stack(A, engine.Tile(2, 4), engine.NodeId(99)))) == [
+        engine.ProblemKind.CANNOT_LIE_THERE
+    ]
 
 
 def test_a_stack_can_be_stolen_from_with_another_tile() -> None:
@@ -215,37 +151,18 @@ def test_a_stack_can_be_stolen_from_with_another_tile() -> None:
     table = scored(*TEXT).stack("2-4").call()
     assert table.can_stack("2-4 0-6") == ["6-0"]
     assert table.stack("0-6").call().totals == (0, 10, 0, 0)
-
-
-def test_a_double_stack_is_stolen_from_for_the_count() -> None:
     # A3-9: S stays the layout's count, regardless of the earlier stack's points
     assert scored(*TEXT).stack("2-2").call().stack("0-6").call().totals == (10, 10, 0, -10)
-
-
-def test_a_third_copy_is_refused() -> None:
     # A3-9: no third copy
     table = scored(*TEXT).stack("2-4").call()
     assert text(table.stack("2-4"))[0] == "the 4-2 is already on the table, all 2 of them"
 
 
-# ---- totals ----
-
-
-def test_a_total_can_fall_below_zero() -> None:
-    # A3-13: totals below zero: allowed
-    table = scored("5-5").stack("5-5").call()
-    assert table.totals == (10 - 20, 20, 0, 0)
-    assert table.game.tally(A) == RowsTally.of([10, -20])
-
-
-# ---- the target ----
-
-
 def test_reaching_the_target_ends_the_match_before_a_steal() -> None:
     # A3-12: steal versus "first to reach 150": immediate end, no steal possible
     table = scored(*TEXT, rules=replace(STRICT, target=10))
-    assert table.outcomes[-1] == MatchOver(D, (0, 0, 0, 10))
-    assert kinds(table.feed(Stack(A, Tile(2, 4), table.node("2-4")))) == [ProblemKind.NOT_NOW]
+    assert table.outcomes[-1] == engine.MatchOver(D, (0, 0, 0, 10))
+    assert kinds(table.feed(engine.Stack(A, engine.Tile(2, 4), table.node("2-4")))) == [engine.ProblemKind.NOT_NOW]
 
 
 CONFIRMED = with_options(replace(STRICT, target=10), {"confirm_after_next_play": "yes"})
@@ -256,23 +173,14 @@ def test_a_win_may_need_confirmation_by_the_next_play() -> None:
     table = scored(*TEXT, rules=CONFIRMED)
     assert table.game.winner is None
     table.play("6-1@W")
-    assert table.outcomes[-1] == MatchOver(D, (0, 0, 0, 10))
-
-
-def test_an_unconfirmed_win_can_be_stolen() -> None:
+    assert table.outcomes[-1] == engine.MatchOver(D, (0, 0, 0, 10))
     # A3-12: option confirm_after_next_play: the steal counts
     table = scored(*TEXT, rules=CONFIRMED).stack("2-4").call()
     assert (table.totals, table.game.winner) == ((10, 0, 0, 0), None)
     assert table.play("6-1@W").game.winner == A
-
-
-def test_an_uncalled_stack_does_not_affect_an_unconfirmed_win() -> None:
     # A3-12: option confirm_after_next_play: forfeited points do not change the total
     table = scored(*TEXT, rules=CONFIRMED).stack("2-4").play("6-1@W")
     assert table.game.winner == D
-
-
-def test_the_end_of_the_hand_confirms_a_win() -> None:
     # A3-12: option confirm_after_next_play: there is no next play
     table = Table(replace(CONFIRMED, hand=1), FOUR).play("5-5").call(seat=0)
     assert table.game.winner is None

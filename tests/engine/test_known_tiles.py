@@ -6,35 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from engine import (
-    BONES,
-    Draw,
-    LeadRule,
-    Play,
-    ProblemKind,
-    Reveal,
-    RevealPips,
-    Seat,
-    State,
-    Table,
-    format_position,
-    parse_position,
-    parse_record,
-    play_record,
-    problem_with,
-    replay,
-)
+import engine
 from engine.state.match import Hand
 from engine.tiles import bits_of
 from tests.engine.table import tiles
 
-A, B = Seat(0), Seat(1)
+A, B = engine.Seat(0), engine.Seat(1)
 
 
 def problems(game: str, moves: str, options: str = "", seats: str = "A B") -> list[str | None]:
     """Return the problem of each move of a hand that A leads, which count even by the strict policy."""
     tags = f'[DGR "1"]\n[Rules "{game}"]\n[Options "{options}"]\n[Seats "{seats}"]\n'
-    played = play_record(parse_record(f"{tags}#1 lead=A\n{moves}\n"), strict=True)
+    played = engine.play_record(engine.parse_record(f"{tags}#1 lead=A\n{moves}\n"), strict=True)
     assert not any("does not count" in (line.problem or "") for line in played.lines)
     return [line.problem for line in played.lines]
 
@@ -68,17 +51,24 @@ def test_what_contradicts_a_known_tile_is_reported(game: str, seats: str, moves:
     assert (others, found) == ([None] * len(others), last)
 
 
-def test_a_known_tile_is_missing_from_the_open_hand() -> None:
+def test_a_known_tile_must_be_in_the_open_hand_until_it_is_played() -> None:
     moves = "A: 6-5 B: d<0-0> d<5-1> 5-1@E A: 1-2@E B: "
     shown = "H<3-3 4-3 4-2>"
     assert problems("draw", moves + shown, "hand=2")[-1] == "B was seen to draw the 0-0, but does not show it"
     assert problems("draw", moves + "H<0-0 4-3 4-2>", "hand=2")[-1] is None
-
-
-def test_two_sets_have_a_copy_for_another_player() -> None:
     moves = "A: 6-6 B: d<2-1> d<6-1> 6-1@E A: 1-2@E B: "
     assert problems("bones", moves + "2-4@E", "copies=2")[-2:] == [None, None]
     assert problems("bones", moves + "2-1@E", "copies=2")[-1] is None, "the copy that was seen"
+    assert problems("bones", "A: 6-6 B: d<6-1> 6-1@E A: 1-4@E B: d<2-2> d<4-0>")[-1] is None
+    moves = "A: 6-5 B: d<0-0> d<5-1> 5-1@E A: 1-2@E B: h7"
+    assert problems("draw", moves, "hand=2")[-1] is None
+    tags = '[DGR "1"]\n[Rules "draw"]\n[Options "hand=2"]\n[Seats "A B"]\n#1 lead=A\n'
+    log = engine.play_record(engine.parse_record(tags + "A: 6-5 B: d<0-0> d<5-1> 5-1@E A: 1-2@E")).log
+    state = engine.replay(log)
+    problem = engine.problem_with(state, engine.Reveal(B, tiles("4-3 4-2 3-3")))
+    assert problem is not None
+    assert problem.kind is engine.ProblemKind.KNOWN_TILE
+    assert engine.problem_with(state, engine.RevealPips(B, 5)) is None
 
 
 @pytest.mark.parametrize("game", ["draw", "bones"])
@@ -86,50 +76,28 @@ def test_drawing_at_will_denies_nothing(game: str) -> None:
     assert problems(game, "A: 6-6 B: d<6-1> d<2-1>", "voluntary_draw=1")[-1] is None
 
 
-def test_a_tile_that_was_played_is_no_longer_held() -> None:
-    assert problems("bones", "A: 6-6 B: d<6-1> 6-1@E A: 1-4@E B: d<2-2> d<4-0>")[-1] is None
-
-
-def hand_of(state: State) -> Hand:
+def hand_of(state: engine.State) -> Hand:
     assert state.game is not None
     assert state.game.hand is not None
     return state.game.hand
 
 
-def before_a_draw() -> Table:
+def before_a_draw() -> engine.Table:
     """Return a table at which B cannot play and the boneyard has two tiles."""
-    rules = replace(BONES, hand=2, lead_first=LeadRule.LOT_ANY, seats_max=2, hand_for=())
+    rules = replace(engine.BONES, hand=2, lead_first=engine.LeadRule.LOT_ANY, seats_max=2, hand_for=())
     hands = (tiles("5-5 0-0"), tiles("1-0 4-4"))
-    table = Table.start(rules, ("Ann", "Ben")).deal_these(hands, tiles("5-4 2-2"))
-    return table.play_or_raise(Play(A, hands[0][0]))
+    table = engine.Table.start(rules, ("Ann", "Ben")).deal_these(hands, tiles("5-4 2-2"))
+    return table.play_or_raise(engine.Play(A, hands[0][0]))
 
 
-def test_the_text_of_a_position_keeps_known_tiles() -> None:
+def test_known_tiles_follow_their_players_and_the_text_of_a_position() -> None:
     table = before_a_draw()
-    drawn = table.after(Draw(B, faces=tiles("2-2")))
+    drawn = table.after(engine.Draw(B, faces=tiles("2-2")))
     assert hand_of(drawn.state).held == (0, bits_of(tiles("2-2")))
-    restored = parse_position(format_position(drawn))
+    restored = engine.parse_position(engine.format_position(drawn))
     assert hand_of(restored.state).held == (0, bits_of(tiles("2-2")))
-    assert "known=" not in format_position(table)
-
-
-def test_known_tiles_follow_their_players() -> None:
+    assert "known=" not in engine.format_position(table)
     super_tags = '[DGR "1"]\n[Rules "super"]\n[Seats "A B"]\n#1 lead=A\n'
-    drew = play_record(parse_record(super_tags + "A: k B: k A: d<4-3>"))
+    drew = engine.play_record(engine.parse_record(super_tags + "A: k B: k A: d<4-3>"))
     held = [line.game.hand.held for line in drew.lines if line.game.hand is not None]
     assert held == [(0, 0), (0, 0), (bits_of(tiles("4-3")), 0)]
-
-
-def test_a_hand_of_pips_only_contradicts_nothing() -> None:
-    moves = "A: 6-5 B: d<0-0> d<5-1> 5-1@E A: 1-2@E B: h7"
-    assert problems("draw", moves, "hand=2")[-1] is None
-
-
-def test_the_kind_of_the_problem_names_the_known_tile() -> None:
-    tags = '[DGR "1"]\n[Rules "draw"]\n[Options "hand=2"]\n[Seats "A B"]\n#1 lead=A\n'
-    log = play_record(parse_record(tags + "A: 6-5 B: d<0-0> d<5-1> 5-1@E A: 1-2@E")).log
-    state = replay(log)
-    problem = problem_with(state, Reveal(B, tiles("4-3 4-2 3-3")))
-    assert problem is not None
-    assert problem.kind is ProblemKind.KNOWN_TILE
-    assert problem_with(state, RevealPips(B, 5)) is None

@@ -35,47 +35,36 @@ def shown(table: Table) -> list[tuple[str, int, str]]:
     return [(end.arm.value, end.number, tile[end.spot.host]) for end in ends(table.state) if end.playable]
 
 
-def test_an_empty_table_has_no_ends() -> None:
+def test_a_layout_without_a_table_opens_its_outer_halves() -> None:
     assert Layout().ends == ()
-
-
-def test_a_leading_single_has_its_first_number_west() -> None:
-    assert shown(Table().play("4-3")) == [("W", 4, "4-3"), ("E", 3, "4-3")]
-    assert shown(Table().play("3-4")) == [("W", 3, "4-3"), ("E", 4, "4-3")]
-
-
-def test_a_leading_single_has_its_smaller_number_west_by_default() -> None:
     layout = attach(Layout(), Tile(3, 4), None, node=NodeId(0), rules=BONES)
     assert [end.number for end in layout.ends] == [3, 4]
+    layout = attach(Layout(), Tile(3, 4), None, node=NodeId(0), rules=BONES, inner=4)
+    assert layout.ends[0] == OpenEnd(Spot(NodeId(0), Port.W), 4, Port.W, playable=True, fits=bits_with(4), ways=0)
+    layout = attach(layout, Tile(1, 2), Spot(NodeId(0), Port.W), node=NodeId(1), rules=BONES, inner=2)
+    assert [end.number for end in layout.ends] == [1, 3]
 
 
-def test_an_attached_single_leaves_its_outer_half_open() -> None:
+def test_a_single_leaves_its_outer_half_open() -> None:
+    assert shown(Table().play("4-3")) == [("W", 4, "4-3"), ("E", 3, "4-3")]
+    assert shown(Table().play("3-4")) == [("W", 3, "4-3"), ("E", 4, "4-3")]
     table = Table().play("4-3", "3-6@E")
     assert shown(table) == [("W", 4, "4-3"), ("E", 6, "6-3")]
     node = table.game.layout.nodes[1]
     assert (node.inner, node.outer, node.joins) == (3, 6, Spot(NodeId(2), Port.E))
     assert table.game.layout.covered(node) == (Port.W,)
-
-
-def test_both_neighbours_are_covered() -> None:
     table = Table().play("4-3", "3-6@E")
     first, second = table.game.layout.nodes
     assert table.game.layout.covered(first) == (Port.E,)
     assert table.game.layout.covered(second) == (Port.W,)
 
 
-def test_the_first_double_is_the_spinner_anywhere_in_the_line() -> None:
+def test_the_first_double_branches_or_all_or_none() -> None:
     table = Table().play("4-3", "3-3@E", "4-4@W")
     assert [node.tile for node in table.game.layout.nodes if node.branches] == [Tile(3, 3)]
     assert table.game.layout.spinner == table.game.layout.nodes[1]
-
-
-def test_with_spinner_all_every_double_branches() -> None:
     table = Table(ALL_SPINNERS).play("4-3", "3-3@E", "4-4@W")
     assert [node.tile for node in table.game.layout.nodes if node.branches] == [Tile(3, 3), Tile(4, 4)]
-
-
-def test_with_spinner_none_no_double_branches() -> None:
     table = Table(NO_SPINNER).play("3-3", "3-1@W", "3-2@E")
     assert shown(table) == [("W", 1, "3-1"), ("E", 2, "3-2")]
     assert len(ends(table.state)) == 2
@@ -93,9 +82,6 @@ def test_branch_ports_are_closed_until_both_sides_are_covered() -> None:
     assert {end.arm: end.playable for end in ends(table.state)}[Port.N] is False
     table.play("5-4@E")
     assert {end.arm: end.playable for end in ends(table.state)} == dict.fromkeys((Port.W, Port.N, Port.E, Port.S), True)
-
-
-def test_the_line_covers_one_side_of_a_spinner_at_its_end() -> None:
     table = Table().play("4-3", "3-3@E")
     assert {(end.number, end.playable) for end in ends(table.state) if end.spot.host == table.node("3-3")} == {
         (3, True),
@@ -103,34 +89,18 @@ def test_the_line_covers_one_side_of_a_spinner_at_its_end() -> None:
     }
     table.play("3-5@E")
     assert [arm for arm, number, tile in shown(table) if tile == "3-3"] == ["N", "S"]
-
-
-def test_with_any_order_branch_ports_are_open_at_once() -> None:
     assert shown(Table(ANY_ORDER).play("5-5")) == [("W", 5, "5-5"), ("N", 5, "5-5"), ("E", 5, "5-5"), ("S", 5, "5-5")]
 
 
-def test_a_double_that_does_not_branch_has_a_single_outer_side() -> None:
+def test_tiles_of_a_branch_continue_its_arm() -> None:
     table = Table().play("5-5", "5-1@W", "1-1@W")
     assert [(arm, number) for arm, number, tile in shown(table) if tile == "1-1"] == [("W", 1)]
     table.play("1-6@W")
     assert [tile for _, _, tile in shown(table)] == ["6-1", "5-5"]
-
-
-def test_tiles_of_a_branch_continue_its_arm() -> None:
     table = Table().play("5-5", "5-1@W", "5-4@E", "5-2@N", "2-6@N", "5-3@S")
     assert shown(table) == [("W", 1, "5-1"), ("N", 6, "6-2"), ("E", 4, "5-4"), ("S", 3, "5-3")]
-
-
-def test_node_ids_are_log_indexes() -> None:
     table = Table().play("5-5", "5-1@W", "5-4@E")
     assert [node.id for node in table.game.layout.nodes] == [2, 3, 4]
-
-
-def test_the_inner_number_determines_the_outer_half() -> None:
-    layout = attach(Layout(), Tile(3, 4), None, node=NodeId(0), rules=BONES, inner=4)
-    assert layout.ends[0] == OpenEnd(Spot(NodeId(0), Port.W), 4, Port.W, playable=True, fits=bits_with(4), ways=0)
-    layout = attach(layout, Tile(1, 2), Spot(NodeId(0), Port.W), node=NodeId(1), rules=BONES, inner=2)
-    assert [end.number for end in layout.ends] == [1, 3]
 
 
 @pytest.mark.parametrize(

@@ -29,11 +29,11 @@ def candidates(table: Table, tile: Tile) -> list[Play]:
 def test_a_play_is_refused_unless_it_is_listed(rules: Rules) -> None:
     rng = random.Random(5)
     table = Table.start(rules, tuple("ABCD")).deal(rng)
-    seen = [0, 0]
+    seen, share = [0, 0], 0.2 if rules.effects else 0.4
     while table.turn is not None:
         now = turn(table.game)
         # After an optional turn, the next player may act as well.
-        if table.game.phase is Phase.PLAY and rng.random() < 0.4 and now is not None and not now.extra:
+        if table.game.phase is Phase.PLAY and rng.random() < share and now is not None and not now.extra:
             for tile in rng.sample(unseen(table.game), 2):
                 listed = {(play.seat, play.tile, play.at, play.inner) for play in legal_plays(table.state, [tile])}
                 for play in candidates(table, tile):

@@ -154,25 +154,17 @@ def test_the_message_names_the_argument(call: Callable[[], object], text: str) -
         call()
 
 
-def test_a_wrong_event_in_a_long_match_is_found_first() -> None:
+def test_fields_and_a_long_match_are_checked() -> None:
     fields = mock.patch.object(errors, "_fields_of", side_effect=AssertionError("fields of the state were checked"))
     with fields, pytest.raises(EngineError, match="event must be"):
         apply(TABLE.state, "k")  # type: ignore[arg-type]
-
-
-def test_fields_are_checked_too() -> None:
     with pytest.raises(EngineError, match="state must be State, but got State"):
         apply(State(game="bones"), Draw(Seat(0)))  # type: ignore[arg-type]
 
-
-def test_lists_and_other_integers_are_accepted() -> None:
     class Index(int):
         pass
 
     assert len(Reveal(Seat(0), [Tile(5, 5)]).tiles) == 1  # type: ignore[arg-type]
     assert Draw(Seat(Index(1)), Index(2)) == Draw(Seat(1), 2)
-
-
-def test_a_missing_argument_is_named_by_python() -> None:
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'event'"):
         apply(TABLE.state)  # type: ignore[call-arg]

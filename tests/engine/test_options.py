@@ -224,9 +224,6 @@ def test_changed_options_are_written_as_in_a_record() -> None:
     other = replace(BLOCK, max_pips=9, seats_max=None, hand=5, hand_for=((2, 7),), target=None, must_play=False)
     assert changed_options(other) == {"set": "9", "players": "2+", "hand": "5,2:7", "must_play": "no", "target": "none"}
     assert changed_options(BONES) == {}
-
-
-def test_options_affected_by_a_change_are_written_too() -> None:
     open_halves = replace(ALLFIVES, spinner=engine.rules.rules.Spinner.ALL)
     assert changed_options(open_halves) == {"spinner": "all", "branch_order": "any", "spinner_count": "open_halves"}
 
@@ -237,9 +234,6 @@ def test_options_of_a_record_are_parsed() -> None:
     assert parse_options(" target = 150,hand=5 ;; cutthroat=1, ") == {"target": "150", "hand": "5", "cutthroat": "1"}
     assert parse_options("hand=2:7,3:5,4:5,target=61") == {"hand": "2:7,3:5,4:5", "target": "61"}
     assert parse_options("hand=2:7, 3:5, 4:5 target=") == {"hand": "2:7,3:5,4:5", "target": ""}
-
-
-def test_rejects_malformed_pairs() -> None:
     with pytest.raises(OptionsError) as refused:
         parse_options("=7 target hand=5 target=1 hand=6")
     assert refused.value.faults == (
@@ -247,6 +241,12 @@ def test_rejects_malformed_pairs() -> None:
         'expected key=value, got "target"',
         'hand: given twice, as "5" and as "6"',
     )
+    assert with_options(BONES, "target=200, hand=2:7,3:5") == with_options(BONES, {"target": "200", "hand": "2:7,3:5"})
+    assert with_options(BONES, "") == BONES
+    with pytest.raises(OptionsError, match="expected key=value"):
+        with_options(BONES, "target")
+    changed = with_options(SUPER, {"effects.skip_on": "blank", "last_tile": "1", "spell_lapses": "1"})
+    assert changed_options(changed) == {"skip_on": "blank", "spell_deadlock": "lapses", "effects_before_end": "yes"}
 
 
 @pytest.mark.parametrize(
@@ -277,18 +277,6 @@ def test_rejects_malformed_pairs() -> None:
 def test_aliases_have_the_same_meaning(text: str, same: str) -> None:
     assert with_options(BONES, parse_options(text)) == with_options(BONES, parse_options(same))
     assert (with_options(BONES, parse_options(text)) == BONES) == (same == "")
-
-
-def test_options_may_be_a_single_string() -> None:
-    assert with_options(BONES, "target=200, hand=2:7,3:5") == with_options(BONES, {"target": "200", "hand": "2:7,3:5"})
-    assert with_options(BONES, "") == BONES
-    with pytest.raises(OptionsError, match="expected key=value"):
-        with_options(BONES, "target")
-
-
-def test_effects_have_short_and_dotted_names() -> None:
-    changed = with_options(SUPER, {"effects.skip_on": "blank", "last_tile": "1", "spell_lapses": "1"})
-    assert changed_options(changed) == {"skip_on": "blank", "spell_deadlock": "lapses", "effects_before_end": "yes"}
 
 
 @pytest.mark.parametrize(

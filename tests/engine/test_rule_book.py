@@ -114,9 +114,6 @@ def test_defaults_of_the_book_are_those_of_the_options() -> None:
     assert missing - effects == {"set", "players", "hand", "target"}  # in the table of chapter 1
 
 
-# ---- positions ----
-
-
 def positions(number: str) -> list[list[str]]:
     """Return the rows of the table of plays in a section, without the header."""
     (table,) = [rows for rows in tables(sections()[number]) if rows[0][0] == "play"]

@@ -6,101 +6,44 @@ from dataclasses import replace
 
 import pytest
 
-from engine import (
-    ALLFIVES,
-    BONES,
-    BranchOrder,
-    Drawing,
-    EngineError,
-    HandPoints,
-    LeadRule,
-    MatchEnd,
-    MatchStart,
-    OptionsError,
-    Policy,
-    Rules,
-    Spinner,
-    SpinnerCount,
-    TallyStyle,
-    TargetTest,
-    TieBreak,
-    Weight,
-    deal_problems,
-    problem_with,
-    profile,
-    with_options,
-)
+import engine
 from engine.state.match import State
 
 
-def test_bones_matches_the_reference() -> None:
-    assert (
-        Rules(
-            name="bones",
-            max_pips=6,
-            copies=1,
-            seats_min=2,
-            seats_max=None,
-            hand=7,
-            redeal_if_doubles_over=3,
-            lead_first=LeadRule.HIGHEST_DOUBLE,
-            lead_next=LeadRule.WINNER_ANY,
-            spinner=Spinner.FIRST,
-            branch_order=BranchOrder.SIDES_FIRST,
-            spinner_count=SpinnerCount.UNTIL_CAPPED,
-            unit=5,
-            play_divisor=1,
-            draw=Drawing.UNTIL_PLAYABLE,
-            hand_points=HandPoints(subtract_own=False, round_to=5, bonus_divisor=1, tie=TieBreak.LIGHTEST_TILE),
-            target=150,
-            target_test=TargetTest.REACH,
-            match_end=MatchEnd.IMMEDIATE,
-            tally=TallyStyle.HOUSE,
-            policy=Policy.WARN,
-        )
-        == BONES
-    )
-    assert profile("bones") is BONES
-
-
 def test_an_unknown_game_is_rejected_with_a_list_of_games() -> None:
-    with pytest.raises(EngineError, match='"chess"; the games are bones'):
-        profile("chess")
+    with pytest.raises(engine.EngineError, match='"chess"; the games are bones'):
+        engine.profile("chess")
+    problem = engine.problem_with(State(), engine.MatchStart(engine.BONES, ("A", "B", "C", "D", "E")))
+    assert problem is not None
+    assert problem.weight is engine.Weight.IMPOSSIBLE
 
 
-def test_28_tiles_are_too_few_for_five_hands_of_seven() -> None:
-    assert deal_problems(BONES, 5) == ("7 tiles x 5 players need 35 tiles, a double-six set has 28",)
+def test_the_tiles_bound_the_number_of_players() -> None:
+    assert engine.deal_problems(engine.BONES, 5) == ("7 tiles x 5 players need 35 tiles, a double-six set has 28",)
+    assert engine.deal_problems(engine.with_options(engine.BONES, "set=9"), 7) == ()
+    assert engine.deal_problems(engine.with_options(engine.BONES, "set=9"), 8) == (
+        "7 tiles x 8 players need 56 tiles, a double-nine set has 55",
+    )
+    assert [engine.deal_problems(engine.with_options(engine.BONES, "set=12"), seats) == () for seats in (13, 14)] == [
+        True,
+        False,
+    ]
+    two = replace(engine.BONES, copies=2)
+    assert two.tiles == 56
+    assert engine.deal_problems(two, 9) == ("7 tiles x 9 players need 63 tiles, 2 double-six sets have 56",)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_bones_is_for_two_to_four_players(seats: int) -> None:
-    assert deal_problems(BONES, seats) == ()
+    assert engine.deal_problems(engine.BONES, seats) == ()
 
 
 @pytest.mark.parametrize("seats", [1, 17])
 def test_the_number_of_players_is_bounded_by_the_tiles(seats: int) -> None:
-    assert deal_problems(BONES, seats)[0] == f"bones is for 2 to 4 players, got {seats}"
-    assert deal_problems(replace(BONES, max_pips=9), seats)[0] == f"bones is for 2 to 7 players, got {seats}"
-
-
-def test_a_larger_set_allows_more_players() -> None:
-    assert deal_problems(with_options(BONES, "set=9"), 7) == ()
-    assert deal_problems(with_options(BONES, "set=9"), 8) == (
-        "7 tiles x 8 players need 56 tiles, a double-nine set has 55",
+    assert engine.deal_problems(engine.BONES, seats)[0] == f"bones is for 2 to 4 players, got {seats}"
+    assert (
+        engine.deal_problems(replace(engine.BONES, max_pips=9), seats)[0] == f"bones is for 2 to 7 players, got {seats}"
     )
-    assert [deal_problems(with_options(BONES, "set=12"), seats) == () for seats in (13, 14)] == [True, False]
-
-
-def test_two_sets_have_twice_the_tiles() -> None:
-    two = replace(BONES, copies=2)
-    assert two.tiles == 56
-    assert deal_problems(two, 9) == ("7 tiles x 9 players need 63 tiles, 2 double-six sets have 56",)
-
-
-def test_a_match_that_cannot_be_dealt_is_a_problem() -> None:
-    problem = problem_with(State(), MatchStart(BONES, ("A", "B", "C", "D", "E")))
-    assert problem is not None
-    assert problem.weight is Weight.IMPOSSIBLE
 
 
 @pytest.mark.parametrize(
@@ -112,14 +55,14 @@ def test_a_match_that_cannot_be_dealt_is_a_problem() -> None:
     ],
 )
 def test_rules_that_lose_points_or_lack_an_opponent_are_refused(options: str, fault: str) -> None:
-    with pytest.raises(OptionsError) as refused:
-        with_options(ALLFIVES, options)
+    with pytest.raises(engine.OptionsError) as refused:
+        engine.with_options(engine.ALLFIVES, options)
     assert refused.value.faults == (fault,)
 
 
 def test_all_faults_of_rules_are_reported_at_once() -> None:
-    with pytest.raises(EngineError) as refused:
-        Rules(
+    with pytest.raises(engine.EngineError) as refused:
+        engine.Rules(
             name="odd",
             max_pips=5,
             copies=0,
@@ -128,7 +71,7 @@ def test_all_faults_of_rules_are_reported_at_once() -> None:
             hand=0,
             unit=0,
             play_divisor=0,
-            hand_points=HandPoints(round_to=0, bonus_divisor=0),
+            hand_points=engine.HandPoints(round_to=0, bonus_divisor=0),
             target=0,
         )
     for fault in (
@@ -161,11 +104,11 @@ def test_all_faults_of_rules_are_reported_at_once() -> None:
     ],
 )
 def test_a_game_is_found_by_the_names_of_the_rule_book(name: str, game: str) -> None:
-    assert profile(name).name == game
+    assert engine.profile(name).name == game
 
 
 @pytest.mark.parametrize("name", ["Five-Up", "Muggins", "All Threes"])
 def test_a_variation_is_not_an_alias_of_the_plain_game(name: str) -> None:
-    with pytest.raises(EngineError, match="is the game allfives with the option variation=") as refused:
-        profile(name)
-    assert with_options(ALLFIVES, str(refused.value).rpartition(" ")[2]) != ALLFIVES
+    with pytest.raises(engine.EngineError, match="is the game allfives with the option variation=") as refused:
+        engine.profile(name)
+    assert engine.with_options(engine.ALLFIVES, str(refused.value).rpartition(" ")[2]) != engine.ALLFIVES

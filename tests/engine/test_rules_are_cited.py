@@ -1,13 +1,16 @@
-"""Tests that all citations of docs/reference/rules.md in code, tests and documents exist."""
+"""Tests that citations of docs/reference/rules.md exist, and that a test names each decision and paragraph of it.
+
+A test names its rules in a comment or docstring, such as "A1-5: blocked, own pips are not subtracted".
+"""
 
 from __future__ import annotations
 
+import ast
 import re
+from functools import cache
 from pathlib import Path
 
-import pytest
-
-from tests.engine.rule_book import BOOK, DECISION, ROOT, anchors, decisions, sections
+from tests.engine.rule_book import BOOK, DECISION, ROOT, anchors, decisions, paragraphs, sections
 
 FOLDERS = ("engine", "vision", "hardware", "calibration", "tallybone", "lab", "tests")
 
@@ -18,60 +21,56 @@ _SECTION = re.compile(r"(?<![\w.-])[0-9](?:\.[0-9])?(?![\w.-])")
 _OLD_NAME = re.compile(r"R[U]LES\.md|R[U]LES A?[0-9]")
 
 
-def cited(source: str) -> set[str]:
-    """Return the sections of docs/reference/rules.md, and all decisions, that *source* cites."""
-    found = set(DECISION.findall(source))
-    for text in _CITATION.findall(source):
-        found |= set(_SECTION.findall(DECISION.sub("", text)))
+@cache
+def sources() -> dict[Path, str]:
+    """Return the text of all modules but this one."""
+    paths = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if path != Path(__file__))
+    return {path: path.read_text(encoding="utf-8") for path in paths}
+
+
+@cache
+def citations() -> dict[Path, set[str]]:
+    """Return the sections of docs/reference/rules.md, and all decisions, that each module cites."""
+    found = {path: set(DECISION.findall(source)) for path, source in sources().items()}
+    for path, source in sources().items():
+        for text in _CITATION.findall(source):
+            found[path] |= set(_SECTION.findall(DECISION.sub("", text)))
     return found
-
-
-def modules() -> list[Path]:
-    here = Path(__file__)
-    return sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if path != here)
 
 
 def test_every_cited_section_and_decision_exists() -> None:
     known = {*sections(), *decisions()}
-    lost = {path: cited(path.read_text(encoding="utf-8")) - known for path in modules()}
-    assert {str(path): sorted(names) for path, names in lost.items() if names} == {}
-
-
-def test_the_engine_cites_the_book() -> None:
-    found = {path: cited(path.read_text(encoding="utf-8")) for path in modules()}
-    assert len({name for path, names in found.items() if path.is_relative_to(ROOT / "engine") for name in names}) >= 20
-    assert len([path for path, names in found.items() if names and path.is_relative_to(ROOT / "tests" / "engine")]) > 25
-
-
-@pytest.mark.parametrize(
-    ("source", "names"),
-    [
-        ("# docs/reference/rules.md 2.3 to 2.5 and 3. But 7 of them", {"2.3", "2.5", "3"}),
-        ('"""docs/reference/rules.md 2.4, 3.4 (partners) and 3.5."""', {"2.4", "3.4", "3.5"}),
-        ("half a side (docs/reference/rules.md 5.1); beyond 9 nothing", {"5.1"}),
-        ("docs/reference/rules.md 3.6, A3-8.", {"3.6", "A3-8"}),
-        ("# A1-27: -> 5, docs/reference/rules.md 2.3 b: 9-9", {"A1-27", "2.3"}),
-        ("docs/reference/rules.md A2-99", {"A2-99"}),
-    ],
-)
-def test_a_citation_ends_with_its_sentence(source: str, names: set[str]) -> None:
-    assert cited(source) == names
+    assert {str(path): names - known for path, names in citations().items() if names - known} == {}
+    engine, tests = (
+        [names for path, names in citations().items() if names and path.is_relative_to(ROOT / folder)]
+        for folder in ("engine", "tests/engine")
+    )
+    assert len(set().union(*engine)) >= 20
+    assert len(tests) > 25
 
 
 def test_links_to_sections_of_the_book_resolve() -> None:
     documents = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    links = [link for path in documents for link in re.findall(r"rules\.md#([\w-]+)", path.read_text(encoding="utf-8"))]
-    links += re.findall(r"\]\(#([\w-]+)\)", BOOK.read_text(encoding="utf-8"))
+    texts = {path: path.read_text(encoding="utf-8") for path in documents}
+    links = [link for text in texts.values() for link in re.findall(r"rules\.md#([\w-]+)", text)]
+    links += re.findall(r"\]\(#([\w-]+)\)", texts[BOOK])
     assert len(links) > 1
     assert sorted(set(links) - anchors()) == []
+    assert [path for path, text in {**sources(), **texts}.items() if _OLD_NAME.search(text)] == []
 
 
-def test_nothing_cites_the_book_by_another_name() -> None:
-    here = Path(__file__)
-    named = [
-        str(path)
-        for folder in (*FOLDERS, "docs")
-        for path in (ROOT / folder).rglob("*")
-        if path.suffix in (".py", ".md") and path != here and _OLD_NAME.search(path.read_text(encoding="utf-8"))
+def test_every_decision_and_paragraph_is_named_by_a_test() -> None:
+    assert len(set(decisions())) == len(decisions()) == 64
+    assert len(paragraphs()) == 48
+    tests = [
+        "\n".join(source.splitlines()[node.lineno - 1 : node.end_lineno])
+        for path, source in sources().items()
+        if path.is_relative_to(ROOT / "tests" / "engine")
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     ]
-    assert named == []
+    text = "\n".join(tests)
+    assert sorted(set(decisions()) - set(DECISION.findall(text))) == []
+    assert [name for name in paragraphs() if not re.search(rf"{name}\b", text)] == []
+    begun = set(re.findall(r"\b3\.(?:[1-6] [A-Z][a-z]+|7 [a-z]+)", text))
+    assert sorted(start for start in begun if not any(name.startswith(start) for name in paragraphs())) == []

@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from dataclasses import replace
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -15,8 +15,8 @@ import pytest
 from engine.rules.options import PRESETS, profile, with_options
 from engine.rules.rules import OPTIONS
 from tests.engine import rules_trace
-from tests.engine.rule_book import DECISION, ROOT, decisions
-from tests.engine.rules_trace import Row, rows_of, sentences, source_texts, split_sentences, written
+from tests.engine.rule_book import DECISION, ROOT, decisions, tables
+from tests.engine.rules_trace import Row, rows_of
 from tests.engine.worked_examples import own_examples
 
 HERE = Path(__file__).parent
@@ -24,75 +24,28 @@ ROWS = rows_of(rules_trace.read_page())
 _CASE = re.compile(r"(.+\.py)::(\w+)(?:\[([\w-]+)\])?")
 
 
-def texts() -> list[str]:
-    found = source_texts()
-    if found is None:
-        pytest.skip("the source texts are not part of the project: there is no ../shared/rules next to it")
-    return found
+def test_the_sentences_of_each_text_are_numbered_and_quoted_by_their_first_words() -> None:
+    numbers = [[row.number for row in ROWS if row.text == text] for text in range(4)]
+    assert numbers == [[*range(1, last + 1)] for last in (109, 95, 38, 52)]
+    assert [row.begins for row in ROWS if not 0 < len(row.begins.removesuffix(" …").split()) <= 7] == []
 
 
-# ---- sentences ----
+def test_the_counts_of_the_page_are_those_of_its_rows() -> None:
+    (counts,) = tables(rules_trace.read_page().partition("\n## ")[0])
+    games = [*dict.fromkeys((str(row.text), row.game) for row in ROWS), ("all", "")]
+    expected = []
+    for text, game in games:
+        marks = Counter(row.mark for row in ROWS if (str(row.text), row.game) == (text, game) or text == "all")
+        numbers = (marks.total(), *(marks[mark] for mark in ("test", *rules_trace.MARKS)))
+        expected.append([text, f"`{game}`" if game else "", *map(str, numbers)])
+    assert counts[1:] == expected
 
 
-def test_every_sentence_of_the_texts_is_listed_once_and_in_order() -> None:
-    expected = [(row.text, row.game, row.number, row.begins) for row in sentences(texts())]
-    assert [(row.text, row.game, row.number, row.begins) for row in ROWS] == expected
-    assert len(expected) == 294
-
-
-def test_the_sentences_contain_all_words_of_the_texts() -> None:
-    """Splitting loses nothing but headings: it is compared with the words of the whole text."""
-    for text in texts():
-        lines = [" ".join(line.split()) for line in text.splitlines()]
-        assert [" ".join(split_sentences(line)) for line in lines] == lines
-    assert sum(row.begins == "(figure)" for row in ROWS) == 9
-
-
-@pytest.mark.parametrize(
-    ("line", "split"),
-    [
-        ("Draw. play on. (If 2 play, draw 8.) Then stop!", ["Draw.", "play on.", "(If 2 play, draw 8.)", "Then stop!"]),
-        ("The first (out of tiles, remember?) gets the sum.", ["The first (out of tiles, remember?) gets the sum."]),
-        ("Say “Domino!” and win. See below*. Go on", ["Say “Domino!” and win.", "See below*.", "Go on"]),
-        (
-            "A.K.A. Draw, i.e. Block, for approx. 5 min. So 4.5 is",
-            ["A.K.A. Draw, i.e. Block, for approx. 5 min.", "So 4.5 is"],
-        ),
-        (
-            "Ends (5, 10, etc.). It may, etc. However, 2(!) count.",
-            ["Ends (5, 10, etc.).", "It may, etc.", "However, 2(!) count."],
-        ),
-        ('"Six?" ... and so on, until 0.', ['"Six?"', "... and so on, until 0."]),
-    ],
-)
-def test_a_line_is_split_into_sentences(line: str, split: list[str]) -> None:
-    assert split_sentences(line) == split
-
-
-def test_figures_are_one_sentence_and_headings_none() -> None:
-    text = "Setup\nDraw 7. Then play:\n\n++ 5 ++\n 5  4 \n\nBrian  Tom\n+ O\n2 players draw 7 tiles each\n"
-    found = sentences([text])
-    assert [(row.number, row.begins) for row in found] == [
-        (1, "Draw 7."),
-        (2, "Then play:"),
-        (3, "(figure)"),
-        (4, "(figure)"),
-        (5, "2 players draw 7 tiles each"),
-    ]
-
-
-def test_the_page_quotes_only_the_first_words() -> None:
-    assert [row.begins for row in ROWS if len(row.begins.removesuffix(" …").split()) > 7] == []
-
-
-def test_the_page_is_as_written_from_its_rows() -> None:
-    """The counts, and the options without a sentence, follow from the rows."""
-    page = rules_trace.read_page()
-    assert written(page, ROWS) == page
-    assert written(page, ROWS[1:]) != page
-
-
-# ---- marks ----
+def test_options_that_no_sentence_names_are_listed() -> None:
+    listed = re.search(r"^No sentence names these options: (.+)\.$", rules_trace.read_page(), re.MULTILINE)
+    assert listed is not None
+    named = {key for row in ROWS for key, _ in (*row.defaults, *row.variations)}
+    assert set(re.findall(r"`(\w+)`", listed[1])) == {option.key for option in OPTIONS} - named
 
 
 def test_every_sentence_has_a_test_or_a_mark_with_a_reason() -> None:
@@ -109,25 +62,14 @@ def _is_read_whole(row: Row) -> bool:
     return not chosen and row.held == "; ".join(filter(None, [tests, decided, mark[0] if mark else ""]))
 
 
-@pytest.mark.parametrize(
-    "held", ["", "`test_bones.py`", "table:", "page", "advice", "`test_bones.py::test_x` table: x"]
-)
-def test_an_incomplete_cell_is_found(held: str) -> None:
-    row = replace(ROWS[0], held=held)
-    assert not _is_read_whole(row) or (not row.tests and row.mark == "test")
-
-
 def test_decisions_named_on_the_page_exist() -> None:
     named = {name for row in ROWS for name in DECISION.findall(row.held)}
     assert named - set(decisions()) == set()
     assert "A3-16" in named
 
 
-# ---- options ----
-
-
 def test_options_of_a_game_are_its_own_and_variations_differ() -> None:
-    checked = 0
+    checked, known = 0, {option.key for option in OPTIONS} | {preset.key for preset in PRESETS}
     for row in ROWS:
         rules = profile(row.game)
         for key, value in row.defaults:
@@ -135,12 +77,8 @@ def test_options_of_a_game_are_its_own_and_variations_differ() -> None:
         for key, value in row.variations:
             assert with_options(rules, {key: value}) != rules, (row.text, row.number, key)
         checked += len(row.defaults) + len(row.variations)
+        assert {key for key, _ in (*row.defaults, *row.variations)} <= known
     assert checked > 150
-
-
-def test_every_named_option_exists() -> None:
-    known = {option.key for option in OPTIONS} | {preset.key for preset in PRESETS}
-    assert {key for row in ROWS for key, _ in (*row.defaults, *row.variations)} - known == set()
 
 
 @pytest.mark.slow
@@ -151,31 +89,10 @@ def test_tests_of_a_sentence_fail_without_its_options(game: str) -> None:
     assert ran.stdout.split("\n") == [f"{game}: each option is held", ""]
 
 
-# ---- tests ----
-
-
 def test_every_named_test_exists() -> None:
     names = {name for row in ROWS for name in row.tests}
     assert sorted(name for name in names if not exists(name)) == []
-    assert len(names) > 120
-
-
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("test_bones.py::test_play_goes_round_clockwise", True),
-        ("tests/engine/test_bones.py::test_play_goes_round_clockwise", True),
-        ("test_bones.py::test_play_goes_round", False),
-        ("test_bones.py::with_four_doubles", False),
-        ("test_no_game.py::test_play_goes_round_clockwise", False),
-        ("test_worked_examples.py::test_layout[bones-twenty-five]", True),
-        ("test_worked_examples.py::test_layout[bones-out]", False),
-        ("test_worked_examples.py::test_hand_end[bones-out]", True),
-        ("test_bones.py::test_play_goes_round_clockwise[bones-twenty-five]", False),
-    ],
-)
-def test_a_name_is_looked_up_in_its_file(name: str, found: bool) -> None:
-    assert exists(name) is found
+    assert len(names) > 100
 
 
 def exists(name: str) -> bool:

@@ -38,74 +38,44 @@ def test_rounding_returns_the_nearest_multiple(value: int, multiple: int) -> Non
 def test_going_out_wins_the_sum_of_all_opponents() -> None:
     result = settle(pips(6, 0, 27), Seat(1), EXACT)
     assert (result.winner, result.points, result.arithmetic) == (1, 33, "6 + 27 = 33")
-
-
-def test_going_out_wins_even_against_an_empty_hand() -> None:
     assert settle(pips(0, 0), Seat(1), FIVES).winner == 1
-
-
-def test_the_total_is_rounded_once() -> None:
     result = settle(pips(0, 7, 7), Seat(0), FIVES)
     assert (result.points, result.arithmetic) == (15, "7 + 7 = 14, rounded to 15")
-
-
-def test_bones_pays_a_block_without_subtracting_the_own_hand() -> None:
-    result = settle(pips(9, 4, 12), None, FIVES)
-    assert (result.winner, result.points, result.arithmetic) == (1, 20, "9 + 12 = 21, rounded to 20")
-
-
-def test_all_fives_subtracts_the_own_hand_and_divides() -> None:
-    result = settle(pips(3, 5, 11, 13), None, ALL_FIVES)
-    assert (result.winner, result.difference, result.rounded, result.points) == (0, 26, 25, 5)
-    assert result.arithmetic == "5 + 11 + 13 - 3 = 26, rounded to 25, paid 5"
-
-
-def test_a_single_opponent_needs_no_sum() -> None:
     assert settle(pips(0, 25), Seat(0), FIVES).arithmetic == "25"
     assert settle(pips(0, 27), Seat(0), FIVES).arithmetic == "27, rounded to 25"
-
-
-def test_the_lightest_tile_breaks_a_tie() -> None:
-    result = settle(hands("1-2 2-4 3-5", "5-5 3-4"), None, HandPoints(subtract_own=True))
-    assert (result.winner, result.points, result.pips) == (0, 0, (17, 17))
-    assert settle(hands("5-5 3-4", "1-2 2-4 3-5"), None, EXACT).winner == 1
-
-
-def test_equal_lightest_tiles_compare_the_next_lightest() -> None:
-    assert settle(hands("1-2 4-4 6-6", "0-3 4-5 5-6"), None, EXACT).winner == 0
-    assert settle(hands("0-3 4-5 5-6", "1-2 4-4 6-6"), None, EXACT).winner == 1
-
-
-def test_hands_of_equal_tile_weights_have_no_winner() -> None:
-    result = settle(hands("1-3", "2-2", "6-6"), None, FIVES)
-    assert (result.winner, result.points, result.arithmetic) == (
-        None,
-        0,
-        "the best hands are equal: nobody wins the hand",
-    )
-
-
-def test_without_a_tie_break_equal_hands_have_no_winner() -> None:
-    assert settle(hands("1-2 2-4 3-5", "5-5 3-4"), None, HandPoints(tie=TieBreak.NONE)).winner is None
-
-
-def test_only_the_lightest_hands_take_part_in_the_tie_break() -> None:
-    assert settle(hands("0-0 6-6", "5-5", "4-6"), None, EXACT).winner is None
-
-
-def test_a_holding_must_have_the_pips_of_its_tiles() -> None:
-    with pytest.raises(EngineError, match="must have 5 pips"):
-        Holding(5, tiles("3-3"))
-
-
-def test_each_hand_may_be_rounded_separately() -> None:
     # A1-27: option round_each: 7 -> 5 and 7 -> 5 make 10, while the sum 14 is rounded to 15
     each = HandPoints(round_to=5, round_each=True)
     assert settle([Holding(0), Holding(7), Holding(7)], Seat(0), each).points == 10
     assert settle([Holding(0), Holding(7), Holding(7)], Seat(0), HandPoints(round_to=5)).points == 15
 
 
-def test_the_differences_of_a_blocked_game_are_written_out() -> None:
+def test_a_block_pays_the_other_hands_by_the_rule_of_the_game() -> None:
+    result = settle(pips(9, 4, 12), None, FIVES)
+    assert (result.winner, result.points, result.arithmetic) == (1, 20, "9 + 12 = 21, rounded to 20")
+    result = settle(pips(3, 5, 11, 13), None, ALL_FIVES)
+    assert (result.winner, result.difference, result.rounded, result.points) == (0, 26, 25, 5)
+    assert result.arithmetic == "5 + 11 + 13 - 3 = 26, rounded to 25, paid 5"
     rule = HandPoints(mode=HandMode.ADVANCED, tie=TieBreak.FEWEST_PIPS)
     result = settle([Holding(5, size=1), Holding(17, size=2), Holding(3, size=2)], None, rule)
     assert (result.winner, result.points, result.arithmetic) == (0, 12, "(17 - 5) + 0 = 12")
+
+
+def test_the_lightest_tile_breaks_a_tie_of_the_lightest_hands() -> None:
+    result = settle(hands("1-2 2-4 3-5", "5-5 3-4"), None, HandPoints(subtract_own=True))
+    assert (result.winner, result.points, result.pips) == (0, 0, (17, 17))
+    assert settle(hands("5-5 3-4", "1-2 2-4 3-5"), None, EXACT).winner == 1
+    assert settle(hands("1-2 4-4 6-6", "0-3 4-5 5-6"), None, EXACT).winner == 0
+    assert settle(hands("0-3 4-5 5-6", "1-2 4-4 6-6"), None, EXACT).winner == 1
+    result = settle(hands("1-3", "2-2", "6-6"), None, FIVES)
+    assert (result.winner, result.points, result.arithmetic) == (
+        None,
+        0,
+        "the best hands are equal: nobody wins the hand",
+    )
+    assert settle(hands("1-2 2-4 3-5", "5-5 3-4"), None, HandPoints(tie=TieBreak.NONE)).winner is None
+    assert settle(hands("0-0 6-6", "5-5", "4-6"), None, EXACT).winner is None
+
+
+def test_a_holding_must_have_the_pips_of_its_tiles() -> None:
+    with pytest.raises(EngineError, match="must have 5 pips"):
+        Holding(5, tiles("3-3"))

@@ -69,9 +69,6 @@ def outcomes_of(suggestion: Suggestion, kind: type[Outcome]) -> list[Outcome]:
     return [outcome for outcome in suggestion.outcomes if isinstance(outcome, kind)]
 
 
-# ---- points of plays ----
-
-
 def test_each_play_has_its_points_and_their_sum() -> None:
     table = Table().play("1-1", "1-6@W", "6-3@W", "1-5@E", "1-2@N")
     found = best(table, "5-4 5-5 2-2")
@@ -80,17 +77,11 @@ def test_each_play_has_its_points_and_their_sum() -> None:
         ("5-4", 0, "3 + 2 + 4 = 9"),
         ("2-2", 0, "3 + 2 + 2 + 5 = 12"),
     ]
-
-
-def test_a_tile_is_suggested_for_every_matching_end() -> None:
     found = best(Table().play("1-3", "3-5@E"), "5-1")
     assert [(str(suggestion.count), suggestion.points) for suggestion in found] == [
         ("5 + 5 = 10", 10),
         ("1 + 1 = 2", 0),
     ]
-
-
-def test_a_game_without_points_has_no_count() -> None:
     (only,) = best(Table(DRAW).play("6-2"), "2-5")
     assert (only.points, only.count) == (0, None)
 
@@ -102,17 +93,11 @@ def test_points_to_call_count_as_called() -> None:
     assert outcomes_of(only, Claimable) == [Claimable(C, 10, "0 + 5 + 5 = 10")]
     assert outcomes_of(only, Scored) == [Scored(C, 10, Reason.PLAY, "0 + 5 + 5 = 10")]
     assert outcomes_of(only, Turn) == [Turn(D, Must.PLAY_OR_DRAW)]
-
-
-def test_points_of_the_last_tile_count_as_called() -> None:
     dealt = NewHand(dealt=(2, 1, 1, 1))
     state = replay([MatchStart(TWOSET, FOUR), dealt, Play(A, Tile(5, 5))])
     only = best_plays(state, tiles("5-0"))[0]
     assert only.points == 10
     assert [outcome.out for outcome in only.outcomes if isinstance(outcome, ShowHands)] == [B]
-
-
-def test_points_forfeited_by_the_previous_player_do_not_count() -> None:
     (only,) = best(Table(TWOSET, FOUR).play("5-5", "5-0@W"), "6-0")
     assert only.points == 0
     assert outcomes_of(only, Forfeited) == [Forfeited(B, 10)]
@@ -125,9 +110,6 @@ def test_a_play_that_ends_the_match_has_that_outcome() -> None:
     assert in_order(found) == ["6-5 5", "6-4 0"]
     assert not outcomes_of(found[0], MatchOver)
     assert outcomes_of(best(Table(replace(table.rules, target=10)), "5-5", seat=A)[0], MatchOver)
-
-
-# ---- stacking ----
 
 
 def stackable(rules: Rules = CUTTHROAT) -> Table:
@@ -143,52 +125,22 @@ def test_a_stack_is_suggested_with_the_stolen_points() -> None:
         (A, -10),
     }
     assert str(found[0].count) == "3 + 3 + 4 = 10"
-
-
-def test_a_stacked_double_pays_double() -> None:
     assert in_order(best(stackable(), "4-0 3-3")) == ["3-3^ 20", "4-0^ 10", "3-3 10", "4-0 0"]
-
-
-def test_a_stack_may_also_gain_the_stolen_points() -> None:
     rules = replace(CUTTHROAT, steal_gain=StealGain.SCORE_PLUS_STOLEN)
     assert in_order(best(stackable(rules), "4-0"))[0] == "4-0^ 20"
-
-
-def test_no_stack_is_suggested_on_uncalled_points() -> None:
     table = Table(CUTTHROAT, FOUR).play("6-6", "6-3@W", "6-0@E", "3-3@W", "0-4@E")
     assert in_order(best(table, "4-0")) == ["4-0 0"]
 
 
-# ---- the order ----
-
-
-def test_the_most_points_come_first() -> None:
+def test_points_then_weight_then_distinct_numbers_decide_the_order() -> None:
     assert in_order(best(Table().play("5-5"), "6-5 5-0")) == ["5-0 10", "5-0 10", "6-5 0", "6-5 0"]
-
-
-def test_among_equal_points_stolen_ones_come_first() -> None:
     assert in_order(best(stackable(), "6-3 4-0"))[:2] == ["4-0^ 10", "6-3 10"]
-
-
-def test_then_the_heavier_tile_comes_first() -> None:
     assert in_order(best(Table(DRAW).play("6-2"), "2-1 6-5")) == ["6-5 0", "2-1 0"]
-
-
-def test_then_a_hand_with_more_distinct_numbers_comes_first() -> None:
     assert in_order(best(Table(DRAW).play("6-2"), "2-5 6-1 1-4")) == ["6-1 0", "5-2 0"]
-
-
-def test_then_the_double_comes_first() -> None:
     assert in_order(best(Table(DRAW).play("3-2"), "2-4 3-3 4-0")) == ["3-3 0", "4-2 0"]
-
-
-def test_the_second_copy_of_a_tile_stays_in_the_hand() -> None:
     # 6-1 leaves 5, 2, 6 and 1 because its copy stays; 5-2 leaves only 6 and 1.
     table = Table(replace(DRAW, copies=2)).play("6-2")
     assert in_order(best(table, "5-2 6-1 6-1")) == ["6-1 0", "5-2 0"]
-
-
-# ---- the six-arm game ----
 
 
 def test_effects_are_described() -> None:
@@ -201,27 +153,18 @@ def test_effects_are_described() -> None:
         assert all(describe(outcome, table.players) for outcome in suggestion.outcomes)
 
 
-# ---- seats and phases ----
-
-
-def test_suggests_for_all_seats_while_the_leader_is_unknown() -> None:
+def test_suggests_for_the_seats_that_may_play() -> None:
     table = Table()
     assert [suggestion.play.seat for suggestion in best(table, "5-5")] == [A, B]
     assert [(suggestion.play.seat, suggestion.points) for suggestion in best(table, "5-5", seat=B)] == [(B, 10)]
-
-
-@pytest.mark.parametrize("state", [State(), replay([MatchStart(BONES, ("A", "B"))])], ids=["no match", "not dealt"])
-def test_suggests_nothing_before_the_deal(state: State) -> None:
-    assert best_plays(state, tiles("5-5")) == ()
-
-
-def test_suggests_nothing_out_of_turn_or_without_a_matching_tile() -> None:
     table = Table().play("5-5")
     assert best(table, "5-1", seat=A) == ()
     assert best(table, "6-1") == ()
 
 
-# ---- against the game itself ----
+@pytest.mark.parametrize("state", [State(), replay([MatchStart(BONES, ("A", "B"))])], ids=["no match", "not dealt"])
+def test_suggests_nothing_before_the_deal(state: State) -> None:
+    assert best_plays(state, tiles("5-5")) == ()
 
 
 @pytest.mark.parametrize("rules", [BONES, ALLFIVES, TWOSET, CUTTHROAT, SUPER, DRAW], ids=lambda rules: str(rules.name))

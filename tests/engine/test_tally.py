@@ -19,45 +19,27 @@ def marks(*adds: int) -> list[tuple[int, str]]:
     ]
 
 
-def test_the_first_two_slashes_form_the_cross() -> None:
+def test_slashes_form_the_cross_and_then_each_quadrant() -> None:
     assert marks(5) == [(1, "....")]
     assert marks(5, 5) == marks(10) == [(2, "....")]
-
-
-def test_ten_points_at_once_are_a_circle() -> None:
     assert marks(10, 10) == [(2, "O...")]
-
-
-def test_two_slashes_in_a_quadrant_are_an_x() -> None:
     assert marks(10, 5) == [(2, "\\...")]
     assert marks(10, 5, 5) == [(2, "X...")]
-
-
-def test_a_half_x_is_finished_before_a_circle_is_drawn() -> None:
     assert marks(10, 5, 10) == [(2, "X\\..")]
     assert marks(10, 5, 15) == [(2, "XO..")]
-
-
-def test_a_half_cross_is_finished_first() -> None:
     assert marks(5, 10) == [(2, "\\...")]
+    assert marks() == marks(0) == []
+    assert marks(10, 10, 5, 5, 5, 5, 10, 5) == [(2, "OXXO"), (1, "....")]
+    assert marks(10, 5, 5, 5, 5, 10, 5) == [(2, "XXO\\")]
 
 
 def test_a_full_house_is_fifty_and_the_next_one_starts() -> None:
     assert marks(50) == [(2, "OOOO")]
     assert marks(50, 5) == [(2, "OOOO"), (1, "....")]
     assert House(2, (Mark.CIRCLE, Mark.X, Mark.X, Mark.CIRCLE)).points == 50
-
-
-def test_the_example_of_brian_and_tom() -> None:
-    assert marks(10, 10, 5, 5, 5, 5, 10, 5) == [(2, "OXXO"), (1, "....")]
-    assert marks(10, 5, 5, 5, 5, 10, 5) == [(2, "XXO\\")]
-
-
-def test_no_points_leave_no_marks() -> None:
-    assert marks() == marks(0) == []
-
-
-def test_a_house_is_drawn_in_three_rows() -> None:
+    (full,) = HouseTally.of([50]).houses
+    with pytest.raises(EngineError, match="full"):
+        full.marked(5)
     (full, begun) = HouseTally.of((10, 10, 5, 5, 5, 5, 10, 5)).houses
     assert full.lines() == ("O|X", "-+-", "X|O")
     assert begun.lines() == ("   ", "---", "   ")
@@ -94,29 +76,14 @@ def test_rows_and_remainder_are_worth_the_score(adds: list[int]) -> None:
 def test_rows_of_fifty_are_written_as_in_the_source() -> None:
     assert RowsTally.of([5, 5, 10, 20, 15]).lines() == ("X O O O O", "/")
     assert RowsTally.of([10] * 6).lines() == ("O O O O O", "O")
-
-
-def test_stolen_points_are_crossed_out() -> None:
     assert RowsTally.of([10, 15, -10]).lines() == ("O O- /- /",)
     assert RowsTally.of([10, -20]).rest == -10
 
 
-def test_a_full_house_accepts_no_more_marks() -> None:
-    (full,) = HouseTally.of([50]).houses
-    with pytest.raises(EngineError, match="full"):
-        full.marked(5)
-
-
-def test_a_match_has_the_tally_of_its_scores() -> None:
+def test_a_match_has_the_tally_of_its_scores_unless_it_is_scored_in_numbers() -> None:
     table = Table().play("5-5", "5-0@E")
     assert table.game.tally(Seat(0)) == table.game.tally(Seat(1)) == HouseTally.of([10])
-
-
-def test_a_match_scored_in_numbers_has_no_tally() -> None:
     assert Table(with_options(BONES, {"tally": "numbers"})).game.tally(Seat(0)) is None
-
-
-def test_a_house_tally_requires_multiples_of_five() -> None:
     with pytest.raises(EngineError, match="house marks only fives"):
         Rules(name="odd", unit=5, hand_points=HandPoints(round_to=None), tally=TallyStyle.HOUSE)
     assert BONES.tally is TallyStyle.HOUSE

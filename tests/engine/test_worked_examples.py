@@ -7,38 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine import (
-    CUTTHROAT,
-    SUPER,
-    BranchOrder,
-    ForcedDraw,
-    HandMode,
-    HandPoints,
-    Holding,
-    HouseTally,
-    Knock,
-    LeadRule,
-    MatchEnd,
-    PartnersMode,
-    Play,
-    Policy,
-    Port,
-    RowsTally,
-    Rules,
-    Seat,
-    Spinner,
-    SpinnerCount,
-    Spot,
-    Stack,
-    TallyStyle,
-    TieBreak,
-    TieOrder,
-    Tile,
-    apply,
-    problem_with,
-    round_nearest,
-    settle,
-)
+import engine
 from engine.rules.options import with_options
 from engine.state.events import HandResult
 from tests.engine.rule_book import decisions, sections
@@ -46,25 +15,25 @@ from tests.engine.table import MIRROR, OPEN_BONES, SAME, Table
 from tests.engine.worked_examples import Example, each, examples, is_accepted, leader_of, own_examples, setup_of
 
 # Any seat may lead any tile, and illegal plays are refused.
-OPEN_CUTTHROAT = replace(CUTTHROAT, lead_first=LeadRule.LOT_ANY, policy=Policy.STRICT)
-OPEN_SUPER = replace(SUPER, policy=Policy.STRICT)
+OPEN_CUTTHROAT = replace(engine.CUTTHROAT, lead_first=engine.LeadRule.LOT_ANY, policy=engine.Policy.STRICT)
+OPEN_SUPER = replace(engine.SUPER, policy=engine.Policy.STRICT)
 DOUBLES = " ".join(f"{number}-{number}" for number in range(16))
 THIRTEENS = " ".join(["13-0", "13-5", "13-12", "14-13", "15-13"])
 OTHERS = " ".join(f"{high}-{low}" for high in range(1, 16) for low in range(high) if 13 not in (low, high))
 
 
-def _rules_of(example: Example) -> Rules:
+def _rules_of(example: Example) -> engine.Rules:
     return replace(
         OPEN_BONES,
-        spinner=Spinner(example["rules"]["spinner"]),
-        branch_order=BranchOrder(example["rules"]["branch_order"]),
-        spinner_count=SpinnerCount(example["rules"]["spinner_count"]),
+        spinner=engine.Spinner(example["rules"]["spinner"]),
+        branch_order=engine.BranchOrder(example["rules"]["branch_order"]),
+        spinner_count=engine.SpinnerCount(example["rules"]["spinner_count"]),
         unit=example["rules"]["unit"],
         copies=example["rules"].get("copies", 1),
         play_divisor=example["rules"].get("play_divisor", 1),
-        policy=Policy(example["rules"].get("policy", "strict")),
-        tally=TallyStyle.NUMBERS,
-        match_end=MatchEnd.END_OF_HAND,
+        policy=engine.Policy(example["rules"].get("policy", "strict")),
+        tally=engine.TallyStyle.NUMBERS,
+        match_end=engine.MatchEnd.END_OF_HAND,
     )
 
 
@@ -73,7 +42,7 @@ def _as_laid(step: dict[str, Any]) -> str:
     return f"{step['tile']}@{step['at']}".replace("'", "")
 
 
-def _play_of(table: Table, example: Example, step: dict[str, Any]) -> Play:
+def _play_of(table: Table, example: Example, step: dict[str, Any]) -> engine.Play:
     """Return a step as a play. If a wrong number is accepted, the first number is the inner half."""
     play = table.play_of(_as_laid(step))
     wrong = not step.get("legal", True) and is_accepted(example, step)
@@ -82,13 +51,13 @@ def _play_of(table: Table, example: Example, step: dict[str, Any]) -> Play:
 
 @pytest.mark.parametrize("names", [SAME, MIRROR], ids=["as-written", "mirrored"])
 @pytest.mark.parametrize("example", each("layout"))
-def test_layout(example: Example, names: dict[Port, Port]) -> None:
+def test_layout(example: Example, names: dict[engine.Port, engine.Port]) -> None:
     table = Table(_rules_of(example), names=names)
     for step in example["plays"]:
         play = _play_of(table, example, step)
-        assert (problem_with(table.state, play) is None) is step.get("legal", True)
+        assert (engine.problem_with(table.state, play) is None) is step.get("legal", True)
         if not is_accepted(example, step):
-            refused, _ = apply(table.state, play)
+            refused, _ = engine.apply(table.state, play)
             assert refused.game == table.state.game
             continue
         laid = len(table.game.layout.nodes)
@@ -102,17 +71,17 @@ def test_layout(example: Example, names: dict[Port, Port]) -> None:
 
 @pytest.mark.parametrize("example", each("round"))
 def test_round(example: Example) -> None:
-    assert round_nearest(example["value"], example["unit"]) == example["expect"]
+    assert engine.round_nearest(example["value"], example["unit"]) == example["expect"]
 
 
 @pytest.mark.parametrize("example", each("tally"))
 def test_tally(example: Example) -> None:
     expect = example["expect"]
     if "rows" in expect:
-        rows = RowsTally.of(example["adds"])
+        rows = engine.RowsTally.of(example["adds"])
         assert (rows.points, list(rows.lines()), rows.rest) == (expect["total"], expect["rows"], expect["rest"])
         return
-    tally = HouseTally.of(example["adds"])
+    tally = engine.HouseTally.of(example["adds"])
     assert tally.points == expect["total"]
     units = [{"cross": house.cross, "q": [mark.value for mark in house.quadrants]} for house in tally.houses]
     assert units == expect["units"]
@@ -134,26 +103,23 @@ def test_hand_end(example: Example) -> None:
 
 def _settled(example: Example) -> HandResult:
     if "hands" in example:
-        holdings = [Holding.of([Tile.parse(text) for text in hand]) for hand in example["hands"]]
+        holdings = [engine.Holding.of([engine.Tile.parse(text) for text in hand]) for hand in example["hands"]]
     else:
-        holdings = [Holding(pips) for pips in example["hand_pips"]]
+        holdings = [engine.Holding(pips) for pips in example["hand_pips"]]
     params = example["params"]
-    rule = HandPoints(
+    rule = engine.HandPoints(
         subtract_own=params["subtract_own"],
         round_to=params.get("round_to"),
         round_each=params.get("round_each", False),
         bonus_divisor=params.get("divisor", 1),
-        tie=TieBreak(params.get("tie", "lightest_tile")),
-        tie_order=TieOrder(params.get("tie_order", "pips")),
-        mode=HandMode(params.get("mode", "pips")),
+        tie=engine.TieBreak(params.get("tie", "lightest_tile")),
+        tie_order=engine.TieOrder(params.get("tie_order", "pips")),
+        mode=engine.HandMode(params.get("mode", "pips")),
         signed=params.get("signed", False),
     )
     out = example["went_out"]
-    partners = PartnersMode(params["partners"]) if "partners" in params else None
-    return settle(holdings, None if out is None else Seat(out), rule, partners)
-
-
-# ---- stacking ----
+    partners = engine.PartnersMode(params["partners"]) if "partners" in params else None
+    return engine.settle(holdings, None if out is None else engine.Seat(out), rule, partners)
 
 
 @pytest.mark.parametrize("example", each("event"))
@@ -169,8 +135,8 @@ def test_stacking(example: Example) -> None:
         table.stack(tile).call()
     before, thief = table.totals, table.to_move
     victim = (thief - 1) % 4
-    stack = Stack(thief, Tile.parse(example["stack"]["tile"]), table.node(example["stack"]["tile"]))
-    assert (problem_with(table.state, stack) is None) is expect.get("legal", True)
+    stack = engine.Stack(thief, engine.Tile.parse(example["stack"]["tile"]), table.node(example["stack"]["tile"]))
+    assert (engine.problem_with(table.state, stack) is None) is expect.get("legal", True)
     if expect.get("legal") is False:
         game = table.game
         assert table.feed(stack).game == game
@@ -183,16 +149,13 @@ def test_stacking(example: Example) -> None:
     assert before[victim] - table.totals[victim] == expect["previous_loss"]
 
 
-# ---- six arms ----
-
-
-def _at(table: Table, at: str) -> Spot | None:
+def _at(table: Table, at: str) -> engine.Spot | None:
     """Return the spot of "start", of an arm such as "arm1", or of "new", the next arm, even past the sixth."""
     if at == "start":
         return None
     if at == "new":
         free = len(table.game.layout.covered(table.game.layout.nodes[0])) + 1
-        return Spot(table.game.layout.nodes[0].id, Port(str(free)))
+        return engine.Spot(table.game.layout.nodes[0].id, engine.Port(str(free)))
     return table.end(at.removeprefix("arm")).spot
 
 
@@ -206,8 +169,8 @@ def _before(example: Example) -> Table:
     return table
 
 
-def _mover(example: Example) -> Seat:
-    return Seat(example["players"].index(example["mover"]))
+def _mover(example: Example) -> engine.Seat:
+    return engine.Seat(example["players"].index(example["mover"]))
 
 
 @pytest.mark.parametrize("example", each("super"))
@@ -216,16 +179,16 @@ def test_six_arms(example: Example) -> None:
     assert table.hand.turn == mover
     play = replace(table.play_of(example["play"]["tile"]), at=_at(table, example["play"]["at"]), inner=None)
     if expect.get("legal") is False:
-        assert problem_with(table.state, play) is not None
+        assert engine.problem_with(table.state, play) is not None
         game = table.game
         assert table.feed(play).game == game
         return
-    assert problem_with(table.state, play) is None
+    assert engine.problem_with(table.state, play) is None
     table.feed(play)
     course, names = table.hand.course, example["players"]
     assert names[table.to_move] == expect["next"]
     assert course.direction == expect.get("direction", 1)
-    drawn = {names[draw.seat]: draw.tiles for draw in table.outcomes if isinstance(draw, ForcedDraw)}
+    drawn = {names[draw.seat]: draw.tiles for draw in table.outcomes if isinstance(draw, engine.ForcedDraw)}
     assert drawn == expect.get("draws", {})
     assert course.extra is expect.get("may_decline", False)
     if "may_decline" in expect:
@@ -252,20 +215,18 @@ def _check_breaking_tiles(table: Table, arm: str) -> None:
     assert table.can_play(OTHERS) == []
 
 
-def _check_caster(table: Table, caster: Seat, *, exempt: bool) -> None:
+def _check_caster(table: Table, caster: engine.Seat, *, exempt: bool) -> None:
     """Check whether the caster must draw when the turn comes back."""
     for _ in range(len(table.players) - 1):
         table.draw(2).knock()
     assert table.to_move == caster
-    assert (problem_with(table.state, Knock(caster)) is None) is exempt
+    assert (engine.problem_with(table.state, engine.Knock(caster)) is None) is exempt
     if exempt:
         assert table.knock().to_move != caster
         return
     assert table.knock().to_move == caster  # refused: they have not drawn
     assert table.draw(2).knock().to_move != caster
 
-
-# ---- the collection ----
 
 # All fields of examples that the tests know. Some are only for readers.
 COMMON = "id type game cites source note expect"

@@ -31,11 +31,7 @@ def examples(*types: str) -> list[Example]:
 
 def each(*types: str) -> list[Any]:
     """Return the examples of *types* as test parameters."""
-    return as_parameters(examples(*types))
-
-
-def as_parameters(found: list[Example]) -> list[Any]:
-    return [pytest.param(example, id=example["id"]) for example in found]
+    return [pytest.param(example, id=example["id"]) for example in examples(*types)]
 
 
 def setup_of(event: Example) -> Example:

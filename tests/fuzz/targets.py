@@ -33,17 +33,10 @@ from tallybone.hub.standings import Results, standings
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.maintain.backup import BackupError, members
 from tallybone.notify.broker import BrokerConnection
+from tallybone.recording import reader
 from tallybone.recording.container import ChannelMessage
 from tallybone.recording.format import ImageMessage, RecordingError, Topic
 from tallybone.recording.index import records_on
-from tallybone.recording.reader import (
-    aim_of_record,
-    event_of_record,
-    input_of,
-    places_of_record,
-    read_recording,
-    record_in,
-)
 from tallybone.recording.resume import evidence_of, left_in
 from tallybone.recording.survey import survey
 from tallybone.session.feeding import feed
@@ -73,7 +66,7 @@ def mcap(data: bytes) -> None:
             if index > _MAX_ITEMS:
                 return
         survey(path)
-        recording = read_recording(path)
+        recording = reader.read_recording(path)
         for index, _ in enumerate(recording):
             if index > _MAX_ITEMS:
                 return
@@ -140,12 +133,12 @@ def message(data: bytes) -> None:
         return
     topic = tuple(Topic)[data[0] % len(Topic)]
     try:
-        recorded = record_in(ChannelMessage(topic.path, 0, 0, data[1:]))
+        recorded = reader.record_in(ChannelMessage(topic.path, 0, 0, data[1:]))
     except (ValueError, RecursionError):
         return
     if recorded is None or isinstance(recorded.payload, ImageMessage):
         return
-    for parse in (input_of, event_of_record, aim_of_record, places_of_record, evidence_of):
+    for parse in (reader.input_of, reader.event_of_record, reader.aim_of_record, reader.places_of_record, evidence_of):
         with suppress(JsonValueError):
             parse(recorded)
 
