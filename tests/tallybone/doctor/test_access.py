@@ -44,25 +44,16 @@ def test_a_user_outside_the_group_gets_the_command_to_join() -> None:
     found = finding_for(CLOSED)
     assert found.grade is Grade.PROBLEM
     assert found.commands == ("sudo usermod -aG dialout ann",)
-
-
-def test_a_new_member_of_the_group_has_to_log_in_again() -> None:
-    joined = User("ann", frozenset({"ann"}), frozenset({"dialout"}))
-    assert "joined the group dialout after logging in" in finding_for(CLOSED, user=joined).text
-    assert "usermod" not in str(finding_for(CLOSED, user=joined).commands)
-
-
-def test_a_device_of_root_has_no_group_command() -> None:
+    joined = finding_for(CLOSED, user=User("ann", frozenset({"ann"}), frozenset({"dialout"})))
+    assert "joined the group dialout after logging in" in joined.text
+    assert "usermod" not in str(joined.commands)
     assert finding_for(Device(is_there=True, group="root")).commands == ()
 
 
-def test_commands_for_missing_devices() -> None:
+def test_commands_for_missing_devices_and_a_warning_about_unstable_names() -> None:
     assert finding_for(ABSENT).commands == ("ls -l /dev/serial/by-id",)
     assert check_device("camera", "/dev/video0", ABSENT, ANN).commands == ("ls -l /dev/v4l/by-id",)
     assert "Only a Raspberry Pi" in finding_for(ABSENT, "/dev/gpiochip0").remedy
     assert "SPI" in finding_for(ABSENT, "/dev/spidev0.0").remedy
-
-
-def test_an_unstable_device_name_is_a_warning() -> None:
     assert finding_for(OPEN, "/dev/ttyUSB0").grade is Grade.WARNING
     assert finding_for(OPEN, "/dev/serial/by-id/usb-FTDI_1234-if00-port0").grade is Grade.OK

@@ -46,15 +46,8 @@ def test_only_sections_for_the_board_apply() -> None:
     config = "a=1 # why\n#b=2\n[pi4]\nc=3\n[pi0]\nd=4\n[all]\ne=5\n[none]\nf=6"
     assert settings_of(config, PiModel.PI4) == (("a", "1"), ("c", "3"), ("e", "5"))
     assert settings_of(config, PiModel.ZERO2) == (("a", "1"), ("d", "4"), ("e", "5"))
-
-
-def test_the_last_of_two_lines_applies() -> None:
     boot = replace(BOOT, config="dtparam=spi=on,i2c_arm\ndtparam=spi=off")
-    assert not boot.is_on("spi")
-    assert boot.is_on("i2c_arm")
-
-
-def test_a_configured_pi_has_no_problems() -> None:
+    assert (boot.is_on("spi"), boot.is_on("i2c_arm")) == (False, True)  # the last line applies
     assert {finding.grade for finding in check_boot(BOOT, WHOLE, "pi:0")} == {Grade.OK}
 
 
@@ -73,6 +66,12 @@ def test_the_second_spi_needs_an_overlay_with_enough_chips() -> None:
     assert found("dtoverlay=spi1-3cs", piezo)[0].grade is Grade.OK
 
 
+def test_parts_on_pins_need_their_overlay_unlike_usb() -> None:
+    assert found("", MICROPHONE)[0].grade is Grade.PROBLEM
+    assert found("dtoverlay=googlevoicehat-soundcard", MICROPHONE)[0].grade is Grade.OK
+    assert found("", with_segment_display("/dev/ttyUSB0")) == []
+
+
 @pytest.mark.parametrize(
     ("board", "missing"),
     [(PiModel.PI4, ["core_freq=500", "core_freq_min=500"]), (PiModel.ZERO2, ["core_freq=250"]), (PiModel.PI5, None)],
@@ -82,11 +81,6 @@ def test_a_strip_needs_a_fixed_clock(board: PiModel, missing: list[str] | None) 
     assert findings[0].grade is Grade.OK
     lines = None if len(findings) == 1 else [command.split("'")[1] for command in findings[1].commands[:-1]]
     assert lines == missing
-
-
-def test_a_microphone_on_pins_needs_its_overlay() -> None:
-    assert found("", MICROPHONE)[0].grade is Grade.PROBLEM
-    assert found("dtoverlay=googlevoicehat-soundcard", MICROPHONE)[0].grade is Grade.OK
 
 
 @pytest.mark.parametrize(
@@ -105,10 +99,6 @@ def test_the_serial_pins_are_enabled_without_a_console(
 ) -> None:
     boot = Boot(board, "/boot/firmware/config.txt", config, kernel_line)
     assert [finding.grade for finding in check_boot(boot, with_segment_display(url), "usb:0")] == [grade]
-
-
-def test_a_usb_display_needs_no_settings() -> None:
-    assert found("", with_segment_display("/dev/ttyUSB0")) == []
 
 
 def test_problems_of_the_pi_camera() -> None:

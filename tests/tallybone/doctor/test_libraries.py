@@ -10,82 +10,62 @@ import pytest
 from hardware.libraries import PinLibrary, install_command
 from hardware.table import HardwareSettings
 from tallybone.doctor.boot import Library, Venv, check_library, wanted_by
-from tallybone.finding import Finding, Grade
+from tallybone.finding import Grade
 from tests.tallybone.doctor.fake_table import WHOLE
 
-IN_VENV, ALONE, OUTSIDE = (
-    Venv("/opt/t/.venv", sees_system=True),
-    Venv("/opt/t/.venv", sees_system=False),
-    Venv("", True),
-)
+IN_VENV, ALONE = (Venv("/opt/t/.venv", sees_system=sees) for sees in (True, False))
 ON_LGPIO = WHOLE.model_copy(update={"pins": PinLibrary.LGPIO})
 BY_NAME = {wanted.module: wanted for wanted in wanted_by(ON_LGPIO, "pi:0")}
 
 
-def missing(module: str, venv: Venv = IN_VENV, error: str = "") -> Finding:
-    return check_library(BY_NAME[module], Library(None, error or f"No module named '{module}'"), venv)
-
-
 def test_each_part_needs_only_its_libraries() -> None:
     assert list(BY_NAME) == ["numpy", "cv2", "gpiozero", "lgpio", "spidev", "picamera2", "sounddevice", "serial"]
-    assert [wanted.module for wanted in wanted_by(WHOLE.model_copy(update={"pins": PinLibrary.GPIOD}), "pi:0")][
-        3
-    ] == "gpiod"
+    on_gpiod = WHOLE.model_copy(update={"pins": PinLibrary.GPIOD})
+    assert [wanted.module for wanted in wanted_by(on_gpiod, "pi:0")][3] == "gpiod"
+    picamera2 = check_library(BY_NAME["picamera2"], Library(None, "No module named 'picamera2'"), Venv("", True))
+    assert picamera2.text == "missing; needed for the camera of the Pi"
     assert [wanted.module for wanted in wanted_by(HardwareSettings(), "usb:0")] == ["numpy", "cv2"]
 
 
-def test_a_working_library_is_ok() -> None:
-    assert check_library(BY_NAME["serial"], Library("3.5", ""), IN_VENV).grade is Grade.OK
-
-
-def test_libraries_are_installed_by_pip_or_apt() -> None:
-    assert missing("gpiozero").commands == (install_command("pi"),)
-    assert missing("spidev").commands == ("sudo apt install python3-spidev",)
-    assert missing("picamera2", OUTSIDE).text == "missing; needed for the camera of the Pi"
-
-
-def test_a_venv_without_system_packages_is_recreated() -> None:
-    found = missing("picamera2", ALONE)
-    assert "cannot access" in found.remedy
-    assert found.commands == (
-        "sudo apt install python3-picamera2",
-        "python3 -m venv --system-site-packages /opt/t/.venv",
-    )
-
-
-def test_the_empty_lgpio_of_pip_is_uninstalled() -> None:
-    found = missing("lgpio", error="module 'lgpio' has no attribute 'gpiochip_open'")
-    assert "empty" in found.remedy
-    assert found.commands == ("pip uninstall -y lgpio", "sudo apt install python3-lgpio")
-
-
-def test_an_incompatible_picamera2_differs_from_a_missing_one() -> None:
-    found = missing("picamera2", error="numpy.dtype size changed, may indicate binary incompatibility")
-    assert "numpy 2" in found.remedy
-    assert found.commands == ("pip install --upgrade simplejpeg picamera2",)
-
-
-def test_a_missing_portaudio_has_its_package_name() -> None:
-    assert missing("sounddevice", error="PortAudio library not found").commands == ("sudo apt install libportaudio2",)
-
-
-def test_picamera2_of_pip_is_replaced_by_the_apt_package() -> None:
-    found = missing("picamera2", error="No module named 'libcamera'")
-    assert found.commands == ("pip uninstall -y picamera2", "sudo apt install python3-picamera2")
-
-
-def test_an_old_gpiozero_is_a_problem() -> None:
-    assert check_library(BY_NAME["gpiozero"], Library("1.6.2", ""), IN_VENV).commands == (
-        "pip install 'gpiozero>=2.0'",
-    )
+APT_CAMERA = "sudo apt install python3-picamera2"
+NEW_VENV = "python3 -m venv --system-site-packages /opt/t/.venv"
+OTHER_LGPIO = ("pip uninstall -y lgpio", "sudo apt install python3-lgpio")
 
 
 @pytest.mark.parametrize(
-    ("version", "grade"), [("4.6.0", Grade.PROBLEM), ("4.12.0.88", Grade.OK), ("5.0.0.93", Grade.OK)]
+    ("module", "venv", "error", "remedy", "commands"),
+    [
+        ("gpiozero", IN_VENV, "", "", (install_command("pi"),)),
+        ("spidev", IN_VENV, "", "", ("sudo apt install python3-spidev",)),
+        ("picamera2", ALONE, "", "cannot access", (APT_CAMERA, NEW_VENV)),
+        ("lgpio", IN_VENV, "module 'lgpio' has no attribute 'gpiochip_open'", "empty", OTHER_LGPIO),
+        ("picamera2", IN_VENV, "numpy.dtype size changed", "numpy 2", ("pip install --upgrade simplejpeg picamera2",)),
+        ("sounddevice", IN_VENV, "PortAudio library not found", "", ("sudo apt install libportaudio2",)),
+        ("picamera2", IN_VENV, "No module named 'libcamera'", "", ("pip uninstall -y picamera2", APT_CAMERA)),
+    ],
 )
-def test_an_old_opencv_is_a_problem(version: str, grade: Grade) -> None:
-    found = check_library(BY_NAME["cv2"], Library(version, ""), IN_VENV)
-    assert (found.part, found.grade) == ("opencv", grade)
+def test_a_missing_or_broken_library_has_its_commands(
+    module: str, venv: Venv, error: str, remedy: str, commands: tuple[str, ...]
+) -> None:
+    found = check_library(BY_NAME[module], Library(None, error or f"No module named '{module}'"), venv)
+    assert remedy in found.remedy
+    assert found.commands == commands
+
+
+@pytest.mark.parametrize(
+    ("module", "version", "grade"),
+    [
+        ("cv2", "4.6.0", Grade.PROBLEM),
+        ("cv2", "4.12.0.88", Grade.OK),
+        ("cv2", "5.0.0.93", Grade.OK),
+        ("gpiozero", "1.6.2", Grade.PROBLEM),
+        ("serial", "3.5", Grade.OK),
+    ],
+)
+def test_an_old_library_is_a_problem(module: str, version: str, grade: Grade) -> None:
+    found = check_library(BY_NAME[module], Library(version, ""), IN_VENV)
+    assert (found.part, found.grade) == ({"cv2": "opencv", "serial": "pyserial"}.get(module, module), grade)
+    assert found.commands == (("pip install 'gpiozero>=2.0'",) if module == "gpiozero" else found.commands)
 
 
 @pytest.mark.parametrize(("is_there", "library"), [(True, "lgpio"), (False, "gpiod")])

@@ -1,4 +1,4 @@
-"""Tests of the checks of the computer: system, memory, temperature, power and clock."""
+"""Tests of the checks of the computer: system, memory, temperature, power, clock and recording folder."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tallybone.finding import Grade
 from tests.tallybone.doctor.fake_table import PI
 
 OK, WARNING, PROBLEM, ABSENT = Grade.OK, Grade.WARNING, Grade.PROBLEM, Grade.ABSENT
+DISK = machine.Disk("/var/lib/tallybone", "", 30_000_000_000, "ext4", (4.0, 5.0, 30.0))
 
 
 def test_a_good_pi_has_no_findings() -> None:
@@ -30,16 +31,6 @@ def test_32_bit_systems_and_old_pythons_are_problems() -> None:
     assert "64-bit" in machine.check_system(replace(PI, bits=32)).remedy
     assert machine.check_system(replace(PI, python=(3, 10))).grade is PROBLEM
     assert machine.check_system(replace(PI, model="")).text.startswith("no Raspberry Pi, ")
-
-
-@pytest.mark.parametrize(("memory_mb", "grade"), [(None, ABSENT), (300, PROBLEM), (430, WARNING), (3796, OK)])
-def test_memory(memory_mb: int | None, grade: Grade) -> None:
-    assert machine.check_memory(memory_mb).grade is grade
-
-
-@pytest.mark.parametrize(("heat_c", "grade"), [(None, ABSENT), (51.0, OK), (70.0, WARNING), (80.0, PROBLEM)])
-def test_heat(heat_c: float | None, grade: Grade) -> None:
-    assert machine.check_temperature(heat_c).grade is grade
 
 
 @pytest.mark.parametrize(
@@ -93,5 +84,23 @@ def test_low_voltage_is_known_without_the_firmware(
     assert text in found.text
 
 
-def test_an_unset_clock_is_a_warning() -> None:
+def test_memory_heat_and_clock_have_limits() -> None:
+    for memory_mb, grade in ((None, ABSENT), (300, PROBLEM), (430, WARNING), (3796, OK)):
+        assert machine.check_memory(memory_mb).grade is grade
+    for heat_c, grade in ((None, ABSENT), (51.0, OK), (70.0, WARNING), (80.0, PROBLEM)):
+        assert machine.check_temperature(heat_c).grade is grade
     assert [machine.check_clock(is_set=is_set).grade for is_set in (None, True, False)] == [ABSENT, OK, WARNING]
+
+
+def test_a_disk_is_ok_if_it_has_room_and_is_fast_and_lasting() -> None:
+    assert [finding.grade for finding in machine.check_disk(DISK)] == [OK, OK]
+    assert "in 5 ms (median), at most 30 ms" in machine.check_disk(DISK)[1].text
+    for free_bytes, grade in ((400_000_000, PROBLEM), (4_000_000_000, WARNING)):
+        found = machine.check_disk(replace(DISK, free_bytes=free_bytes))[0]
+        assert (found.grade, found.commands) == (grade, ("tallybone sessions --keep 5GB",))
+    for kind in ("tmpfs", "overlay"):
+        assert machine.check_disk(replace(DISK, kind=kind))[0].grade is WARNING
+    for sync_ms, grade in (((5.0, 6.0, 1200.0), PROBLEM), ((120.0, 130.0, 140.0), WARNING)):
+        assert machine.check_disk(replace(DISK, sync_ms=sync_ms))[1].grade is grade
+    (found,) = machine.check_disk(machine.Disk("/nowhere", error="Permission denied"))
+    assert (found.grade, found.text) == (PROBLEM, "/nowhere: Permission denied")

@@ -64,17 +64,17 @@ def test_missing_information_stays_unknown(tmp_path: Path) -> None:
     assert values == ("", None, None, None, None)
     assert not found.is_pi
     assert machine.read_boot(tmp_path, "").path == ""
-
-
-def test_the_file_of_the_time_service_marks_a_set_clock(tmp_path: Path) -> None:
+    assert [machine.run(command) for command in (("no-such-command",), ("false",), ("echo", "yes"))] == ["", "", "yes"]
     write_files(tmp_path, {"run/systemd/timesync/synchronized": ""})
     assert machine.read_machine(tmp_path, lambda _: "no").is_clock_set is True
 
 
-def test_missing_and_failing_commands_return_nothing() -> None:
-    assert machine.run(("no-such-command",)) == ""
-    assert machine.run(("false",)) == ""
-    assert machine.run(("echo", "yes")) == "yes"
+def test_device_files_and_the_user_are_checked(tmp_path: Path) -> None:
+    assert not machine.read_device(str(tmp_path / "absent")).is_there
+    null, user = machine.read_device("/dev/null"), machine.read_user()
+    assert (null.is_there, null.is_usable) == (True, True)
+    assert user.name
+    assert user.groups
 
 
 def test_libraries_are_imported() -> None:
@@ -91,18 +91,6 @@ def test_a_library_that_crashes_python_is_reported(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     found = machine.try_library(NeededLibrary("crashes_here", "crashes-here", "nothing"))
     assert found.error == "Python crashes with signal 4 on import"
-
-
-def test_device_files_are_checked(tmp_path: Path) -> None:
-    assert not machine.read_device(str(tmp_path / "absent")).is_there
-    null = machine.read_device("/dev/null")
-    assert (null.is_there, null.is_usable) == (True, True)
-
-
-def test_the_user_has_a_name_and_groups() -> None:
-    user = machine.read_user()
-    assert user.name
-    assert user.groups
 
 
 def test_a_venv_with_and_without_system_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,6 +110,7 @@ def test_a_disk_is_tested_without_leaving_files(tmp_path: Path) -> None:
     assert (found.error, found.kind, len(found.sync_ms)) == ("", "tmpfs", 8)
     assert found.free_bytes > 0
     assert list(tmp_path.iterdir()) == [mounts]
+    assert machine.try_disk(Path("/proc/recordings")).error
 
 
 @pytest.mark.parametrize("options", ["ro,noatime", "rw,noatime,emergency_ro"])
@@ -132,7 +121,3 @@ def test_a_file_system_that_became_read_only_is_named(tmp_path: Path, options: s
     assert (found.part, found.grade) == ("card", Grade.PROBLEM)
     assert "has become read-only" in found.text
     assert machine.try_disk(tmp_path, mounts).is_read_only
-
-
-def test_a_read_only_folder_is_reported() -> None:
-    assert machine.try_disk(Path("/proc/recordings")).error

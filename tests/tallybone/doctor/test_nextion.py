@@ -54,7 +54,11 @@ def test_a_nextion_answers_at_its_speed(baud: int, doubt: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("baud", "doubt"), [(9600, ""), (19_200, "it talks at 19200 baud: write baud = 19200 in table.toml")]
+    ("baud", "doubt"),
+    [
+        (9600, ""),
+        pytest.param(19_200, "it talks at 19200 baud: write baud = 19200 in table.toml", marks=pytest.mark.slow),
+    ],
 )
 def test_an_emulated_nextion_answers_only_at_its_speed(baud: int, doubt: str, tmp_path: Path) -> None:
     emulated, path, later_ns = EmulatedNextion(baud=baud), tmp_path / "display", 0

@@ -61,23 +61,23 @@ def buttons_of(config: HardwareSettings) -> GpioSettings:
     return config.buttons
 
 
+@pytest.mark.slow
 def test_all_tiles_of_the_speed_check_are_read() -> None:
     assert len(load_reader(6).read(drawn_tiles()).tiles) == 28
-    read_s = RealProbes(wait_for).reading()
+    read_s = RealProbes(SteppingClock().wait).reading()
     assert isinstance(read_s, float)
     assert 0.005 < read_s < 60
 
 
-def test_leds_on_pins_are_opened_and_released() -> None:
-    probes = RealProbes(wait_for)
+def test_parts_on_pins_are_opened_and_released() -> None:
+    probes = RealProbes(SteppingClock().wait)
     for _ in range(2):
         opened = probes.leds(PARTS.leds[0], MOCK)
         assert (opened.trouble, opened.details[:20]) == ("", "1 for status (rgb); ")
-
-
-def test_leds_report_the_reason_of_a_failure() -> None:
-    assert "spidev" in RealProbes(wait_for).leds(PARTS.leds[1], MOCK).trouble
-    assert RealProbes(wait_for).leds(PARTS.leds[0], PinLibrary.LGPIO).trouble
+    assert "spidev" in probes.leds(PARTS.leds[1], MOCK).trouble
+    assert probes.leds(PARTS.leds[0], PinLibrary.LGPIO).trouble
+    assert PARTS.knock is not None
+    assert probes.knock(PARTS.knock, MOCK).trouble == ""
 
 
 def test_held_buttons_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,15 +88,10 @@ def test_held_buttons_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         return factories[-1]
 
     monkeypatch.setattr(real_probes, "open_pins", opened)
-    free = RealProbes(wait_for).buttons(buttons_of(PARTS), MOCK)
+    free = RealProbes(SteppingClock().wait).buttons(buttons_of(PARTS), MOCK)
     assert (free.trouble, free.held, free.details) == ("", (), "3, none of them held")
     held = RealProbes(lambda _: factories[-1].pin(24).drive_low()).buttons(buttons_of(PARTS), MOCK)
     assert held.held == ("next",)
-
-
-def test_a_piezo_on_a_pin_is_opened() -> None:
-    assert PARTS.knock is not None
-    assert RealProbes(wait_for).knock(PARTS.knock, MOCK).trouble == ""
 
 
 def test_a_display_shows_a_message_or_reports_an_error(tmp_path: Path) -> None:
@@ -123,18 +118,16 @@ def test_a_folder_of_pictures_is_tested_as_a_camera(tmp_path: Path) -> None:
     seen = RealProbes(clock.wait, clock=clock).camera(str(tmp_path))
     assert (seen.error, seen.wide_px, seen.high_px) == ("", 1280, 720)
     assert seen.grey == pytest.approx(93, abs=1)
-
-
-def test_a_missing_camera_is_an_error(tmp_path: Path) -> None:
-    assert "no such camera" in RealProbes(wait_for).camera("usb:97").error
-    assert RealProbes(wait_for).camera(str(tmp_path / "absent")).error
+    assert "no such camera" in RealProbes(clock.wait, clock=clock).camera("usb:97").error
+    assert RealProbes(clock.wait, clock=clock).camera(str(tmp_path / "absent")).error
 
 
 def test_a_damaged_recording_is_an_error_of_the_camera(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap", frames=20)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] + bytes(200) + whole[len(whole) // 2 + 200 :])
-    assert "a.mcap: record" in RealProbes(wait_for).camera(str(path)).error
+    clock = SteppingClock()
+    assert "a.mcap: record" in RealProbes(clock.wait, clock=clock).camera(str(path)).error
 
 
 def test_a_microphone_is_recorded_for_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hardware.knock.sensor import SoundBlock
-from tallybone.doctor.parts import Ear, Sounds, check_sound, sounds_of
+from tallybone.doctor.parts import Sounds, check_sound, sounds_of
 from tallybone.finding import Grade
 from tests.hardware.knock.faulty_sounds import Signal, at_8_bits, clipped, gated, knocks, telephone, with_gaps
 
@@ -32,21 +32,20 @@ def test_silence_noise_and_a_good_level_are_distinguished(level: float, grade: G
     (found,) = check_sound(sounds_of(blocks(level)))
     assert found.grade is grade
     assert found.text.startswith(text)
-
-
-def test_a_constant_offset_is_silence() -> None:
     (found,) = check_sound(sounds_of(blocks(0.0, offset=0.3)))
-    assert found.text.startswith("digital silence")
+    assert found.text.startswith("digital silence")  # a constant offset
 
 
-def test_missing_sound_is_a_warning() -> None:
-    (found,) = check_sound(sounds_of(blocks(1e-3, seconds=0.6)))
-    assert found.text == "sound is lost: 30% of it arrived"
-
-
-def test_lost_sound_is_a_warning_with_the_count_of_the_driver() -> None:
-    (found,) = check_sound(sounds_of(blocks(1e-3, seconds=1.38), lost=9))
-    assert (found.grade, found.text) == (Grade.WARNING, "sound is lost: 69% of it arrived, lost 9 times")
+@pytest.mark.parametrize(
+    ("seconds", "lost", "text"),
+    [
+        (0.6, 0, "sound is lost: 30% of it arrived"),
+        (1.38, 9, "sound is lost: 69% of it arrived, lost 9 times"),
+    ],
+)
+def test_lost_sound_is_a_warning_with_the_count_of_the_driver(seconds: float, lost: int, text: str) -> None:
+    (found,) = check_sound(sounds_of(blocks(1e-3, seconds=seconds), lost=lost))
+    assert (found.grade, found.text) == (Grade.WARNING, text)
 
 
 def test_gaps_in_longer_recordings_are_found() -> None:
@@ -59,13 +58,6 @@ def test_no_sound_and_a_missing_microphone_are_problems() -> None:
     assert sounds_of([]).error == "it opens, but delivers no sound"
     (found,) = check_sound(Sounds(error="the microphone cannot be opened"))
     assert found.grade is Grade.PROBLEM
-
-
-def test_the_recorder_keeps_all_blocks_and_finds_no_knocks() -> None:
-    recorder = Ear()
-    (block,) = blocks(0.5)
-    assert recorder.feed(block) == ()
-    assert recorder.blocks == [block]
 
 
 @pytest.mark.parametrize(

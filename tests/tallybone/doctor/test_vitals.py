@@ -57,12 +57,18 @@ def named(vitals: Vitals, hour: LastHour, t_ns: int = 0) -> dict[str, str]:
     return {finding.part: finding.text for finding in found if finding.grade in (Grade.WARNING, Grade.PROBLEM)}
 
 
-def test_a_sound_machine_has_no_trouble(root: Path) -> None:
+def test_a_sound_machine_has_no_trouble_and_others_name_counts_since_the_start(root: Path) -> None:
     vitals, hour = read_vitals(root), LastHour()
     hour.add(vitals.counters, 0)
     assert vitals.is_low is False
     assert not named(vitals, hour)
     assert {finding.grade for finding in check_vitals(vitals, vitals.since_start(), SINCE_START)} == {Grade.OK}
+    write(root, "sys/devices/usb1/1-0:1.0/usb1-port1/over_current_count", "2")
+    (root / "sys/class/rtc/rtc0").rename(root / "gone")
+    vitals = read_vitals(root)
+    found = {finding.part: finding for finding in check_vitals(vitals, vitals.since_start(), SINCE_START)}
+    assert found["USB"].text == "a device drew too much current (2× since the computer started)"
+    assert found["clock chip"].grade is Grade.ABSENT
 
 
 @pytest.mark.parametrize(
@@ -120,30 +126,9 @@ def test_a_state_counts_each_time_that_it_begins_and_for_as_long_as_it_lasts() -
     assert hour.counts(4 * SECOND)[MachineTrouble.LOW_VOLTAGE] == 2
     assert hour.counts(2 * HOUR)[MachineTrouble.LOW_VOLTAGE] == 1
     hour.add([(*key, 0)], 5 * SECOND)
-    assert [
-        hour.counts(t_ns)[MachineTrouble.LOW_VOLTAGE] for t_ns in (6 * SECOND, HOUR + SECOND, HOUR + 3 * SECOND)
-    ] == [
-        2,
-        1,
-        0,
-    ]
-
-
-def test_a_total_that_begins_again_is_no_trouble() -> None:
+    times_ns = (6 * SECOND, HOUR + SECOND, HOUR + 3 * SECOND)
+    assert [hour.counts(t_ns)[MachineTrouble.LOW_VOLTAGE] for t_ns in times_ns] == [2, 1, 0]
     hour, key = LastHour(), (MachineTrouble.OVER_CURRENT, "usb1-port1")
-    for value in (5, 0, 1):
+    for value in (5, 0, 1):  # a total that begins again is no trouble
         hour.add([(*key, value)], 0)
     assert hour.counts(0)[MachineTrouble.OVER_CURRENT] == 1
-
-
-def test_the_doctor_names_what_the_kernel_has_counted_since_the_start(root: Path) -> None:
-    write(root, "sys/devices/usb1/1-0:1.0/usb1-port1/over_current_count", "2")
-    vitals = read_vitals(root)
-    found = [finding.text for finding in check_vitals(vitals, vitals.since_start(), SINCE_START)]
-    assert "a device drew too much current (2× since the computer started)" in found
-
-
-def test_a_computer_without_a_clock_chip_says_so(root: Path) -> None:
-    (root / "sys/class/rtc/rtc0").rename(root / "gone")
-    parts = {finding.part: finding.grade for finding in check_vitals(read_vitals(root), {}, LAST_HOUR)}
-    assert parts["clock chip"] is Grade.ABSENT

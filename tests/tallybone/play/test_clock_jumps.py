@@ -28,9 +28,10 @@ from tallybone.store.house import set_password
 from tallybone.terminal import Output
 from tallybone.web.access.access import LASTS_S
 from tallybone.web.recordings.shelf import Shelf
+from tests.tallybone.serve.conftest import PASSWORD
 from tests.tallybone.serve.served import at_served_table
 from tests.tallybone.serve.test_matches import NEW, act, wait_for_match
-from tests.tallybone.serve.test_settings import PASSWORD, log_in_as_owner
+from tests.tallybone.serve.test_settings import log_in_as_owner
 from tests.tallybone.web.true_table import PIN
 
 YEARS = (2026, 1970, 2091, 2000, 1970)

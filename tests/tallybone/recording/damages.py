@@ -7,6 +7,7 @@ import json
 import random
 import shutil
 import struct
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -86,6 +87,12 @@ class Layout:
                 size, (first, second) = _two_blocks(len(data), rng)
                 data[second : second + size] = data[first : first + size]
         return bytes(data)
+
+
+def with_checksum(metadata: dict[str, str]) -> dict[str, str]:
+    """Return metadata with their checksum."""
+    unchecked = {name: value for name, value in metadata.items() if name != "crc32"}
+    return unchecked | {"crc32": f"{zlib.crc32(json.dumps(unchecked, sort_keys=True).encode()):08x}"}
 
 
 def _two_blocks(length: int, rng: random.Random) -> tuple[int, list[int]]:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import random
-import struct
-import zlib
+import shutil
 from pathlib import Path
 
 import pytest
 from mcap.data_stream import RecordBuilder
 from mcap.opcode import Opcode
-from mcap.writer import MCAP0_MAGIC
 
 from tallybone.recording.format import Damage, Topic
 from tallybone.recording.index import EndIndex, records_on
 from tests.tallybone.recorded_game import record_game
 from tests.tallybone.recording.damages import READERS, Kind, Layout, Verdict, verdict
 from tests.tallybone.recording.sittings import damage_of, records_of
+from tests.tallybone.recording.test_index import Index, with_index
 from tests.tallybone.replay.test_log import Run
 
-_FOOTER_BYTES, _CRC_AND_MAGIC_BYTES = 37, 12
 _GOOD = {Verdict.RIGHT, Verdict.REPORTED}
 
 
@@ -73,28 +71,18 @@ def test_a_flipped_index_bit_does_not_change_the_log(game: Path, tmp_path: Path)
         assert [finding for finding in found if isinstance(finding, Damage)] != [], at
 
 
-def _with_wrong_count(path: Path) -> bytes:
-    """Return a recording with valid checksums, but with one record too many in its counts."""
-    layout = Layout.of(path)
-    index, at = bytearray(layout.data[layout.index_byte : -_FOOTER_BYTES]), 0
-    while index[at] != Opcode.STATISTICS:
-        at += 9 + int.from_bytes(index[at + 1 : at + 9], "little")
-    with path.open("rb") as file:
+def test_a_wrong_count_in_the_index_is_reported(game: Path, tmp_path: Path) -> None:
+    def count_one_more(index: Index) -> None:
+        at = next(at for at, record in enumerate(index) if record[0] == Opcode.STATISTICS)
+        counted.write(builder := RecordBuilder())
+        index[at] = bytearray(builder.end())
+
+    with game.open("rb") as file:
         counted = EndIndex.read(file).counted
     counted.message_count += 1
     counted.channel_message_counts[Topic.EVENT.number] += 1
-    builder = RecordBuilder()
-    counted.write(builder)
-    changed = builder.end()
-    index[at : at + len(changed)] = changed
-    footer = layout.data[-_FOOTER_BYTES:-_CRC_AND_MAGIC_BYTES]
-    crc = zlib.crc32(footer, zlib.crc32(index))
-    return layout.data[: layout.index_byte] + index + footer + struct.pack("<I", crc) + MCAP0_MAGIC
-
-
-def test_a_wrong_count_in_the_index_is_reported(game: Path, tmp_path: Path) -> None:
-    path = tmp_path / "game.mcap"
-    path.write_bytes(_with_wrong_count(game))
+    path = Path(shutil.copy(game, tmp_path / "game.mcap"))
+    with_index(path, count_one_more)
     whole, events = records_of(game), [record for record in records_of(game) if record.topic is Topic.EVENT]
     *found, damage = records_on(path, (Topic.EVENT,))
     assert found == events

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
+
 from engine import BONES, Event, Knock, Seat, replay
 from tallybone.recording import reader
 from tallybone.recording.format import SittingStart, Topic
@@ -23,6 +25,12 @@ _INPUTS: tuple[ByHand, ...] = (
     Knock(Seat(0)),
     AnswerBack(12),
 )
+
+
+_CORNERS = ((100.0, 100.0), (180.0, 100.0), (180.0, 140.0), (100.0, 140.0))
+_DOUBLE_SIX = SeenTile(Face.UP, _CORNERS, (Half(6, 0.999, (120.0, 120.0)), Half(6, 0.999, (160.0, 120.0))))
+_VIEW = TableView((_DOUBLE_SIX,), (), (Change(ChangeKind.PLACED, _DOUBLE_SIX),))
+_FRAME = Frame(np.zeros((4, 4, 3), np.uint8), 3)
 
 
 def _records(path: Path) -> list[reader.RecordedMessage]:
@@ -46,7 +54,7 @@ def test_inputs_are_read_as_written(tmp_path: Path) -> None:
 def test_the_log_and_the_places_can_be_read_from_a_recording(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     session, _ = opened(BONES, _START.players)
-    sitting = Sitting(_view_with_double_six, session)
+    sitting = Sitting(lambda _: _VIEW, session)
     events: list[Event] = list(session.state.log)
     with RecordingWriter(path, _START) as writer:
         for t_ns, item in ((1, Press(Button.NEXT)), (2, Press(Button.NEXT)), (3, _FRAME)):
@@ -67,31 +75,10 @@ def test_a_frame_is_written_if_its_tiles_changed(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     session, _ = opened(BONES, _START.players)
     with RecordingWriter(path, _START) as writer:
-        for t_ns, view in ((5, TableView((), (), ())), (6, _view_with_double_six(_FRAME))):
+        for t_ns, view in ((5, TableView((), (), ())), (6, _VIEW)):
             reader.write_step(writer, Step(t_ns, session, view=view), picture=3)
         reader.write_step(writer, Step(7, session, item=Press(Button.NEXT)))
         reader.write_step(writer, Step(8, session, events=tuple(session.state.log)))
     changed, event, entered = _records(path)
     assert (changed.topic, changed.t_ns, sorted(changed.fact)) == (Topic.TABLE, 6, ["picture", "places", "tiles"])
     assert (event.topic, entered.topic, entered.t_ns, sorted(entered.fact)) == (Topic.EVENT, Topic.TABLE, 8, ["places"])
-
-
-def _double_six() -> SeenTile:
-    return SeenTile(
-        Face.UP,
-        ((100.0, 100.0), (180.0, 100.0), (180.0, 140.0), (100.0, 140.0)),
-        (Half(6, 0.999, (120.0, 120.0)), Half(6, 0.999, (160.0, 120.0))),
-    )
-
-
-def _view_with_double_six(frame: Frame) -> TableView:
-    return TableView((_double_six(),), (), (Change(ChangeKind.PLACED, _double_six()),))
-
-
-def _frame() -> Frame:
-    import numpy as np
-
-    return Frame(np.zeros((4, 4, 3), np.uint8), 3)
-
-
-_FRAME = _frame()

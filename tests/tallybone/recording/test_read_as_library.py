@@ -28,24 +28,15 @@ def test_a_path_bytes_and_an_array_are_read_alike(tmp_path: Path) -> None:
     assert [[half.alone.pips for half in tile.halves] for tile in reading.tiles] == [[0, 4]]
     for same in (str(path), path.read_bytes(), image):
         assert tallybone.read(same, max_pips=6) == reading
+    for other, reason in ((b"no image", "the image: "), ("nothing.jpg", r"nothing\.jpg")):
+        with pytest.raises(VisionError, match=reason):
+            tallybone.read(other)
 
 
-def test_what_is_no_image_is_rejected() -> None:
-    with pytest.raises(VisionError, match="the image: "):
-        tallybone.read(b"no image")
-    with pytest.raises(VisionError, match=r"nothing\.jpg"):
-        tallybone.read("nothing.jpg")
-
-
-def test_a_recorded_log_is_scored() -> None:
-    state = tallybone.replay_recording(KEPT, from_log=True)
-    assert (game_of(state).players, game_of(state).totals) == (("Ann", "Ben"), (10, 15))
-
-
-def test_pictures_are_read_again() -> None:
-    state = tallybone.replay_recording(KEPT)
-    # Its pictures are grey, so no plays are seen.
-    assert (game_of(state).players, game_of(state).totals) == (("Ann", "Ben"), (0, 0))
+@pytest.mark.parametrize(("from_log", "totals"), [(True, (10, 15)), (False, (0, 0))])  # the pictures are grey
+def test_a_recording_is_scored_from_its_log_or_its_pictures(totals: tuple[int, int], *, from_log: bool) -> None:
+    live = game_of(tallybone.replay_recording(KEPT, from_log=from_log))
+    assert (live.players, live.totals) == (("Ann", "Ben"), totals)
 
 
 def test_what_has_no_score_is_rejected(tmp_path: Path) -> None:

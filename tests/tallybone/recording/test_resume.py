@@ -45,7 +45,16 @@ def write(path: Path, start: SittingStart = START) -> Path:
 
 
 def test_log_tiles_places_and_both_pictures_are_restored(tmp_path: Path) -> None:
-    assert left_in(read_recording(write(tmp_path / "a.mcap"))) == WHOLE
+    path = write(tmp_path / "a.mcap")
+    assert left_in(read_recording(path)) == WHOLE
+    data = bytearray(path.read_bytes())
+    data[data.index(b"a hand")] ^= 1
+    path.write_bytes(data)
+    assert len(left_in(read_recording(path)).damage) == 1
+    without = Left(START, EVENTS, SESSION.places, (), None, None, t_ns=7)  # pictures
+    with RecordingWriter(path := tmp_path / "b.mcap", START) as writer:
+        assert write_left(writer, without, 7) is None
+    assert left_in(read_recording(path)) == without
     assert len(EVENTS) == 3
     assert EVENTS[:2] == (NewHand(), Lead(Seat(0)))
 
@@ -130,29 +139,10 @@ def test_a_cut_head_is_refused(tmp_path: Path) -> None:
     assert not isinstance(damaged.value, CutHeadError)
     with pytest.raises(RecordingError):
         left_in_head(START, iter(read_recording(cut)), cut)
-
-
-def test_a_closed_recording_with_a_missing_head_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.mcap"
-    RecordingWriter(path, replace(START, continues="before.mcap")).close()
+    closed = tmp_path / "a.mcap"
+    RecordingWriter(closed, replace(START, continues="before.mcap")).close()
     with pytest.raises(RecordingError, match="it ends before the match was resumed"):
-        left_in_head(START, iter(read_recording(path)), path)
-
-
-def test_a_sitting_without_pictures_can_be_resumed(tmp_path: Path) -> None:
-    left = Left(START, EVENTS, SESSION.places, (), None, None, t_ns=7)
-    path = tmp_path / "a.mcap"
-    with RecordingWriter(path, START) as writer:
-        assert write_left(writer, left, 7) is None
-    assert left_in(read_recording(path)) == left
-
-
-def test_lost_records_are_reported(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.mcap")
-    data = bytearray(path.read_bytes())
-    data[data.index(b"a hand")] ^= 1
-    path.write_bytes(data)
-    assert len(left_in(read_recording(path)).damage) == 1
+        left_in_head(START, iter(read_recording(closed)), closed)
 
 
 def test_events_that_were_never_shown_are_left_out(tmp_path: Path) -> None:
@@ -160,6 +150,9 @@ def test_events_that_were_never_shown_are_left_out(tmp_path: Path) -> None:
         write_step(writer, Step(3, SESSION, events=EVENTS[:2], view=VIEW), picture=0)
         writer.write(Topic.EVENT, 4, to_json(EVENTS[2], Event))
     assert left_in(read_recording(path)).events == EVENTS[:2]
+    with RecordingWriter(path := tmp_path / "b.mcap", START) as writer:  # with the start of the match in the log
+        write_step(writer, Step(3, SESSION, events=tuple(SESSION.state.log)))
+    assert left_in(read_recording(path)).events == EVENTS
 
 
 def test_the_set_that_was_learned_last_is_restored(tmp_path: Path) -> None:
@@ -187,10 +180,3 @@ def test_the_journal_is_used_if_it_has_more_events(tmp_path: Path) -> None:
     for neither in ((None, None), (unread[0], None), (unread[0], unread[1])):
         with pytest.raises(RecordingError, match=r"can be read|match data is damaged"):
             left_with_journal(*neither)
-
-
-def test_a_duplicate_match_start_in_the_log_is_ignored(tmp_path: Path) -> None:
-    path = tmp_path / "a.mcap"
-    with RecordingWriter(path, START) as writer:
-        write_step(writer, Step(3, SESSION, events=tuple(SESSION.state.log)))
-    assert left_in(read_recording(path)).events == EVENTS

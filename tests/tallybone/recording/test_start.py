@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from dataclasses import replace
 
 import pytest
 
 from tallybone.recording.format import Pictures, SittingStart
 from tallybone.session.observations import Zones, default_zones
+from tests.tallybone.recording.damages import with_checksum
 from tests.tallybone.recording.sittings import START
 from vision.reader.custom_set import RecordedSet
-
-
-def with_checksum(metadata: dict[str, str]) -> dict[str, str]:
-    """Return the metadata with their checksum."""
-    return metadata | {"crc32": f"{zlib.crc32(json.dumps(metadata, sort_keys=True).encode()):08x}"}
 
 
 @pytest.fixture
@@ -38,15 +32,9 @@ def test_pictures_are_settled_by_default(older: dict[str, str]) -> None:
     assert SittingStart.parse(with_checksum(older)) == START
     assert START.pictures is Pictures.SETTLED
     assert START.format() == with_checksum(older)
-
-
-def test_moving_pictures_are_written_and_read(older: dict[str, str]) -> None:
     moving = replace(START, pictures=Pictures.MOVING)
     assert moving.format() == with_checksum(older | {"pictures": "moving"})
     assert SittingStart.parse(moving.format()) == moving
-
-
-def test_unknown_kinds_of_pictures_are_refused(older: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="blurred"):
         SittingStart.parse(with_checksum(older | {"pictures": "blurred"}))
 
@@ -56,6 +44,8 @@ def test_zones_are_written_if_present_and_read(older: dict[str, str]) -> None:
     assert zoned.format() == with_checksum(older | {"zones": default_zones(2).format()})
     assert SittingStart.parse(zoned.format()) == zoned
     assert SittingStart.parse(with_checksum(older)).zones == Zones()
+    with pytest.raises(ValueError, match="0 to 1"):
+        SittingStart.parse(with_checksum(older | {"zones": '{"seats": [], "boneyard": [[0, 0], [1, 0], [1, 7]]}'}))
 
 
 def test_the_learned_set_is_written_and_read(older: dict[str, str]) -> None:
@@ -76,8 +66,3 @@ def test_metadata_without_a_field_are_refused(older: dict[str, str], name: str) 
     for damaged in (older | {"crc32": "00000000"}, older):
         with pytest.raises(ValueError, match="wrong checksum"):
             SittingStart.parse(damaged)
-
-
-def test_zones_outside_the_picture_are_refused(older: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match="0 to 1"):
-        SittingStart.parse(with_checksum(older | {"zones": '{"seats": [], "boneyard": [[0, 0], [1, 0], [1, 7]]}'}))

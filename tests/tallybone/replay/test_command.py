@@ -102,24 +102,17 @@ def test_each_event_is_a_line_of_json(folder: Path) -> None:
     assert "-0.0" not in run.out.getvalue()
     assert run.err.getvalue() == ""
     assert run.code == 0
+    assert run.script.greys == [10, 15, 20]  # by name, without other files
 
 
-def test_images_are_sorted_by_name_and_other_files_ignored(folder: Path) -> None:
-    assert Run(folder, NOTHING, NOTHING, NOTHING).script.greys == [10, 15, 20]
-
-
-def test_a_table_without_events_has_only_a_result(folder: Path) -> None:
-    run = Run(folder, NOTHING, NOTHING, NOTHING)
-    assert run.lines == [
-        {"result": {"frames": 3, "placed": 0, "moved": 0, "removed": 0, **NO_OTHERS, "tiles": 0, "unsure": 0}}
-    ]
-    assert run.code == 0
-
-
-def test_the_tile_count_is_that_at_the_end(folder: Path) -> None:
-    assert Run(folder, NOTHING, BOTH, CLEARED).lines[-1] == {
-        "result": {"frames": 3, "placed": 1, "moved": 1, "removed": 1, **NO_OTHERS, "tiles": 1, "unsure": 0}
-    }
+@pytest.mark.parametrize(("views", "moved", "tiles"), [((NOTHING,) * 3, 0, 0), ((NOTHING, BOTH, CLEARED), 1, 1)])
+def test_the_result_counts_events_and_the_tiles_at_the_end(
+    folder: Path, views: tuple[TableView, ...], moved: int, tiles: int
+) -> None:
+    run = Run(folder, *views)
+    counts = {"frames": 3, "placed": moved, "moved": moved, "removed": moved, **NO_OTHERS}
+    assert run.lines[-1] == {"result": {**counts, "tiles": tiles, "unsure": 0}}
+    assert (run.code, len(run.lines) > 1) == (0, tiles > 0)
 
 
 def test_an_unsure_object_is_reported_once_per_place(folder: Path) -> None:
@@ -171,19 +164,14 @@ def test_an_unreadable_image_is_named_and_the_others_are_read(folder: Path) -> N
     assert run.code == 1
 
 
-def test_an_empty_folder_is_named(tmp_path: Path) -> None:
-    run = Run(tmp_path)
-    assert run.out.getvalue() == ""
-    assert f"tallybone replay: {tmp_path}: expected pictures (" in run.err.getvalue()
-    assert run.code == 1
-
-
 @pytest.mark.parametrize("name", ["nowhere", "notes.txt"])
 def test_a_missing_folder_and_a_file_are_named(folder: Path, name: str) -> None:
     run = Run(folder / name)
     assert run.out.getvalue() == ""
     assert str(folder / name) in run.err.getvalue()
     assert run.code == 1
+    (folder / "empty").mkdir()
+    assert f"tallybone replay: {folder / 'empty'}: expected pictures (" in Run(folder / "empty").err.getvalue()
 
 
 def test_escapes_control_characters_in_names(tmp_path: Path) -> None:

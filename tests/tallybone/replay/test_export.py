@@ -88,22 +88,20 @@ def test_the_table_has_a_row_per_play_with_count_and_points(table: Table) -> Non
     assert [int(rows[-1]["total Ann"]), int(rows[-1]["total Ben"])] >= last
 
 
-@pytest.mark.parametrize("prefix", ["=", "+", "-", "@", "\t=", "\r=", "\n=", " =", "\u200e=", "\uff1d"])
-def test_a_name_is_never_a_formula_in_a_spreadsheet(tmp_path: Path, prefix: str) -> None:
-    name, path = f"{prefix}cmd|' /C calc'!A0", tmp_path / "game.mcap"
+def test_a_name_is_never_a_formula_in_a_spreadsheet(tmp_path: Path) -> None:
+    name, path = "=cmd|' /C calc'!A0", tmp_path / "game.mcap"
     record_live_game(path, players=(name, "Ben"))
     game = RecordedGame(path, read_recording(path).start)
     with path.open("rb") as file:
         game.update(file, is_growing=False)
     text = plays_table(transcript_of(game))
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    (cell,) = {row["player"] for row in rows} - {"Ben"}
-    assert cell.startswith("'")
-    assert cell.endswith(f"{prefix[-1]}cmd|' /C calc'!A0")
-
-
-def test_numbers_are_not_escaped() -> None:
-    assert format_csv([("-5", -5, 0)]) == "'-5,-5,0\n"
+    assert {row["player"] for row in rows} == {"Ben", f"'{name}"}
+    for prefix in ("=", "+", "-", "@", "\t=", "\r=", "\n=", " =", "\u200e=", "\uff1d"):
+        ((cell,),) = csv.reader(io.StringIO(format_csv([(f"{prefix}cmd|' /C calc'!A0",)]), newline=""))
+        assert cell.startswith("'"), prefix
+        assert cell.endswith(f"{prefix[-1]}cmd|' /C calc'!A0")
+    assert format_csv([("-5", -5, 0)]) == "'-5,-5,0\n"  # numbers are not escaped
 
 
 @pytest.mark.slow

@@ -66,6 +66,7 @@ def test_a_recording_replays_to_the_same_names_and_scores(before: dict[int, list
             assert (played.result.totals, played.lines[-1].game.players) == (totals, players)
 
 
+@pytest.mark.slow
 def test_a_full_replay_follows_renames_and_swaps(tmp_path: Path) -> None:
     path = tmp_path / "game.mcap"
     live = recorded(path, {3: [ADA], DEALS[-1]: [SWAP]}).state

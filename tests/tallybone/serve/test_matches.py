@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,6 @@ from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
 
 NEW = {"game": "bones", "players": ["Ann", "Ben"]}
-
-
-@pytest.fixture(name="table")
-def a_served_table(tmp_path: Path) -> Iterator[Served]:
-    with at_served_table(tmp_path) as table:
-        yield table
 
 
 @pytest.fixture(name="resting", scope="module")
@@ -62,7 +57,7 @@ def test_without_a_match_the_page_shows_the_camera(table: Served) -> None:
         until(lambda: client.get("/picture.jpg").status_code == 200)
 
 
-def test_a_match_is_started_from_the_page_and_recorded(table: Served) -> None:
+def test_matches_are_recorded_and_offered_again_with_new_names_and_safe_file_names(table: Served) -> None:
     with table.client() as client:
         assert client.post("/match", json=NEW | {"options": {"target": "50"}}).status_code == 204
         wait_for_match(client)
@@ -73,6 +68,22 @@ def test_a_match_is_started_from_the_page_and_recorded(table: Served) -> None:
         start = survey(recording).start
         assert start is not None
         assert (start.players, start.options) == (("Ann", "Ben"), (("target", "50"),))
+        device = table.plugs.device
+        assert device is not None
+        assert device.light.value == "held"
+        assert act(client, type="rename", seat=0, name="Ada").status_code == 200
+        assert act(client, type="swap", seat=0, other=1).status_code == 200
+        until(lambda: client.get("/match").json()["usual"]["players"] == ["Ben", "Ada"])
+        assert client.post("/match/end", json={}).status_code == 204
+        wait_for_lobby(client)
+        assert client.get("/match").json()["usual"]["players"] == ["Ben", "Ada"]
+        assert (device.light.value, device.is_closed) == ("free", False)  # between matches
+        names = ["<script>alert(1)</script>", "x" * 200]
+        assert client.post("/match", json=NEW | {"players": names}).status_code == 204
+        wait_for_match(client)
+        shown = [player["name"] for player in client.get("/state").json()["players"]]
+        assert shown == [names[0], "x" * 39 + "…"]
+        assert all(re.fullmatch(r"[\w.-]+", path.name) for path in recording.parent.iterdir())
 
 
 def test_starting_a_match_renews_the_pin_for_the_others(tmp_path: Path) -> None:
@@ -156,6 +167,8 @@ def test_the_answers_to_a_new_match_are_as_described(resting: Served) -> None:
             assert {shape["$ref"].rpartition("/")[2] for shape in shapes} == {"NotBegun", "Error"}, path
         assert set(client.post("/match", json=NEW | {"players": ["Ann", "Ann"]}).json()) == {"error", "faults"}
         assert set(client.post("/match", json={"game": 5}).json()) == {"error"}
+        refused = client.post("/match/end", json={})
+        assert (refused.status_code, refused.json()["error"]) == (409, "no match is being played")
 
 
 def test_a_match_can_only_start_after_the_previous_one_is_over(table: Served) -> None:
@@ -174,12 +187,6 @@ def test_a_match_can_only_start_after_the_previous_one_is_over(table: Served) ->
         assert [player["total"] for player in client.get("/state").json()["players"]] == [0, 0]
 
 
-def test_ending_needs_a_match(resting: Served) -> None:
-    with resting.client() as client:
-        refused = client.post("/match/end", json={})
-        assert (refused.status_code, refused.json()["error"]) == (409, "no match is being played")
-
-
 def test_a_missing_camera_is_reported_and_prevents_a_match(tmp_path: Path) -> None:
     plugs = Plugs(None)
     with at_served_table(tmp_path, plugs=plugs) as table, table.client() as client:
@@ -196,19 +203,6 @@ def test_a_missing_camera_is_reported_and_prevents_a_match(tmp_path: Path) -> No
         client.post("/match/end", json={})
         wait_for_lobby(client)
         assert client.get("/state").json()["problems"] == []
-
-
-def test_between_matches_the_camera_stays_open_with_free_exposure(table: Served) -> None:
-    with table.client() as client:
-        client.post("/match", json=NEW)
-        wait_for_match(client)
-        device = table.plugs.device
-        assert device is not None
-        assert device.light.value == "held"
-        client.post("/match/end", json={})
-        wait_for_lobby(client)
-        assert device.light.value == "free"
-        assert not device.is_closed
 
 
 @pytest.mark.parametrize(
@@ -242,18 +236,6 @@ def test_the_last_match_is_offered_again_after_a_restart(tmp_path: Path) -> None
         assert client.post("/match", json=match).status_code == 204
     with at_served_table(tmp_path) as table, table.client(knows_pin=False) as client:
         assert client.get("/match").json()["usual"] == match
-
-
-def test_a_match_is_offered_again_with_the_new_names_and_places(table: Served) -> None:
-    with table.client() as client:
-        assert client.post("/match", json=NEW).status_code == 204
-        wait_for_match(client)
-        assert act(client, type="rename", seat=0, name="Ada").status_code == 200
-        assert act(client, type="swap", seat=0, other=1).status_code == 200
-        until(lambda: client.get("/match").json()["usual"]["players"] == ["Ben", "Ada"])
-        assert client.post("/match/end", json={}).status_code == 204
-        wait_for_lobby(client)
-        assert client.get("/match").json()["usual"]["players"] == ["Ben", "Ada"]
 
 
 def test_damaged_settings_are_reported_and_the_table_is_served(tmp_path: Path) -> None:
@@ -329,17 +311,6 @@ def test_malformed_matches_are_refused_with_a_message(resting: Served, body: obj
         answer = client.post("/match", json=body)
         assert answer.status_code == 422
         assert answer.json()["error"]
-
-
-def test_hostile_names_are_shortened_and_kept_out_of_file_names(table: Served) -> None:
-    with table.client() as client:
-        names = ["<script>alert(1)</script>", "x" * 200]
-        assert client.post("/match", json=NEW | {"players": names}).status_code == 204
-        wait_for_match(client)
-        shown = [player["name"] for player in client.get("/state").json()["players"]]
-        assert shown == [names[0], "x" * 39 + "…"]
-        (recording,) = (table.state_folder / "sessions").glob("*.mcap")
-        assert "/" not in recording.name.removeprefix(str(table.state_folder))
 
 
 def test_anyone_can_see_the_health_of_the_table(resting: Served) -> None:

@@ -1,19 +1,19 @@
-"""Tests of metrics and health for monitoring."""
+"""Tests of metrics and health for monitoring, with the official parser of the Prometheus text format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import httpx
-import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 from websockets.sync.client import connect
 
 from tallybone.doctor.machine import Machine
 from tallybone.finding import absent, ok, problem, warning
-from tallybone.play.counts import Counts
+from tallybone.play.counts import Counts, PipelineStage
 from tallybone.serve.health import Health
 from tallybone.serve.metrics import Observed, prometheus_text, verdict_of
 from tests.tallybone.serve.served import Plugs, Served, at_served_table
@@ -61,6 +61,8 @@ def test_heat_power_and_space_are_reported_if_known() -> None:
     assert (found["tallybone_power_limited undervoltage"], found["tallybone_power_limited throttled"]) == (1.0, 1.0)
     assert found["tallybone_power_limited frequency_capped"] == 0.0
     assert found["tallybone_power_limited_since_start undervoltage"] == 1.0
+    families = {family.name: family for family in text_string_to_metric_families(text_of(SEEN))}
+    assert (families["tallybone_questions"].type, found["tallybone_questions_total"]) == ("counter", 0.0)
     silent = replace(SEEN, machine=replace(WARM, temperature_c=None, throttled=None))
     assert not [name for name in samples(text_of(silent)) if "temperature_c" in name or "power" in name]
 
@@ -75,10 +77,29 @@ def test_only_problems_make_a_table_unhealthy() -> None:
     assert verdict_of(replace(HEALTH, findings=HEALTH.findings[:2])).ok
 
 
-@pytest.fixture(name="table")
-def a_served_table(tmp_path: Path) -> Iterator[Served]:
-    with at_served_table(tmp_path) as table:
-        yield table
+def test_histogram_buckets_are_cumulative() -> None:
+    counts = Counts()
+    for seconds in (0.0005, 0.001, 0.002, 0.2, 9.0):
+        counts.times[PipelineStage.READ].add(seconds)
+    text = text_of(replace(SEEN, counts=counts))
+    for bound, count in (("0.001", 2), ("0.003", 3), ("0.3", 4), ("+Inf", 5)):
+        assert f'tallybone_stage_seconds_bucket{{le="{bound}",stage="read"}} {count}.0\n' in text
+    assert 'tallybone_stage_seconds_count{stage="read"} 5.0\n' in text
+    family = next(family for family in text_string_to_metric_families(text) if family.name == "tallybone_stage_seconds")
+    assert family.type == "histogram"
+    assert 9.2035 in {sample.value for sample in family.samples if sample.name.endswith("_sum")}
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_label_values_are_escaped(part: str) -> None:
+    found = {
+        family.name: family.samples
+        for family in text_string_to_metric_families(
+            text_of(replace(SEEN, health=replace(SEEN.health, findings=(ok(part, ""),))))
+        )
+    }
+    assert [sample.value for sample in found["tallybone_part_up"]] == [1]
 
 
 def fetched(table: Served, path: str) -> httpx.Response:

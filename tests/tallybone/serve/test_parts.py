@@ -1,26 +1,22 @@
-"""Tests of a table's parts over HTTP: virtual parts, and the test of all parts."""
+"""Tests of a table's parts: virtual parts over HTTP, and the test of all parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from hardware.table import HardwareSettings, PartOpener, VirtualPanel
+from tallybone.play.parts import with_panel
+from tallybone.serve.parts_test import PartsTest, PartVerdict
 from tests.tallybone.serve.served import Served, at_served_table
 from tests.tallybone.serve.test_matches import NEW, wait_for_lobby, wait_for_match
+from tests.tallybone.web.conftest import ManualClock
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
-
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(name="table")
-def a_table_with_virtual_parts(tmp_path: Path) -> Iterator[Served]:
-    with at_served_table(tmp_path, panel=True) as table:
-        yield table
 
 
 def state(client: httpx.Client) -> dict[str, Any]:
@@ -42,12 +38,15 @@ def panel(client: httpx.Client) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_without_a_match_the_display_shows_the_pin_to_insiders_only(table: Served) -> None:
     with table.client() as client, table.client(knows_pin=False) as guest:
         until(lambda: PIN in " ".join(panel(client)["screen"]))
+        assert f"PIN {PIN}" in table.out.getvalue()  # as only a virtual display shows it
         assert guest.get("/panel").status_code == 401
 
 
+@pytest.mark.slow
 def test_no_answer_contains_the_pin(table: Served) -> None:
     with table.client() as client, table.client(knows_pin=False) as guest:
         client.post("/match", json=NEW)
@@ -57,6 +56,7 @@ def test_no_answer_contains_the_pin(table: Served) -> None:
             assert PIN not in guest.get(f"/{path}").text
 
 
+@pytest.mark.slow
 def test_the_panel_works_in_a_match(table: Served) -> None:
     with table.client() as client:
         client.post("/match", json=NEW)
@@ -68,6 +68,7 @@ def test_the_panel_works_in_a_match(table: Served) -> None:
         assert client.post("/panel", json={"button": "self_destruct"}).status_code == 404
 
 
+@pytest.mark.slow
 def test_parts_are_tested_from_the_page(table: Served) -> None:
     with table.client() as client:
         assert state(client)["running"] is False
@@ -86,6 +87,7 @@ def test_parts_are_tested_from_the_page(table: Served) -> None:
         assert client.post("/match", json=NEW).status_code == 204, "the parts are open again for a match"
 
 
+@pytest.mark.slow
 def test_the_parts_test_recognises_presses_on_the_panel(table: Served) -> None:
     with table.client() as client:
         client.post("/parts/test", json={})
@@ -98,6 +100,7 @@ def test_the_parts_test_recognises_presses_on_the_panel(table: Served) -> None:
         answer(client, "q")
 
 
+@pytest.mark.slow
 def test_a_parts_test_and_a_match_exclude_each_other(table: Served) -> None:
     with table.client() as client:
         client.post("/parts/test", json={})
@@ -114,6 +117,7 @@ def test_a_parts_test_and_a_match_exclude_each_other(table: Served) -> None:
         wait_for_lobby(client)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["parts/test", "parts/test/answer", "panel"])
 def test_parts_need_the_pin(table: Served, path: str) -> None:
     with table.client(knows_pin=False) as guest, table.client() as client:
@@ -123,6 +127,7 @@ def test_parts_need_the_pin(table: Served, path: str) -> None:
         assert state(client)["running"] is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [{}, [], {"key": "x"}, {"key": "yy"}, {"key": 7}, {"button": 7}, {"button": "x" * 41}])
 def test_malformed_answers_and_buttons_are_refused(table: Served, body: Any) -> None:
     with table.client() as client:
@@ -131,10 +136,7 @@ def test_malformed_answers_and_buttons_are_refused(table: Served, body: Any) -> 
         assert client.post("/parts/test/answer", json={"key": "y"}).status_code == 409, "no question is open"
 
 
-def test_the_pin_is_logged_if_only_a_virtual_display_shows_it(table: Served) -> None:
-    assert f"PIN {PIN}" in table.out.getvalue()
-
-
+@pytest.mark.slow
 def test_the_pin_is_not_logged_if_a_real_display_shows_it(tmp_path: Path) -> None:
     config = tmp_path / "table.toml"
     config.write_text('[[hardware.displays]]\ndriver = "serlcd-20x4"\nurl = "loop://"\n')
@@ -143,3 +145,58 @@ def test_the_pin_is_not_logged_if_a_real_display_shows_it(tmp_path: Path) -> Non
         wait_for_match(client)
         assert "page http" in table.out.getvalue()
         assert PIN not in table.out.getvalue()
+
+
+PARTS = with_panel(HardwareSettings(), 2)
+
+
+def run_test(test: PartsTest, clock: ManualClock, meanwhile: Callable[[], bool]) -> None:
+    test.run(PARTS, PartOpener(PARTS.pins, VirtualPanel(("next",)), clock), meanwhile)
+
+
+def test_it_ends_if_its_state_is_not_requested_for_a_minute() -> None:
+    clock = ManualClock()
+    test = PartsTest(clock)
+    looks = []
+
+    def meanwhile() -> bool:
+        clock.t_ns += 30_000_000_000
+        looks.append(clock.t_ns)
+        return True
+
+    run_test(test, clock, meanwhile)
+    assert len(looks) == 2
+    state = test.state
+    assert not state.is_running
+    assert [result.outcome for result in state.results] == [PartVerdict.SKIPPED]
+    assert "LED 1 of" in state.text
+
+
+def test_it_continues_while_watched_and_ends_with_the_program() -> None:
+    clock = ManualClock()
+    test = PartsTest(clock)
+    looks = []
+
+    def meanwhile() -> bool:
+        clock.t_ns += 30_000_000_000
+        looks.append(test.state.is_running)
+        return len(looks) < 4
+
+    run_test(test, clock, meanwhile)
+    assert looks == [True] * 4
+
+
+def test_only_offered_keys_are_accepted() -> None:
+    clock = ManualClock()
+    test = PartsTest(clock)
+    taken: dict[str, bool] = {}
+
+    def meanwhile() -> bool:
+        for key in "xyq":
+            taken.setdefault(key, test.answer(key))
+        return True
+
+    assert not test.answer("y")
+    run_test(test, clock, meanwhile)
+    assert taken == {"x": False, "y": True, "q": True}
+    assert not test.answer("q")

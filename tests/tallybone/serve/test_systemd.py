@@ -1,16 +1,24 @@
-"""Tests of messages to systemd: readiness, watchdog and status."""
+"""Tests of messages to systemd: readiness, watchdog and status, also of a served table."""
 
 from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from tallybone.serve.systemd import Life, Notifier, Sign, notifying, watchdog_of
+from tallybone.play.counts import Counts
+from tallybone.serve.systemd import Notifier, Sign, notifying, watchdog_of
+from tallybone.serve.table import LifeSigns, ServedLife
+from tests.tallybone.serve.served import Blind, Plugs, at_served_table
+from tests.waiting import PATIENCE_S, until
 
+_PAUSE = threading.Event()
 S = 1_000_000_000
 WATCHDOG_NS = 30 * S
 
@@ -77,17 +85,14 @@ def test_the_end_is_sent_after_an_error(systemd: Listening, tmp_path: Path) -> N
     assert systemd.received() == ["STOPPING=1"]
 
 
-def test_an_invalid_socket_is_an_error() -> None:
-    with pytest.raises(OSError, match="expected a path or @name"), notifying({"NOTIFY_SOCKET": "vsock:2:1"}, int, 7):
-        pass
-
-
-def test_works_without_systemd() -> None:
+def test_works_without_systemd_but_not_with_an_invalid_socket() -> None:
     with notifying({}, int, 7) as notifier:
         notifier.seen(Sign.PAGE)
         notifier.seen(Sign.CAMERA)
         notifier.say("no match")
         notifier.turn()
+    with pytest.raises(OSError, match="expected a path or @name"), notifying({"NOTIFY_SOCKET": "vsock:2:1"}, int, 7):
+        pass
 
 
 def test_the_watchdog_is_fed_four_times_per_interval(systemd: Listening, tmp_path: Path) -> None:
@@ -136,11 +141,8 @@ def test_a_stalled_loop_does_not_feed_the_watchdog(systemd: Listening, tmp_path:
             notifier.seen(Sign.PAGE)
             notifier.seen(Sign.CAMERA)
     assert systemd.received() == ["STOPPING=1"]
-
-
-def test_the_watchdog_is_not_fed_before_the_table_is_ready(systemd: Listening, tmp_path: Path) -> None:
     with notifying(environment(tmp_path), systemd.clock, 7) as notifier:
-        notifier.seen(Sign.PAGE)
+        notifier.seen(Sign.PAGE)  # not ready yet
         notifier.turn()
     assert systemd.received() == ["STOPPING=1"]
 
@@ -197,10 +199,127 @@ def test_an_invalid_watchdog_time_is_ignored(usec: str) -> None:
     assert watchdog_of({"WATCHDOG_USEC": usec}, 7) is None
 
 
-def test_a_life_is_immutable() -> None:
-    life = Life().after(Sign.PAGE, 5)
-    assert life.missing(5, None) == (Sign.CAMERA,)
-    assert life.after(Sign.CAMERA, 6).reported(7, None) == (
-        Life(camera_ns=6, page_ns=5, is_ready=True),
-        ("READY=1",),
-    )
+@dataclass
+class Table:
+    """A simulated table with a watchdog of 30 s."""
+
+    now_ns: int = 0
+    seen_ns: int | None = None
+    is_silent: bool = False
+    page_lives: bool = True
+    sent: list[bytes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        def send(message: bytes) -> bool:
+            self.sent.append(message)
+            return True
+
+        notifier = Notifier(send, lambda: self.now_ns, 30 * S)
+        look = LifeSigns(seen_ns=lambda: self.seen_ns, is_silent=lambda: self.is_silent, text=lambda: "")
+        self.life = ServedLife(notifier, look, self._answer, lambda: self.now_ns, Counts())
+
+    def _answer(self, do: Callable[[], object]) -> None:
+        if self.page_lives:
+            do()
+
+    def fed_in(self, seconds: int, *, pictures: bool) -> int:
+        """Advance the time, and return the number of watchdog messages."""
+        before = len(self.sent)
+        for _ in range(seconds):
+            self.now_ns += S
+            self.seen_ns = self.now_ns if pictures else self.seen_ns
+            self.life.turn()
+        return sum(b"WATCHDOG=1" in message for message in self.sent[before:])
+
+
+def test_the_watchdog_is_fed_unless_pictures_stop_silently_or_the_page_does_not_answer() -> None:
+    assert Table().fed_in(60, pictures=True) >= 7
+    assert Table(is_silent=True).fed_in(60, pictures=False) >= 7  # missing pictures are reported
+    for pictures in (False, True):
+        table = Table()
+        table.fed_in(10, pictures=True)
+        table.page_lives = not pictures
+        assert table.fed_in(60, pictures=pictures) <= 2
+
+
+@pytest.fixture
+def heard(systemd: Listening) -> Callable[[], str]:
+    """Return a function that returns all messages to systemd so far."""
+    received: list[str] = []
+
+    def all_heard() -> str:
+        received.extend(systemd.received())
+        return "\n".join(received)
+
+    return all_heard
+
+
+def watched(folder: Path) -> dict[str, str]:
+    return {"NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "2000000"}
+
+
+@pytest.mark.slow
+def test_a_table_is_ready_once_it_has_a_page_and_a_picture(heard: Callable[[], str], tmp_path: Path) -> None:
+    with at_served_table(tmp_path, environment=watched(tmp_path)) as table:
+        until(lambda: "STATUS=page http://127.0.0.1:" in heard())
+        assert "READY=1" not in heard()
+
+        def is_ready() -> bool:
+            table.plugs.show()
+            return "READY=1" in heard()
+
+        until(is_ready)
+        assert "STOPPING=1" not in heard()
+    assert heard().endswith("STOPPING=1")
+
+
+@pytest.mark.slow
+def test_a_table_without_a_camera_is_ready_and_fed(heard: Callable[[], str], tmp_path: Path) -> None:
+    with at_served_table(tmp_path, camera="none", environment=watched(tmp_path)):
+        until(lambda: heard().count("WATCHDOG=1") >= 3)
+    with at_served_table(tmp_path, plugs=Plugs(None), environment=watched(tmp_path)):
+        until(lambda: heard().count("WATCHDOG=1") >= 6)
+        assert "check that it is plugged in" in heard()
+
+
+@pytest.mark.slow
+def test_a_table_is_fed_while_a_match_loads_its_models(heard: Callable[[], str], tmp_path: Path) -> None:
+    may_load = threading.Event()
+
+    def load(max_pips: int) -> Blind:
+        assert may_load.wait(PATIENCE_S)
+        return Blind()
+
+    def count_of_feeds() -> int:
+        table.plugs.show()
+        return heard().count("WATCHDOG=1")
+
+    with at_served_table(tmp_path, environment=watched(tmp_path), load=load) as table, table.client() as client:
+        until(lambda: count_of_feeds() >= 1)
+        with ThreadPoolExecutor() as pool:
+            begun = pool.submit(client.post, "/match", json={"game": "bones", "players": ["Ann", "Ben"]})
+            before = count_of_feeds()
+            until(lambda: count_of_feeds() >= before + 5)
+            assert not begun.done()
+            may_load.set()
+            until(lambda: count_of_feeds() and begun.done())
+            assert begun.result().status_code == 204
+
+
+@pytest.mark.slow
+def test_a_table_with_a_silent_camera_is_not_fed(heard: Callable[[], str], tmp_path: Path) -> None:
+    with at_served_table(tmp_path, environment=watched(tmp_path)) as table:
+
+        def is_fed() -> bool:
+            table.plugs.show()
+            return "WATCHDOG=1" in heard()
+
+        until(is_fed)
+        until(lambda: fed_no_more(heard))
+
+
+def fed_no_more(heard: Callable[[], str]) -> bool:
+    """Check that no watchdog message arrives for two seconds. Usually there are two per second."""
+    count = heard().count("WATCHDOG=1")
+    _PAUSE.wait(2.0)
+    return heard().count("WATCHDOG=1") == count

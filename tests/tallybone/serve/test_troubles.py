@@ -30,17 +30,19 @@ FILES = {
             "power: the supply voltage is too low",
             'tallybone_troubles_last_hour{trouble="undervoltage"} 1.0',
         ),
-        (
+        pytest.param(
             "sys/fs/ext4/mmcblk0p2/errors_count",
             "3",
             "card: 3 errors in the file system of mmcblk0p2",
             'tallybone_filesystem_errors{disk="mmcblk0p2"} 3.0',
+            marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             "sys/bus/usb/devices/1-0:1.0/usb1-port2/over_current_count",
             "1",
             "USB: a device drew too much current",
             'tallybone_troubles_last_hour{trouble="usb_over_current"} 1.0',
+            marks=pytest.mark.slow,
         ),
     ],
 )

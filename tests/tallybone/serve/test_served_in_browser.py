@@ -1,12 +1,10 @@
-"""Tests of matches in a real browser: starting, ending, resuming, and errors at their fields."""
+"""Tests of matches, settings, health, pairing and parts of a served table in a real browser."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from pathlib import Path
 
 import pytest
 
@@ -15,19 +13,15 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from tallybone.texts import LANGUAGES
-from tests.tallybone.serve.served import Served, at_served_table
-from tests.tallybone.web.browsers import Browser, Viewer, visiting
-from tests.tallybone.web.test_in_browser import NARROW, PHONE, TABLET, TELEVISION
+from tests.tallybone.serve.conftest import PASSWORD
+from tests.tallybone.serve.served import Served
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, visiting
+from tests.tallybone.web.test_in_browser import NARROW, PHONE, TABLET, TELEVISION, violations
 from tests.tallybone.web.test_text_fits_in_browser import LINES, LONG_NAMES, TELEVISIONS, faults
 from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(name="table")
-def a_served_table(tmp_path: Path) -> Iterator[Served]:
-    with at_served_table(tmp_path) as table:
-        yield table
 
 
 def at_match(
@@ -131,14 +125,6 @@ def test_options_without_effect_are_not_offered(browser: Browser, table: Served)
         assert page.evaluate("document.activeElement.id") == "option-spinner"
 
 
-@pytest.mark.parametrize("size", [NARROW, PHONE, TABLET, TELEVISION], ids=lambda size: str(size[0]))
-def test_the_match_view_fits_the_screen(browser: Browser, table: Served, size: tuple[int, int]) -> None:
-    with at_match(browser, table, size) as viewer:
-        viewer.page.locator("#begin").wait_for()
-        viewer.page.evaluate("document.querySelectorAll('details').forEach(element => { element.open = true; })")
-        assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
-
-
 def test_views_are_reached_by_keyboard_and_by_address(browser: Browser, table: Served) -> None:
     with at_match(browser, table) as viewer:
         page = viewer.page
@@ -172,3 +158,110 @@ def test_slow_typing_is_not_lost_when_the_page_updates(browser: Browser, table: 
         viewer.log_in()
         page.locator("#game", has_text="bones to 75").wait_for()
         assert page.locator(".player .name").first.inner_text() == "Ann Bee"
+
+
+def test_the_owner_changes_settings_with_the_password(browser: Browser, table: Served) -> None:
+    with visiting(browser, f"{table.url}/#settings") as viewer:
+        page = viewer.page
+        page.locator("#keep").fill("7")
+        page.locator("#language").select_option("fr")
+        page.locator("#keep-settings").click()
+        page.locator("#owner-password").fill("wrong one")
+        page.keyboard.press("Enter")
+        page.locator("#sheet .wrong", has_text="incorrect owner password").wait_for()
+        page.locator("#owner-password").fill(PASSWORD)
+        page.keyboard.press("Enter")
+        page.locator("#toast", has_text="Saved").wait_for()
+        with table.client(knows_pin=False) as client:
+            assert client.get("/settings").json()["keep_gb"] == 7
+        page.reload()
+        page.locator("html[lang=fr]").wait_for(state="attached")
+
+
+def test_a_second_phone_is_paired_with_a_code(browser: Browser, table: Served) -> None:
+    with visiting(browser, f"{table.url}/#settings") as first, table.client() as client:
+        first.page.locator("#pairing").click()
+        first.log_in()
+        first.page.locator("#sheet .qr").wait_for()
+        address = client.post("/pairing", json={}).json()["address"]
+        with visiting(browser, address) as second:
+            second.page.locator("#toast", has_text="You can now make corrections").wait_for()
+            assert "pair" not in second.page.url
+            assert second.page.evaluate("fetch('/api/v1/me').then(response => response.json())")["controls"] is True
+            assert second.page.locator("#view-table").is_visible()
+
+
+def test_a_television_only_has_the_table_view(browser: Browser, table: Served) -> None:
+    with visiting(browser, f"{table.url}/?display#settings", TELEVISION) as viewer:
+        viewer.page.locator("#waits").wait_for()
+        assert viewer.page.locator(".view").count() == 0
+        assert viewer.complaints == []
+
+
+def test_a_television_shows_a_code_only_after_the_pin_was_entered(browser: Browser, table: Served) -> None:
+    with visiting(browser, f"{table.url}/?display", TELEVISION) as viewer:
+        page = viewer.page
+        page.locator("#waits").wait_for()
+        page.wait_for_timeout(500)
+        assert page.locator(".qr").count() == 0
+        request = {"method": "POST", "headers": {"Content-Type": "application/json"}, "body": json.dumps({"pin": PIN})}
+        page.evaluate("said => fetch('/api/v1/login', said)", request)
+        page.reload()
+        page.locator("#display-code .qr").wait_for()
+        assert page.evaluate("document.documentElement.scrollHeight") <= TELEVISION[1]
+
+
+@pytest.mark.parametrize("size", [NARROW, PHONE, TABLET, TELEVISION], ids=lambda size: str(size[0]))
+@pytest.mark.parametrize("view", ["settings", "health", "match", "parts"])
+def test_each_view_fits_the_screen(browser: Browser, table: Served, view: str, size: tuple[int, int]) -> None:
+    with visiting(browser, f"{table.url}/#{view}", size) as viewer:
+        if view == "parts":
+            viewer.page.locator("#see-panel").click()
+            viewer.log_in()
+        viewer.page.locator(
+            {"match": "#begin", "parts": "#panel-knock"}.get(view, f"#view-{view} .card")
+        ).first.wait_for()
+        viewer.page.evaluate("document.querySelectorAll('details').forEach(element => { element.open = true; })")
+        assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def test_health_follows_the_camera(browser: Browser, table: Served) -> None:
+    with visiting(browser, f"{table.url}/#health") as viewer:
+        viewer.page.locator(".finding[data-grade=ok]", has_text="usb:0, 128 x 72").wait_for()
+        device = table.plugs.device
+        assert device is not None
+        device.unplug("usb:0 gives no pictures")
+        viewer.page.locator(".finding[data-grade=problem]", has_text="gives no pictures").wait_for()
+        until(lambda: viewer.complaints == [])
+
+
+def test_parts_are_tested_and_pressed_with_the_keyboard(browser: Browser, table: Served) -> None:
+    with visiting(browser, f"{table.url}/#parts") as viewer:
+        page = viewer.page
+        page.locator("#test-parts").click()
+        viewer.log_in()
+        page.locator(".said", has_text="LED 1 of 8").wait_for()
+        page.locator(".lamp.is-lit").first.wait_for()
+        page.locator("[data-answer=y]").focus()
+        page.keyboard.press("Enter")
+        page.locator(".said", has_text="LED 2 of 8").wait_for()
+        assert page.evaluate("document.activeElement.dataset.answer") == "y", "the focus stays"
+        page.locator("[data-answer=s]").click()
+        page.locator(".said", has_text="press each").wait_for()
+        page.locator("[data-button=undo]").click()
+        page.locator(".said", has_text="that was undo").wait_for()
+        page.locator("[data-answer=q]").click()
+        page.locator("#test-parts").wait_for()
+        page.locator(".finding", has_text="skipped").first.wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_parts_view(browser: Browser, table: Served, scheme: str) -> None:
+    with visiting(browser, f"{table.url}/#parts", scheme=scheme) as viewer:
+        viewer.page.locator("#see-panel").click()
+        viewer.log_in()
+        viewer.page.locator("#panel-knock").wait_for()
+        viewer.page.locator("#test-parts").click()
+        viewer.page.locator("[data-answer=y]").wait_for()
+        viewer.page.evaluate(AXE.read_text())
+        assert violations(viewer) == []
