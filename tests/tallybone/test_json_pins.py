@@ -84,13 +84,9 @@ def written() -> list[str]:
 
 def test_names_in_json_are_unchanged() -> None:
     now, before = written(), KEPT.read_text(encoding="utf-8").splitlines()
+    assert len({tag_of(cls) for cls in get_args(Event)}) == len(get_args(Event))
     assert sorted(set(before) - set(now)) == [], "older files would not open"
     assert sorted(set(now) - set(before)) == [], "add these lines to kept/json.txt"
-
-
-def test_the_list_is_complete_enough() -> None:
-    assert len(written()) > 400
-    assert "event<knock>.seat: int" in written()
 
 
 _HALVES = [{"pips": pips, "confidence": 0.9, "center_px": [80.0 * pips, 0.0]} for pips in (3, 5)]

@@ -1,7 +1,7 @@
 """Tests of converting values to JSON and back, and of errors with their position."""
 
 import json
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -28,7 +28,7 @@ from engine import (
     profile,
     with_options,
 )
-from tallybone.json_values import JsonValueError, from_json, tag_of, to_json
+from tallybone.json_values import JsonValueError, from_json, to_json
 from tallybone.session.places import Footprint, Known, Laid, Places, Waiting
 from vision.reading import Face, Guess, Half, SeenTile
 
@@ -66,11 +66,6 @@ def test_positions_of_tiles_round_trip_exactly() -> None:
     known = Known(Laid(NodeId(4), place), seen, is_settled=True, name=9)
     places = Places((known,), (Waiting(seen, (Seat(1),), 7),), (seen,), missing=2, own=3, other=1)
     assert from_json(json.loads(json.dumps(to_json(places, Places))), Places) == places
-
-
-def test_every_event_has_a_unique_tag() -> None:
-    names = [tag_of(cls) for cls in get_args(Event)]
-    assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize(

@@ -12,18 +12,11 @@ def test_control_characters_are_removed() -> None:
     assert plain("Tom\u202e\u2066\x00\x1b[2J\ud800\n Ann") == "Tom[2J  Ann"
 
 
-def test_right_to_left_letters_and_joined_emoji_stay() -> None:
+def test_right_to_left_letters_joined_emoji_and_markup_stay_but_long_names_do_not() -> None:
     assert plain("שרה أنا") == "שרה أنا"
     assert plain("👩\u200d👧") == "👩\u200d👧"
-
-
-def test_markup_is_unchanged() -> None:
     assert plain("<script>alert(1)</script>") == "<script>alert(1)</script>"
-
-
-def test_a_long_name_is_truncated() -> None:
-    (name,) = names_of(("x" * 10_000,))
-    assert name == "x" * (MAX_NAME - 1) + "…"
+    assert names_of(("x" * 10_000,)) == ("x" * (MAX_NAME - 1) + "…",)
 
 
 @given(st.text(), st.integers(1, 50))

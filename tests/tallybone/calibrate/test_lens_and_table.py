@@ -55,9 +55,6 @@ def test_a_pdf_is_written(tmp_path: Path) -> None:
     assert print_sheets(tmp_path / "sheets.pdf", paper=Paper.LETTER, players=3, output=output) == 0
     assert (tmp_path / "sheets.pdf").read_bytes().startswith(b"%PDF-1.4")
     assert "11 sheets of Letter" in out.getvalue()
-
-
-def test_a_failed_write_of_the_pdf_is_reported(tmp_path: Path) -> None:
     output, _, err = captured_output()
     assert print_sheets(tmp_path / "no" / "sheets.pdf", paper=Paper.A4, players=3, output=output) == 1
     assert "cannot save" in err.getvalue()
@@ -84,15 +81,6 @@ def test_too_few_pictures_are_refused_with_the_missing_views(tmp_path: Path) -> 
     assert not (tmp_path / "c.json").exists()
 
 
-def test_the_lens_of_a_pi_camera_needs_a_single_picture(tmp_path: Path, table_picture: Path) -> None:
-    output, out, _ = captured_output()
-    assert calibrate_lens([table_picture], tmp_path / "c.json", known=PiCamera.MODULE_3, output=output) == 0
-    lens = load_calibration(tmp_path / "c.json").lens
-    assert lens is not None
-    assert (lens.width_px, lens.source) == (2304, LensSource.KNOWN_CAMERA)
-    assert "66.0 degrees" in out.getvalue()
-
-
 @pytest.mark.slow
 def test_a_wrong_print_scale_is_detected_by_the_tiles(tmp_path: Path, table_picture: Path) -> None:
     save_calibration(Calibration(LENS), tmp_path / "c.json")
@@ -106,7 +94,7 @@ def test_a_wrong_print_scale_is_detected_by_the_tiles(tmp_path: Path, table_pict
     assert "the scale is right" in corrected_out.getvalue()
 
 
-def test_a_table_can_be_measured_with_a_guessed_lens(tmp_path: Path, table_picture: Path) -> None:
+def test_a_table_is_measured_with_a_guessed_lens_and_again_for_a_pi_camera(tmp_path: Path, table_picture: Path) -> None:
     output, out, _ = captured_output()
     assert calibrate_table(table_picture, tmp_path / "c.json", TableGiven(), output=output) == 0
     found = load_calibration(tmp_path / "c.json").table
@@ -117,6 +105,13 @@ def test_a_table_can_be_measured_with_a_guessed_lens(tmp_path: Path, table_pictu
     lens = load_calibration(tmp_path / "c.json").lens
     assert lens is not None
     assert lens.source is LensSource.GUESS
+    output, out, _ = captured_output()
+    assert calibrate_lens([table_picture], tmp_path / "c.json", known=PiCamera.MODULE_3, output=output) == 0
+    kept = load_calibration(tmp_path / "c.json")
+    assert ("measure it again" in out.getvalue(), kept.table) == (True, None)
+    assert kept.lens is not None
+    assert (kept.lens.width_px, kept.lens.source) == (2304, LensSource.KNOWN_CAMERA)
+    assert "66.0 degrees" in out.getvalue()
 
 
 def test_squares_of_corner_blocks_are_not_tiles(tmp_path: Path, table_picture: Path) -> None:
@@ -162,15 +157,6 @@ def test_tiles_are_enough_without_markers(tmp_path: Path) -> None:
     assert "0 of the 4 corner blocks are visible" in err.getvalue()
 
 
-def test_a_new_lens_requires_a_new_table_measurement(tmp_path: Path, table_picture: Path) -> None:
-    path = tmp_path / "c.json"
-    assert calibrate_table(table_picture, path, TableGiven(), output=captured_output()[0]) == 0
-    output, out, _ = captured_output()
-    assert calibrate_lens([table_picture], path, known=PiCamera.MODULE_3, output=output) == 0
-    assert "measure it again" in out.getvalue()
-    assert load_calibration(path).table is None
-
-
 @pytest.mark.slow
 def test_clicked_corners_are_stored_by_the_command(tmp_path: Path, table_picture: Path) -> None:
     view = view_of(laid.CAMERA)
@@ -187,10 +173,5 @@ def test_clicked_corners_are_stored_by_the_command(tmp_path: Path, table_picture
     wrong = tallybone(*arguments, "--corners", "1,2 3,4")
     assert wrong.returncode == 2
     assert "expected four points" in wrong.stderr
-
-
-@pytest.mark.slow
-def test_a_path_as_a_name_is_refused() -> None:
     done = tallybone("calibrate", "table", "x.png", "--camera", "../x")
-    assert done.returncode == 2
-    assert "../x" in done.stderr
+    assert (done.returncode, "../x" in done.stderr) == (2, True)

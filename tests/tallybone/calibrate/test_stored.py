@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,6 @@ from tallybone.calibrate.lens_and_table import TableGiven, calibrate_light, cali
 from tallybone.calibrate.stored import ZonesGiven, calibrate_zones, check, restore, show
 from tallybone.cli.calibrate import calibrate_app
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
-from tallybone.terminal import Output
 from tests.calibration import laid
 from tests.tallybone.calibrate.test_lens_and_table import captured_output, write_picture
 from tests.tallybone.cli.test_app import tallybone
@@ -35,12 +33,7 @@ def picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def measured(tmp_path: Path, picture: Path) -> Path:
     path = tmp_path / "c.json"
     save_calibration(Calibration(laid.true_lens(laid.CAMERA)), path)
-    assert (
-        calibrate_table(
-            picture, path, TableGiven(thickness_mm=9.0), output=Output("calibrate", io.StringIO(), io.StringIO())
-        )
-        == 0
-    )
+    assert calibrate_table(picture, path, TableGiven(thickness_mm=9.0), output=captured_output()[0]) == 0
     return path
 
 
@@ -48,7 +41,7 @@ def no_tiles(_: np.ndarray) -> tuple[()]:
     return ()
 
 
-def test_a_stored_calibration_is_shown_with_its_age(tmp_path: Path) -> None:
+def test_a_stored_calibration_is_shown_with_its_age_and_a_missing_one_with_its_command(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     save_calibration(replace(BOTH, light=LightKept((80.0, 90.0, 85.0), (60.0, 120.0), is_held=True)), path)
     os.utime(path, (DAY_S, DAY_S))
@@ -60,12 +53,12 @@ def test_a_stored_calibration_is_shown_with_its_age(tmp_path: Path) -> None:
     assert "800 mm above it" in text
     assert "Zones: none" in text
     assert "Light: locked by the camera; pips differ from the face by at least 60 grey levels" in text
-
-
-def test_without_a_calibration_the_command_for_it_is_shown(tmp_path: Path) -> None:
     output, _, err = captured_output()
-    assert show(tmp_path / "c.json", output=output) == 1
+    assert show(tmp_path / "none.json", output=output) == 1
     assert "calibrate guide" in err.getvalue()
+    output, _, err = captured_output()
+    assert calibrate_zones(tmp_path / "none.json", ZonesGiven(), output=output) == 1
+    assert "measure the table first" in err.getvalue()
 
 
 def test_an_earlier_calibration_is_restored_and_the_newer_kept(tmp_path: Path) -> None:
@@ -104,16 +97,13 @@ def test_a_picture_of_the_unchanged_table_is_ok(measured: Path, picture: Path, t
     assert load_picture(tmp_path / "out" / "check.png").shape == (1296, 2304, 3)
 
 
-def test_a_moved_camera_is_detected(measured: Path, tmp_path: Path) -> None:
+def test_a_moved_camera_another_mode_and_a_dark_picture_are_detected(measured: Path, tmp_path: Path) -> None:
     camera = replace(laid.CAMERA, roll_rad=0.03)
     pushed = write_picture(tmp_path, "pushed.png", laid.picture_of(laid.Laid(camera=camera)))
     output, out, _ = captured_output()
     assert check(str(pushed), measured, read_tiles=no_tiles, output=output) == 1
     assert "moved by" in out.getvalue()
     assert "Some checks failed" in out.getvalue()
-
-
-def test_another_camera_mode_and_a_dark_picture_are_detected(measured: Path, tmp_path: Path) -> None:
     dark = write_picture(tmp_path, "dark.png", np.full((480, 640, 3), 8, np.uint8))
     output, out, _ = captured_output()
     assert check(str(dark), measured, read_tiles=no_tiles, output=output) == 1
@@ -136,10 +126,8 @@ def test_given_zones_replace_calculated_ones(measured: Path) -> None:
     yard = ((0.0, 0.0), (90.0, 0.0), (90.0, 80.0))
     assert calibrate_zones(measured, ZonesGiven(seats=2), output=captured_output()[0]) == 0
     before = load_calibration(measured).zones
-    assert (
-        calibrate_zones(measured, ZonesGiven(boneyard=yard, seat_outlines=((1, yard),)), output=captured_output()[0])
-        == 0
-    )
+    given = ZonesGiven(boneyard=yard, seat_outlines=((1, yard),))
+    assert calibrate_zones(measured, given, output=captured_output()[0]) == 0
     zones = load_calibration(measured).zones
     assert zones is not None
     assert before is not None
@@ -147,12 +135,6 @@ def test_given_zones_replace_calculated_ones(measured: Path) -> None:
     output, _, err = captured_output()
     assert calibrate_zones(measured, ZonesGiven(seats=2, seat_outlines=((3, yard),)), output=output) == 1
     assert "seat 4: there are 2 seats" in err.getvalue()
-
-
-def test_zones_need_a_measured_table(tmp_path: Path) -> None:
-    output, _, err = captured_output()
-    assert calibrate_zones(tmp_path / "c.json", ZonesGiven(), output=output) == 1
-    assert "measure the table first" in err.getvalue()
 
 
 def test_zones_follow_the_blocks_of_a_new_measurement(measured: Path, picture: Path, tmp_path: Path) -> None:
@@ -195,13 +177,10 @@ def test_the_commands_accept_their_documented_arguments(tmp_path: Path, measured
     assert exit_code_of("check", file=measured) == 2
     assert exit_code_of("check", str(tmp_path / "none.png"), file=measured) == 1
     assert exit_code_of("light", str(tmp_path / "none.png"), file=measured) == 1
+    result = CliRunner().invoke(calibrate_app, ["zones", "--annotate", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "--annotate needs PICTURE, an image of the table" in result.output
 
 
 def exit_code_of(*text: str, file: Path) -> int:
     return CliRunner().invoke(calibrate_app, [*text, "--file", str(file)]).exit_code
-
-
-def test_drawing_zones_needs_a_picture(tmp_path: Path) -> None:
-    result = CliRunner().invoke(calibrate_app, ["zones", "--annotate", str(tmp_path)])
-    assert result.exit_code == 2
-    assert "--annotate needs PICTURE, an image of the table" in result.output

@@ -83,17 +83,14 @@ def test_a_set_of_signs_needs_labelled_doubles(tmp_path: Path) -> None:
     assert "there is no tile 29" in error_text(after)
 
 
-def test_too_few_tiles_write_no_file(tmp_path: Path) -> None:
+def test_too_few_tiles_write_no_file_and_none_cannot_be_read(tmp_path: Path) -> None:
     picture, file, message = tmp_path / "empty.png", tmp_path / "table.json", captured_output()
     cv2.imwrite(str(picture), np.full((480, 640, 3), 90, np.uint8))
     assert calibrate_set([picture], file, output=message) == 1
     assert "0 tiles are visible face up, but at least 10 are needed" in error_text(message)
     assert not file.exists()
-
-
-def test_reading_with_a_calibration_without_tiles_is_refused(tmp_path: Path) -> None:
-    file, err = tmp_path / "table.json", io.StringIO()
     save_calibration(Calibration(), file)
+    err = io.StringIO()
     assert read_photos(ReadOptions(photos=[tmp_path / "any.png"], calibration=file), out=io.StringIO(), err=err) == 1
     assert "no tiles were learned" in err.getvalue()
 

@@ -51,15 +51,12 @@ def test_invalid_zones_are_refused_with_the_reason(corners: tuple[tuple[float, f
         drawn("layout", *corners)
 
 
-def test_an_unknown_zone_cannot_be_drawn() -> None:
-    with pytest.raises(RefusedError, match="unknown zone seat 5"):
-        drawn("seat 5", *SQUARE)
-
-
-def test_a_corner_above_the_horizon_is_refused() -> None:
+def test_an_unknown_zone_and_a_corner_above_the_horizon_are_refused() -> None:
     # The camera looks along the table, with the wall in its upper half.
     axes = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0)
     table = type(TABLE)(axes, (0.0, 400.0, 900.0), 10.0, TABLE.source, 0.1, 0.0005)
+    with pytest.raises(RefusedError, match="unknown zone seat 5"):
+        drawn("seat 5", *SQUARE)
     with pytest.raises(RefusedError, match="layout: a corner is off the table"):
         with_zones(ZONES, (EditableZone("layout", ((600.0, 100.0), *SQUARE[1:])),), table, LENS)
 

@@ -53,11 +53,8 @@ def handmade_archive(*entries: tuple[tarfile.TarInfo, bytes]) -> bytes:
     return out.getvalue()
 
 
-def test_files_survive_a_round_trip(tmp_path: Path) -> None:
+def test_files_survive_a_round_trip_and_tar_can_read_an_archive(tmp_path: Path) -> None:
     assert read(archive_of(FILES, tmp_path)) == FILES
-
-
-def test_tar_can_read_an_archive(tmp_path: Path) -> None:
     with tarfile.open(fileobj=io.BytesIO(archive_of(FILES, tmp_path))) as tar:
         assert tar.getnames() == [*FILES, CONTENTS]
         content_list = json.load(tar.extractfile(CONTENTS))  # type: ignore[arg-type]  # it is a file
@@ -91,24 +88,13 @@ def test_a_flipped_bit_is_rejected_or_changes_nothing(tmp_path: Path) -> None:
     assert rejected > 500  # the others were in padding, dates and modes
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "/etc/passwd",
-        "../x",
-        "state/../../x",
-        "state/..",
-        "state//x",
-        "state/./x",
-        "state",
-        "other/x",
-        "state/a\\b",
-        "state/" + "d/" * 20 + "x",
-    ],
-)
-def test_rejects_a_path_outside_the_folders(name: str) -> None:
-    with pytest.raises(BackupError, match="invalid file name in a backup"):
-        read(handmade_archive((tarfile.TarInfo(name), b"x")))
+def test_rejects_a_path_outside_the_folders() -> None:
+    for name in (
+        *("/etc/passwd", "../x", "state/../../x", "state/..", "state//x", "state/./x", "state", "other/x"),
+        *("state/a\\b", "state/" + "d/" * 20 + "x"),
+    ):
+        with pytest.raises(BackupError, match="invalid file name in a backup"):
+            read(handmade_archive((tarfile.TarInfo(name), b"x")))
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
@@ -117,11 +103,8 @@ def test_rejects_everything_but_regular_files(kind: bytes) -> None:
     info.type, info.linkname = kind, "/etc/passwd"
     with pytest.raises(BackupError, match="only regular files"):
         read(handmade_archive((info, b"")))
-
-
-def test_does_not_read_a_huge_file_name() -> None:
     info = tarfile.TarInfo("././@LongLink")
-    info.type, info.size = tarfile.GNUTYPE_LONGNAME, 10**12
+    info.type, info.size = tarfile.GNUTYPE_LONGNAME, 10**12  # not read
     with pytest.raises(BackupError, match="only regular files"):
         read(info.tobuf(tarfile.GNU_FORMAT))
 
@@ -150,9 +133,6 @@ def test_a_file_truncated_during_the_backup_is_an_error(tmp_path: Path) -> None:
 
     with pytest.raises(BackupError, match="it was truncated while being read"):
         write_archive([ArchivedFile("state/a", path)], io.BytesIO(), made_at="", software="", tick=cut)
-
-
-def test_a_deleted_file_is_omitted(tmp_path: Path) -> None:
-    out = io.BytesIO()
-    count = write_archive([ArchivedFile("state/a", tmp_path / "a")], out, made_at="", software="", tick=lambda _: None)
+    path.unlink()  # a deleted file is omitted
+    count = write_archive([ArchivedFile("state/a", path)], out := io.BytesIO(), made_at="", software="", tick=cut)
     assert (count, read(out.getvalue())) == (0, {})

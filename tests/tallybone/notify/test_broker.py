@@ -136,6 +136,9 @@ with table_at(sys.argv[1]):
 
 
 def test_discovery_is_repeated_after_a_restart_of_home_assistant(broker: RealBroker) -> None:
+    with table_at(broker.url), subscribed(broker) as subscriber:
+        until_broker(lambda: f"{TOPIC}/health" in subscriber.newest)
+        assert [topic for topic in subscriber.newest if not topic.startswith(f"{TOPIC}/")] == []  # off by default
     device = "homeassistant/device/tallybone_table-3/config"
     with table_at(broker.url, discovery=True), subscribed(broker) as subscriber:
         until_broker(lambda: device in subscriber.newest and f"{TOPIC}/scores" in subscriber.newest)
@@ -143,12 +146,6 @@ def test_discovery_is_repeated_after_a_restart_of_home_assistant(broker: RealBro
         subscriber.client.publish("homeassistant/status", b"offline", qos=1)
         subscriber.client.publish("homeassistant/status", b"online", qos=1)
         until_broker(lambda: subscriber.newest.keys() >= {device, f"{TOPIC}/availability", f"{TOPIC}/scores"})
-
-
-def test_discovery_is_off_by_default(broker: RealBroker) -> None:
-    with table_at(broker.url), subscribed(broker) as subscriber:
-        until_broker(lambda: f"{TOPIC}/health" in subscriber.newest)
-        assert [topic for topic in subscriber.newest if not topic.startswith("tallybone/v1/table-3/")] == []
 
 
 def test_additional_players_are_published_to_home_assistant(broker: RealBroker) -> None:
@@ -243,26 +240,17 @@ def test_only_new_presses_of_known_buttons_are_accepted(broker: RealBroker) -> N
     assert pressed == ["next", "table"]
 
 
-def test_buttons_act_like_those_of_the_page(broker: RealBroker) -> None:
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_buttons_act_like_those_of_the_page_if_allowed(broker: RealBroker, *, is_allowed: bool) -> None:
     mqtt = settings_of(broker=broker.url).mqtt
     assert mqtt is not None
-    settings = BeyondSettings(replace(mqtt, has_buttons=True))
+    settings = BeyondSettings(replace(mqtt, has_buttons=is_allowed))
     with at_table() as table, subscribed(broker) as client:
         with telling(settings, table.page.feed, tuple, lambda: table.page.url):
             table.play(8)
             until_broker(lambda: table.camera.is_idle and f"{TOPIC}/state" in client.newest)
             before = len(table.live.session.state.log)
             client.client.publish(f"{TOPIC}/press", b"undo", qos=1)
-            until_broker(lambda: len(table.live.session.state.log) > before)
-        assert [type(event) for event in table.live.session.state.log[before:]] == [Undo]
-
-
-def test_without_permission_buttons_are_ignored(broker: RealBroker) -> None:
-    with at_table() as table, subscribed(broker) as client:
-        with telling(settings_of(broker=broker.url), table.page.feed, tuple, lambda: table.page.url):
-            table.play(8)
-            until_broker(lambda: table.camera.is_idle and f"{TOPIC}/state" in client.newest)
-            before = table.live.session.state.log
-            client.client.publish(f"{TOPIC}/press", b"undo", qos=1)
             until_broker(lambda: f"{TOPIC}/press" in client.newest)
-        assert table.live.session.state.log == before
+            until_broker(lambda: len(table.live.session.state.log) > before or not is_allowed)
+        assert [type(event) for event in table.live.session.state.log[before:]] == [Undo] * is_allowed

@@ -53,29 +53,23 @@ def test_marked_plays_and_points_are_provisional() -> None:
     assert ended.payload["provisional"] is True
 
 
-def test_unchanged_snapshots_give_no_events() -> None:
-    assert kinds(shown(5, 5, plays=(played(1),)), shown(5, 5, plays=(played(1),))) == []
-
-
-def test_a_corrected_play_changes_the_play_and_the_points() -> None:
+def test_a_corrected_or_removed_play_changes_the_play_and_the_points() -> None:
     before, after = shown(10, 0, plays=(played(1, points=10),)), shown(0, 0, plays=(played(1, pips=(6, 3)),))
     changed, points = between(before, after)
     assert changed.kind is EventKind.PLAY_CHANGED
     assert (points.kind, points.payload["points"], points.payload["total"]) == (EventKind.POINTS, -10, 0)
+    (gone,) = between(shown(0, 0, plays=(played(1), played(2))), shown(0, 0, plays=(played(1),)))
+    assert (gone.kind, gone.payload["play"]) == (EventKind.PLAY_REMOVED, {"seq": 2})
 
 
 def test_a_rename_and_a_swap_are_no_points_and_change_no_plays() -> None:
     play = played(3)
     before = shown(5, 20, plays=(play,))
+    assert kinds(before, before) == []
     renamed = replace(before, players=players(5, 20, names=("Ada", "Ben")), plays=(replace(play, text="Ada plays"),))
     assert kinds(before, renamed) == []
     swapped = replace(before, players=players(20, 5, names=("Ben", "Ann")))
     assert kinds(before, swapped) == []
-
-
-def test_a_removed_play_is_an_event() -> None:
-    (gone,) = between(shown(0, 0, plays=(played(1), played(2))), shown(0, 0, plays=(played(1),)))
-    assert (gone.kind, gone.payload["play"]) == (EventKind.PLAY_REMOVED, {"seq": 2})
 
 
 def test_a_new_hand_and_its_undo_repeat_no_plays() -> None:
@@ -94,6 +88,9 @@ def test_the_start_and_end_of_a_match_are_events() -> None:
     expected = {"seat": 0, "name": "Ann", "totals": [150, 40], "provisional": False}
     assert (ended.kind, ended.payload) == (EventKind.MATCH_OVER, expected)
     assert kinds(over, lobby(150, 40)) == []
+    assert kinds(over, shown(), is_same_match=False) == [EventKind.MATCH_BEGAN]  # without points
+    # A resumed match repeats no events.
+    assert kinds(None, shown(50, 60, hand=3, plays=(played(40), played(41)))) == [EventKind.MATCH_BEGAN]
 
 
 def test_a_correction_that_takes_back_or_moves_a_win_is_reported() -> None:
@@ -105,15 +102,6 @@ def test_a_correction_that_takes_back_or_moves_a_win_is_reported() -> None:
     assert kinds(reopened, over) == [EventKind.POINTS, EventKind.MATCH_OVER]
     swapped = replace(moved, players=players(160, 150, names=("Ben", "Ann")), match=match(over=True, winner=0))
     assert kinds(moved, swapped) == []
-
-
-def test_the_next_match_starts_without_points() -> None:
-    over = shown(150, 40, match=match(over=True, winner=0))
-    assert kinds(over, shown(), is_same_match=False) == [EventKind.MATCH_BEGAN]
-
-
-def test_a_resumed_match_repeats_no_events() -> None:
-    assert kinds(None, shown(50, 60, hand=3, plays=(played(40), played(41)))) == [EventKind.MATCH_BEGAN]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from io import StringIO
 from pathlib import Path
 
@@ -14,11 +15,15 @@ from hardware.libraries import install_command
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
 from tallybone.cli.serve import serve
+from tallybone.notify.notifying import telling
 from tallybone.serve.options import Environment, ServeOptions
+from tallybone.store.table_file import BeyondSettings, Webhook
 from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, real_broker, subscribed, until_broker
 from tests.tallybone.notify.test_webhook import webhook_server
 from tests.tallybone.serve.served import at_served_table
+from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
 
 TOPIC = "tallybone/v1/table-3"
 
@@ -58,3 +63,34 @@ def test_a_missing_library_is_reported_with_its_installation(tmp_path: Path, mon
     environment = Environment(out=StringIO(), err=err, environment={"XDG_STATE_HOME": str(tmp_path)}, home=tmp_path)
     assert serve(ServeOptions(at="127.0.0.1:0", camera="none", config=config), environment) == 1
     assert f"[mqtt] needs aiomqtt, which is not installed: {install_command('mqtt')}" in err.getvalue()
+
+
+@pytest.mark.slow
+def test_all_plays_are_published_once_and_the_points_add_up() -> None:
+    with webhook_server() as receiver, at_table() as table:
+        settings = BeyondSettings(webhooks=(Webhook(url=receiver.url),))
+        with telling(settings, table.page.feed, tuple, lambda: table.page.url):
+            until(lambda: receiver.requests)
+            table.play(20)
+
+            def received() -> list[dict[str, object]]:
+                return [json.loads(body) for _, _, body in list(receiver.requests)]
+
+            def points() -> Counter[object]:
+                sums: Counter[object] = Counter()
+                for each in received():
+                    if each["event"] == "points":
+                        sums[each["seat"]] += each["points"]  # type: ignore[operator]
+                return sums
+
+            def totals() -> dict[int, int]:
+                game = table.live.session.state.game
+                return {} if game is None else {seat: total for seat, total in enumerate(game.totals) if total}
+
+            until(lambda: table.camera.is_idle and points() == totals())
+            assert totals()
+            events = received()
+            assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+            assert events[0]["event"] == "match_began"
+            plays = [event["play"]["seq"] for event in events if event["event"] == "play"]  # type: ignore[index]
+            assert len(plays) == len(set(plays)) > 8

@@ -47,6 +47,11 @@ def test_events_are_numbered_from_the_start_of_the_run() -> None:
     assert [event.payload["seq"] for event in (*first, *second)] == [1, 2, 3]
     assert second[1].payload["event"] == "points"
     assert {event.payload["run"] for event in (*first, *second)} == {"run"}
+    assert Topics("club/tables", "a-1").of("availability") == "club/tables/v1/a-1/availability"
+    hostile = Teller(PLACE, "run").follow(shown(players=players(0, 0, names=("Ünal", "</script>\"'"))), 1, AT)
+    payload = as_payload(hostile.states["scores"])
+    assert payload.isascii()
+    assert [player["name"] for player in json.loads(payload)["players"]] == ["Ünal", "</script>\"'"]
 
 
 def test_a_match_keeps_its_id_in_the_lobby() -> None:
@@ -69,14 +74,3 @@ def test_the_grade_of_health_is_the_worst_of_its_findings() -> None:
         {"part": "heat", "grade": "warning", "text": "80 °C", "remedy": ""},
         {"part": "camera", "grade": "problem", "text": "gone", "remedy": "plug it in"},
     ]
-
-
-def test_messages_are_ascii() -> None:
-    published = Teller(PLACE, "run").follow(shown(players=players(0, 0, names=("Ünal", "</script>\"'"))), 1, AT)
-    payload = as_payload(published.states["scores"])
-    assert payload.isascii()
-    assert [player["name"] for player in json.loads(payload)["players"]] == ["Ünal", "</script>\"'"]
-
-
-def test_topics_have_the_version() -> None:
-    assert Topics("club/tables", "a-1").of("availability") == "club/tables/v1/a-1/availability"

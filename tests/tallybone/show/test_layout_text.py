@@ -23,20 +23,12 @@ def drawn(moves: str, *, rules: str = "bones", options: str = "lead_first=lot_an
     return list(layout_lines(play_record(parse_record(text)).lines[-1].game.layout, width))
 
 
-def test_an_empty_layout_has_no_lines() -> None:
+def test_tips_follow_the_line_and_are_in_parentheses_until_they_are_open() -> None:
     assert layout_lines(Layout()) == ()
-
-
-def test_a_single_tile_shows_both_its_ends() -> None:
+    assert list(ElementTree.fromstring(layout_svg(Layout())).iter(SVG + "rect")) == []
     assert drawn("5-3") == ["line  5< 5-3 >3"]
-
-
-def test_tips_in_parentheses_are_not_yet_open() -> None:
     assert drawn("5-5") == ["line       5< {5-5} >5", "  5-5 N S  (5)"]
     assert drawn("5-5 5-1@W 5-2@E") == ["line       1< 1-5 {5-5} 5-2 >2", "  5-5 N S  >5"]
-
-
-def test_the_line_runs_from_west_to_east_followed_by_the_tips() -> None:
     assert drawn("1-1 1-6@W 6-3@W 1-5@E 5-5@E 1-2@N") == [
         "line     3< 3-6 6-1 {1-1} 1-5 5-5 >5",
         "  1-1 N  1-2 >2",
@@ -125,7 +117,3 @@ def test_an_svg_shows_everything_within_its_borders() -> None:
         x, y, wide, high = (float(box.get(name) or "nan") for name in ("x", "y", "width", "height"))
         assert left <= x < x + wide <= left + width
         assert top <= y < y + high <= top + height
-
-
-def test_an_svg_of_no_tiles_is_empty() -> None:
-    assert list(ElementTree.fromstring(layout_svg(Layout())).iter(SVG + "rect")) == []

@@ -43,7 +43,7 @@ from tests.tallybone.truth_eye import game, game_of, newest_tile, placed
 from vision.reading import SeenTile
 
 PICTURE_PX = (1280, 720)
-SEEDS = (1, 2, 4, 5, 34)
+SEEDS = (1, 2, 34)
 
 
 @cache
@@ -131,9 +131,6 @@ def test_colour_marks_ends_the_spinner_and_the_newest_tile() -> None:
     text = printed(board, 80, 23, in_color=True)
     for rgb in ("255;205;70", "190;20;20", "255;255;255", "28;74;50"):
         assert rgb in text
-
-
-def test_without_colour_there_are_no_escape_codes() -> None:
     assert "\x1b" not in printed(boards(2)[-1], 80, 23, in_color=False)
 
 
@@ -164,27 +161,17 @@ def test_a_question_replaces_the_turn() -> None:
     assert describe_pending(board.game) not in text
 
 
-def test_a_play_is_summarised_with_its_sum() -> None:
+def test_a_play_is_summarised_with_its_sum_and_a_plain_line_has_all_totals() -> None:
     state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand(), Play(Seat(0), Tile.parse("5-5"))])
     _, outcomes = apply(state, Play(Seat(1), Tile.parse("5-0"), Spot(Id(2), Port.E)))
     assert [type(outcome) for outcome in outcomes][:3] == [Placed, Counted, Scored]
     assert summarize(outcomes, ("Brian", "Tom")) == "Tom plays 5-0: 5 + 5 + 0 = 10, scores 10"
-
-
-def test_a_plain_line_has_number_play_and_totals() -> None:
-    state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand(), Play(Seat(0), Tile.parse("5-5"))])
     after, outcomes = apply(state, Play(Seat(1), Tile.parse("5-1"), Spot(Id(2), Port.E)))
-    assert after.game is not None
-    line = plain_line(2, outcomes, after.game, is_provisional=False)
+    line = plain_line(2, outcomes, game_of(after), is_provisional=False)
     assert line == "  2  Tom plays 5-1: 5 + 5 + 1 = 11  (Brian 10, Tom 0)"
     after, outcomes = apply(after, Draw(Seat(0)))
-    assert after.game is not None
-    line = plain_line(2, outcomes, after.game, is_provisional=True)
+    line = plain_line(2, outcomes, game_of(after), is_provisional=True)
     assert line == "     Brian draws 1 tile, 13 left  (Brian ~10, Tom ~0)"
-
-
-def test_a_question_is_summarised() -> None:
-    assert summarize([Ambiguity(seen((3, 3), (0, 0)), "which one?")], ("Brian", "Tom")) == "? which one?"
 
 
 def test_corrections_are_summarised_once_and_only_if_a_total_changes() -> None:
@@ -192,6 +179,9 @@ def test_corrections_are_summarised_once_and_only_if_a_total_changes() -> None:
     assert summarize(revised, ("Brian", "Tom")) == "corrected: Brian 10, Tom 5"
     turn = Turn(Seat(1), Must.LEAD_ANY)
     assert summarize((revised[0], Revised((0, 0), (10, 0)), turn), ("Brian", "Tom")) == "Tom: lead any tile"
+    _, outcomes = apply(replay([MatchStart(BONES, ("Brian", "Tom")), NewHand()]), Lead(Seat(1)))
+    assert summarize(outcomes, ("Brian", "Tom")) == "Tom: lead the highest double"
+    assert summarize([Ambiguity(seen((3, 3), (0, 0)), "which one?")], ("Brian", "Tom")) == "? which one?"
 
 
 def test_choices_start_with_a_capital_letter_but_names_stay() -> None:
@@ -200,12 +190,6 @@ def test_choices_start_with_a_capital_letter_but_names_stay() -> None:
     text = printed(board, 80, 23, in_color=False)
     for line in ("? What is the score?", "1  Something else", "2  de Vries 5, as it is"):
         assert line in text
-
-
-def test_a_change_of_turn_is_summarised() -> None:
-    state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand()])
-    _, outcomes = apply(state, Lead(Seat(1)))
-    assert summarize(outcomes, ("Brian", "Tom")) == "Tom: lead the highest double"
 
 
 def test_every_phase_has_a_pending_action() -> None:

@@ -57,19 +57,15 @@ def test_an_image_before_the_requested_time_is_counted_but_not_taken(device: Fak
     assert camera.pictures == 2
 
 
-def test_exposure_is_locked_during_the_game_and_the_camera_closed_afterwards(device: FakeCamera) -> None:
+def test_exposure_is_locked_and_problems_are_reported_until_the_camera_is_closed(device: FakeCamera) -> None:
     camera = DeviceCamera("usb:0", device, Clock())
     assert device.light is Light.HELD
-    camera.close()
-    assert device.is_closed
-
-
-def test_an_unplugged_camera_is_a_problem_until_reconnected(device: FakeCamera) -> None:
-    camera = DeviceCamera("usb:0", device, Clock())
     device.unplug("usb:0 gives no pictures")
     assert camera.problem == "usb:0 gives no pictures"
     device.plug_in()
     assert str(camera.problem) == "None"
+    camera.close()
+    assert device.is_closed
 
 
 def test_plays_through_a_raspberry_pi_camera(monkeypatch: pytest.MonkeyPatch) -> None:

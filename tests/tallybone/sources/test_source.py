@@ -109,10 +109,8 @@ def test_a_recorded_folder_is_marked_as_settled_and_every_image_is_read(tmp_path
     for index in range(4):
         assert cv2.imwrite(str(folder / f"{index}.png"), block(30 * index))
     live, replayed = RecordingPerception(), RecordingPerception()
-    first, second = (
-        Run(folder, record=tmp_path / "a.mcap", perception=live),
-        Run(tmp_path / "a.mcap", perception=replayed),
-    )
+    first = Run(folder, record=tmp_path / "a.mcap", perception=live)
+    second = Run(tmp_path / "a.mcap", perception=replayed)
     start = read_recording(tmp_path / "a.mcap").start
     assert start is not None
     assert start.pictures is Pictures.SETTLED

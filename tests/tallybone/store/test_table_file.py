@@ -1,4 +1,4 @@
-"""Tests of table.toml: location and strict parsing."""
+"""Tests of table.toml: location, strict parsing, and the last valid version."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from hardware.leds.drivers import LedsRole
 from hardware.table import HardwareSettings, VirtualSettings
+from tallybone.store.house import load_valid_table
 from tallybone.store.table_file import TableFile, TableFileError, load_table
 
 
@@ -16,16 +17,15 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def test_a_missing_default_file_gives_no_parts(tmp_path: Path) -> None:
-    assert load_table(usual=tmp_path / "absent.toml") == TableFile()
-
-
 def test_the_default_file_is_used_unless_another_is_named(tmp_path: Path) -> None:
     default = written(tmp_path / "usual.toml", '[camera]\nurl = "pi:0"')
     other = written(tmp_path / "other.toml", '[hardware.knock]\ndriver = "virtual"')
     assert load_table(usual=default) == TableFile("pi:0", path=default)
     knock = HardwareSettings(knock=VirtualSettings(driver="virtual"))
     assert load_table(other, usual=default) == TableFile(None, knock, path=other)
+    assert load_table(usual=tmp_path / "absent.toml") == TableFile()
+    with pytest.raises(FileNotFoundError):
+        load_table(tmp_path / "absent.toml")
 
 
 def test_the_documented_example_is_valid(tmp_path: Path) -> None:
@@ -36,11 +36,6 @@ def test_the_documented_example_is_valid(tmp_path: Path) -> None:
     assert example.hardware.buttons is not None
     assert example.hardware.knock is not None
     assert len(example.hardware.displays) == 1
-
-
-def test_a_named_file_must_exist(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        load_table(tmp_path / "absent.toml")
 
 
 def test_every_problem_is_reported_with_the_file_name(tmp_path: Path) -> None:
@@ -100,3 +95,29 @@ def test_the_options_of_the_camera_are_those_of_the_command_line(tmp_path: Path)
         f"{path}: [camera] rotate: expected 0, 90, 180 or 270, but got 45",
         f'{path}: [camera] mains: expected 50, 60 or off, but got "55"',
     )
+
+
+@pytest.mark.parametrize("broken", ["[camera", "[camera]\nurl = 5"])
+def test_the_last_valid_version_replaces_a_broken_file(tmp_path: Path, broken: str) -> None:
+    path, last = tmp_path / "table.toml", tmp_path / "state" / "last.toml"
+    written(path, broken)
+    table, faults = load_valid_table(path, last)
+    assert table == TableFile(), "no version was valid"
+    assert str(path) in faults[0]
+    valid = load_valid_table(written(path, '[camera]\nurl = "pi:0"'), last)
+    assert valid == (TableFile("pi:0", path=path), ())
+    assert last.stat().st_mode & 0o777 == 0o600
+    written(path, broken)
+    assert load_valid_table(path, last) == (TableFile("pi:0", path=last), faults)
+    no_folder = written(tmp_path / "file", "")
+    valid = load_valid_table(written(path, '[camera]\nurl = "pi:0"'), no_folder / "last.toml")
+    assert valid == (TableFile("pi:0", path=path), ())  # as on a full disk
+
+
+def test_a_removed_file_gives_no_parts_and_is_not_used_again(tmp_path: Path) -> None:
+    path, last = tmp_path / "table.toml", tmp_path / "last.toml"
+    load_valid_table(None, last, usual=written(path, '[camera]\nurl = "pi:0"'))
+    path.unlink()
+    assert load_valid_table(None, last, usual=path) == (TableFile(), ())
+    written(path, "[camera")
+    assert load_valid_table(None, last, usual=path)[0] == TableFile()
