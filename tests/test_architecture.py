@@ -6,15 +6,12 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from docs.drawings.rooms import boxes, imports, rooms_sheet
-from tests.test_house import PACKAGES, ROOT, project_files
+from tests.test_house import PACKAGES, ROOT, project_files, sources
 from tests.test_wiring import overlapping
 
 DOCS = ROOT / "docs"
 ARCHITECTURE = (DOCS / "explanation" / "architecture.md").read_text(encoding="utf-8")
-MODULES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 FILE = re.compile(r"`([\w/-]+\.(?:py|js|sh|svg|npz|onnx))`")
 NAME = re.compile(r"`([A-Za-z_]+(?:\.\w+)+)(?:\([\w, ]*\))?`")
 
@@ -63,11 +60,11 @@ def test_every_question_is_answered_by_at_most_three_files() -> None:
         assert 1 <= len(re.findall(r"`[\w/]+\.\w+|`[\w/]+/`|\]\(", answer)) <= 3, row
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda path: path.name)
-def test_every_file_named_on_a_page_exists(page: Path) -> None:
+def test_every_file_named_on_a_page_exists() -> None:
     paths = [f"/{path.relative_to(ROOT)}" for path in _files()]
-    named = set(FILE.findall(page.read_text(encoding="utf-8")))
-    assert {name for name in named if not any(path.endswith(f"/{name}") for path in paths)} == set()
+    for page in sorted(DOCS.rglob("*.md")):
+        named = set(FILE.findall(page.read_text(encoding="utf-8")))
+        assert {name for name in named if not any(path.endswith(f"/{name}") for path in paths)} == set(), page
 
 
 def test_every_name_on_the_page_exists() -> None:
@@ -87,16 +84,14 @@ def _exists(name: str) -> bool:
         return True
     parts = name.split(".")
     if parts[0][0].isupper():
-        texts = (path.read_text(encoding="utf-8") for path in MODULES)
+        texts = sources().values()
         return any(f"class {parts[0]}" in text and re.search(rf"\b{parts[1]}\b", text) for text in texts)
     for length in range(1, len(parts) + 1):
         module, inside = "/".join(parts[:length]), parts[length:]
-        for path in MODULES:
-            where = str(path.relative_to(ROOT).with_suffix("")).removesuffix("/__init__")
-            if f"/{where}".endswith(f"/{module}"):
-                text = path.read_text(encoding="utf-8")
-                if all(re.search(rf"\b{name}\b", text) for name in inside):
-                    return True
+        for path, text in sources().items():
+            where = str(path.with_suffix("")).removesuffix("/__init__")
+            if f"/{where}".endswith(f"/{module}") and all(re.search(rf"\b{name}\b", text) for name in inside):
+                return True
     return False
 
 
@@ -104,8 +99,7 @@ def test_the_section_about_players_names_all_its_files() -> None:
     section = ARCHITECTURE.split("### Who played this tile")[1].split("\n## ")[0]
     walk = re.findall(r"^\d\. `([\w/]+\.py)`", section, flags=re.MULTILINE)
     assert len(walk) <= 6
-    paths = [path for path in MODULES if "came_from" in path.read_text(encoding="utf-8")]
-    found = {str(path.relative_to(ROOT)) for path in paths if not path.is_relative_to(ROOT / "lab")}
+    found = {str(path) for path, text in sources().items() if "came_from" in text and path.parts[0] != "lab"}
     # Fields of views and of the tracked layout, the layout of a resumed match, and names in recordings.
     session = {"tallybone/session/places.py", "tallybone/session/session.py"}
     assert found - set(walk) == session | {"vision/tracking/table_view.py", "tallybone/json_values.py"}

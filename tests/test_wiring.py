@@ -36,18 +36,18 @@ def test_the_text_lists_the_pins_of_the_example() -> None:
     assert len(rows) == 13
 
 
-def test_the_header_matches_a_raspberry_pi() -> None:
+def test_the_header_matches_a_raspberry_pi_and_the_drawings() -> None:
     assert {PIN_OF[gpio] for gpio in (2, 3, 4, 17)} == {3, 5, 7, 11}
     assert {gpio: PIN_OF[gpio] for gpio in (14, 18, 10, 8, 0, 1, 12, 26, 21)} == {
         14: 8, 18: 12, 10: 19, 8: 24, 0: 27, 1: 28, 12: 32, 26: 37, 21: 40,
     }  # fmt: skip
     assert sorted(gpio for gpio in PIN_OF if gpio is not None) == list(range(28))
-
-
-def test_pins_in_drawings_match_the_header() -> None:
     named = [pair for sheet in drawings().values() for pair in re.findall(r"GPIO (\d+) \(pin (\d+)\)", sheet.svg())]
     assert len(named) == 13
     assert [int(pin) for _, pin in named] == [PIN_OF[int(gpio)] for gpio, _ in named]
+    drawn = header_sheet({21: "button bell"}).svg()
+    assert "button bell" in drawn
+    assert "LED 1" not in drawn
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,9 @@ def test_the_text_lists_the_pins_of_a_bus(row: str, part: dict[str, object]) -> 
 
 
 @pytest.mark.parametrize("name", drawings())
-def test_drawings_are_current(name: str) -> None:
+def test_drawings_are_current_and_their_texts_do_not_overlap(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == drawings()[name].svg(), "run python -m docs.drawings"
     assert f"(../{name})" in WIRING
-
-
-@pytest.mark.parametrize("name", drawings())
-def test_no_texts_of_a_drawing_overlap_or_exceed_it(name: str) -> None:
     sheet = drawings()[name]
     assert len(sheet.extents) > 5
     assert overlapping(sheet) == []
@@ -95,9 +91,3 @@ def test_overlapping_texts_are_found() -> None:
     sheet.text((30, 24), "second")
     sheet.text((90, 20), "third")
     assert overlapping(sheet) == [("first", "second"), ("third", "the edge")]
-
-
-def test_the_drawing_of_the_header_uses_the_pins() -> None:
-    drawn = header_sheet({21: "button bell"}).svg()
-    assert "button bell" in drawn
-    assert "LED 1" not in drawn

@@ -60,14 +60,11 @@ def learned(reader: Reader) -> tile_set.Lessons:
     return lessons
 
 
-def test_a_corrected_tile_is_read_right_elsewhere_and_turned(reader: Reader, learned: tile_set.Lessons) -> None:
+def test_a_corrected_tile_is_read_right_elsewhere_and_after_storing(reader: Reader, learned: tile_set.Lessons) -> None:
     image, poses = table(ELSEWHERE, theta_rad=2.0, seed=4)
     assert read(reader, image, poses) == [(6, 1), (2, 2), (6, 3), (4, 6)]
     taught = replace(reader, exemplars=learned.exemplars)
     assert read(taught, image, poses) == list(ELSEWHERE)
-
-
-def test_exemplars_survive_storing(reader: Reader, learned: tile_set.Lessons) -> None:
     assert learned.exemplars is not None
     recorded = RecordedSet(6, tile_set.reader_checksum(), "", 1.0, learned.exemplars.format())
     image, poses = table(ELSEWHERE, seed=4)

@@ -1,12 +1,14 @@
-"""Tests of fitting the knock classifier to a table, and of refusing unsuitable sounds."""
+"""Tests of fitting the knock classifier to a table, of checking its examples, and of refusing unsuitable sounds."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from calibration import RefusedError
-from calibration.knock import TableExamples, fit_correction, fit_knock, learned
+from calibration.knock import TableExamples, fit_correction, fit_knock, improvement, learned, leave_one_out
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.sensor import ClassifiedSound
 
@@ -38,6 +40,14 @@ def chances(classifier: Classifier, sounds: list[ClassifiedSound]) -> np.ndarray
     return classifier.probabilities(np.array([sound.embedding for sound in sounds], np.float32))[:, 0]
 
 
+def rows(count: int, knock: float, like: int) -> np.ndarray:
+    return np.array([sound.embedding for sound in sounds_of(count, knock, like=like)], np.float32)
+
+
+def examples(knocks: np.ndarray, others: np.ndarray) -> TableExamples:
+    return TableExamples(SHIPPED.name, *(tuple(map(tuple, each.tolist())) for each in (knocks, others)))
+
+
 def test_uncertain_knocks_are_found_once_learned() -> None:
     kept = fit_knock((), sounds_of(20, 0.1), [sounds_of(5, 0.4, like=1), sounds_of(5, 0.4, like=1, seed=6)])
     assert (kept.knocks, kept.tiles) == (10, 20)
@@ -45,20 +55,20 @@ def test_uncertain_knocks_are_found_once_learned() -> None:
     assert kept.margin > 0.1
     new = sounds_of(50, 0.4, like=1, seed=5)
     assert (chances(learned(SHIPPED, kept.examples), new) > 0.5).mean() > 0.9
+    sleeves = sounds_of(3, 0.05, strength=0.02)
+    kept = fit_knock((), sounds_of(20, 0.1), [[*sleeves, *sounds_of(5, 0.7, like=1)]])
+    assert (kept.knocks, kept.found, kept.strengths) == (5, 5, (0.5,))
 
 
-def test_learning_hardly_affects_modelled_sounds() -> None:
+def test_learning_hardly_affects_modelled_sounds_or_another_classifier() -> None:
     knocks = np.array([sound.embedding for sound in sounds_of(10, 0.3, like=1)], np.float32)
     classifier = learned(SHIPPED, TableExamples(SHIPPED.name, tuple(map(tuple, knocks.tolist()))))
     before, after = (of.probabilities(SHIPPED.others)[:, 0] >= 0.5 for of in (SHIPPED, classifier))
     assert after.mean() <= before.mean() + 0.03
-
-
-def test_examples_of_another_classifier_are_ignored() -> None:
-    knocks = tuple(sound.embedding or () for sound in sounds_of(3, 0.3))
-    assert learned(SHIPPED, TableExamples("another", knocks)) is SHIPPED
+    three = tuple(sound.embedding or () for sound in sounds_of(3, 0.3))
+    assert learned(SHIPPED, TableExamples("another", three)) is SHIPPED
     assert learned(SHIPPED, TableExamples(SHIPPED.name)) is SHIPPED
-    assert learned(SHIPPED, TableExamples(SHIPPED.name, knocks)).correction is not None
+    assert learned(SHIPPED, TableExamples(SHIPPED.name, three)).correction is not None
 
 
 def test_the_correction_minimises_the_penalised_loss() -> None:
@@ -83,12 +93,6 @@ def test_the_correction_minimises_the_penalised_loss() -> None:
     assert loss(np.append(found.weights * scale, found.bias)) == pytest.approx(best.fun, rel=1e-3)
 
 
-def test_the_five_loudest_sounds_are_the_knocks() -> None:
-    sleeves = sounds_of(3, 0.05, strength=0.02)
-    kept = fit_knock((), sounds_of(20, 0.1), [[*sleeves, *sounds_of(5, 0.7, like=1)]])
-    assert (kept.knocks, kept.found, kept.strengths) == (5, 5, (0.5,))
-
-
 @pytest.mark.parametrize(
     ("quiet", "tiles", "seats", "reason"),
     [
@@ -107,3 +111,29 @@ def test_unsuitable_sounds_are_refused_with_the_reason(
 def test_knocks_that_sound_like_tiles_are_refused() -> None:
     with pytest.raises(RefusedError, match="of 10 knocks and"):
         fit_knock((), sounds_of(20, 0.1), [sounds_of(5, 0.1, seed=5), sounds_of(5, 0.1, seed=5)])
+
+
+def test_leaving_out_a_sound_agrees_with_a_fit_without_it() -> None:
+    knocks, others = rows(8, 0.4, 1), rows(12, 0.3, 2)
+    found = leave_one_out(SHIPPED, knocks, others)
+    for own, chances, is_knock in ((knocks, found[0], True), (others, found[1], False)):
+        for at in range(len(own)):
+            rest = np.delete(own, at, axis=0)
+            correction = fit_correction(SHIPPED, rest, others) if is_knock else fit_correction(SHIPPED, knocks, rest)
+            without = replace(SHIPPED, correction=correction).probabilities(own[at : at + 1])[0, 0]
+            assert chances[at] == pytest.approx(without, abs=0.03)
+
+
+def test_examples_are_used_only_if_they_help() -> None:
+    knocks = rows(10, 0.4, 1)
+    better = improvement(SHIPPED, examples(knocks, rows(20, 0.3, 2)))
+    assert better is not None
+    assert (better.probabilities(knocks)[:, 0] >= SHIPPED.min_knock).all()
+    knocks, same = np.concatenate([rows(6, 0.7, 1), rows(3, 0.4, 1)]), rows(30, 0.4, 1)[6:]
+    assert improvement(SHIPPED, examples(knocks, same)) is None
+    assert improvement(SHIPPED, examples(knocks, same[:0])) is not None
+    sure = rows(30, 0.7, 1)
+    better = improvement(SHIPPED, examples(sure[:6], sure[6:]))
+    assert better is not None
+    assert (better.probabilities(sure)[:, 0] >= SHIPPED.min_knock).all()
+    assert improvement(SHIPPED, examples(rows(1, 0.4, 1)[:0], rows(5, 0.6, 2))) is SHIPPED

@@ -48,29 +48,23 @@ def test_good_light_has_no_warnings(good: RenderedPicture) -> None:
     assert found.contrast[0] > 2 * MIN_CONTRAST
 
 
-def test_a_reflected_lamp_is_glare_at_its_tile(good: RenderedPicture) -> None:
+def test_glare_is_located_at_and_between_tiles(good: RenderedPicture) -> None:
     x, y = good.truth.tiles[3].center_px
     found = examine_light(with_glare(good.image, x, y, 10), outlines(good))
     assert [found.trouble_at(spot) for spot in found.samples].count(Trouble.GLARE) == 1
     assert found.trouble_at(found.samples[3]) is Trouble.GLARE
     assert "Glare in 1 place" in found.warnings[0]
-
-
-def test_glare_between_tiles_is_located(good: RenderedPicture) -> None:
     found = examine_light(with_glare(good.image, 400, 225, 12), outlines(good))
     ((x, y, radius),) = found.patches
     assert (x, y) == pytest.approx((400, 225), abs=3)
     assert 8 < radius < 30
 
 
-def test_dark_tiles_have_too_little_contrast() -> None:
+def test_dark_tiles_have_too_little_contrast_and_bright_ones_no_glare() -> None:
     dark = laid_in(0.08)
     found = examine_light(dark.image, outlines(dark))
     assert {found.trouble_at(spot) for spot in found.samples} == {Trouble.DULL}
     assert "Too little contrast in 8 places" in found.warnings[0]
-
-
-def test_uniformly_bright_tiles_are_no_glare() -> None:
     bright = laid_in(1.6)
     found = examine_light(bright.image, outlines(bright))
     assert found.is_bright
@@ -81,8 +75,5 @@ def test_white_and_black_pictures_are_reported_without_tiles() -> None:
     assert "overexposed" in examine_light(np.full((90, 160, 3), 255, np.uint8), []).warnings[0]
     assert "too dark" in examine_light(np.full((90, 160, 3), 9, np.uint8), []).warnings[0]
     assert examine_light(np.full((90, 160, 3), 99, np.uint8), []).warnings == ()
-
-
-def test_outlines_outside_the_picture_are_ignored() -> None:
     outside: OutlinePx = ((-50.0, -50.0), (-20.0, -50.0), (-20.0, -20.0), (-50.0, -20.0))
     assert examine_light(np.full((90, 160, 3), 99, np.uint8), [outside]).samples == ()

@@ -43,23 +43,23 @@ def test_four_blocks_determine_the_table_within_half_a_millimetre(by_markers: Ta
     assert _worst_mm(by_markers) < 0.5
     assert math.degrees(by_markers.tilt_rad) == pytest.approx(25, abs=0.1)
     assert by_markers.height_mm == pytest.approx(VIEW.camera_mm()[2], rel=0.002)
-
-
-def test_coordinates_start_at_the_centre_with_y_away_from_the_first_seat(by_markers: Table) -> None:
     places = {mark.block: mark for mark in by_markers.marks}
     assert [sign(places[block].x_mm, places[block].y_mm) for block in range(4)] == [(-1, 1), (1, 1), (1, -1), (-1, -1)]
     assert sum(mark.x_mm for mark in by_markers.marks) == pytest.approx(0, abs=1e-6)
     # The renderer rotates clockwise.
     assert places[2].turn_rad - places[3].turn_rad == pytest.approx(-(BLOCKS_MM[2][2] - BLOCKS_MM[3][2]), abs=0.002)
-
-
-def test_positions_of_tile_tops_are_corrected_for_height(by_markers: Table) -> None:
     grid = grid_mm()
     tops_px, cloth_px = VIEW.project(grid, 10.0), VIEW.project(grid, 0.0)
     assert by_markers.tops_to_table(tops_px, LENS) == pytest.approx(by_markers.to_table(cloth_px, LENS), abs=0.1)
     # Without the correction they would be off by several millimetres.
     shifted = by_markers.to_table(tops_px, LENS) - by_markers.to_table(cloth_px, LENS)
     assert np.linalg.norm(shifted, axis=1).max() > 5
+    there = by_markers.to_picture(grid_mm(), LENS, height_mm=10.0)
+    assert by_markers.tops_to_table(there, LENS) == pytest.approx(grid_mm(), abs=1e-6)
+    flat = np.column_stack([grid_mm(), np.ones(63)]) @ by_markers.homography(LENS, height_mm=10.0).T
+    assert flat[:, :2] / flat[:, 2:] == pytest.approx(there, abs=1e-6)
+    with pytest.raises(ValueError, match="right angles"):
+        replace(by_markers, axes=(1.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
 
 
 def test_half_hidden_blocks_determine_the_table_within_a_millimetre() -> None:
@@ -95,9 +95,6 @@ def test_tiles_of_known_size_determine_the_table() -> None:
     tops_px = VIEW.project(grid_mm(), SIZE.thickness_mm)
     assert table.source is TableSource.TILES
     assert worst_mm(table.tops_to_table(tops_px, LENS), grid_mm()) < 0.2
-
-
-def test_a_single_misplaced_tile_has_little_effect() -> None:
     tiles = _tiles(8)
     (x, y), *others = tiles[0].corners_px
     wrong = replace(tiles[0], corners_px=((x - 30, y - 20), *others))  # type: ignore[arg-type]
@@ -105,12 +102,9 @@ def test_a_single_misplaced_tile_has_little_effect() -> None:
     assert worst_mm(table.tops_to_table(VIEW.project(grid_mm(), SIZE.thickness_mm), LENS), grid_mm()) < 1.0
 
 
-def test_two_tiles_are_too_few() -> None:
+def test_tiles_that_are_few_or_of_several_sizes_are_refused() -> None:
     with pytest.raises(RefusedError, match="2 tiles are visible, but at least 4"):
         table_from_tiles(_tiles(2), LENS, SIZE)
-
-
-def test_tiles_of_several_sizes_are_refused() -> None:
     tiles = [_grown(tile, 1 + 0.3 * at) for at, tile in enumerate(_tiles(6))]
     with pytest.raises(RefusedError, match="the tiles do not fit one plane"):
         table_from_tiles(tiles, LENS, SIZE)
@@ -123,19 +117,9 @@ def test_four_clicked_corners_determine_the_table() -> None:
     table = table_from_corners(seen, LENS, width_mm=800, depth_mm=400)
     assert _worst_mm(table) < 3
     assert table.to_table(clicked, LENS) == pytest.approx(corners * (1, -1), abs=3)
-
-
-def test_corners_in_a_wrong_order_are_refused() -> None:
     corners = VIEW.project(np.array([(-400.0, -200.0), (400, 200), (400, -200), (-400, 200)]), 0.0)
     with pytest.raises(RefusedError, match="the corners"):
         table_from_corners([(x, y) for x, y in corners.tolist()], LENS, width_mm=800, depth_mm=400)
-
-
-def test_positions_round_trip_through_the_picture(by_markers: Table) -> None:
-    there = by_markers.to_picture(grid_mm(), LENS, height_mm=10.0)
-    assert by_markers.tops_to_table(there, LENS) == pytest.approx(grid_mm(), abs=1e-6)
-    flat = np.column_stack([grid_mm(), np.ones(63)]) @ by_markers.homography(LENS, height_mm=10.0).T
-    assert flat[:, :2] / flat[:, 2:] == pytest.approx(there, abs=1e-6)
 
 
 def test_shrunken_black_areas_do_not_change_the_scale() -> None:
@@ -149,16 +133,8 @@ def test_shrunken_black_areas_do_not_change_the_scale() -> None:
     plane = fit_plane(targets, LENS)
     assert plane.distance_mm == pytest.approx(VIEW.camera_mm()[2], rel=1e-3)
     assert plane.growth_px == pytest.approx(-0.15 * 2.6, abs=0.1)
-
-
-def test_a_target_needs_equal_numbers_of_points() -> None:
     with pytest.raises(ValueError, match=r"\(4, 2\) and \(3, 2\)"):
         FlatTarget(np.zeros((4, 2)), np.zeros((3, 2)))
-
-
-def test_axes_must_be_orthogonal(by_markers: Table) -> None:
-    with pytest.raises(ValueError, match="right angles"):
-        replace(by_markers, axes=(1.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
 
 
 def sign(*values: float) -> tuple[int, ...]:

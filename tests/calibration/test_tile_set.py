@@ -49,14 +49,11 @@ def logs_of(pips: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.log(chances * rng.uniform(0.8, 1.2, chances.shape))
 
 
-def test_the_cheapest_assignment_of_columns() -> None:
+def test_a_complete_set_corrects_misread_halves() -> None:
     costs = np.array([[1.0, 2.0, 9.0], [1.0, 5.0, 9.0], [1.0, 2.0, 3.0]])
     assert learning.cheapest_columns(costs).tolist() == [1, 0, 2]
     with pytest.raises(ValueError, match="at most as many rows"):
         learning.cheapest_columns(costs.T[:, :2])
-
-
-def test_a_complete_set_corrects_misread_halves() -> None:
     rng = np.random.default_rng(3)
     true = learning.all_pairs(6)[rng.permutation(28)]
     seen = true.copy()
@@ -71,23 +68,17 @@ def test_a_complete_set_corrects_misread_halves() -> None:
     assert (learning.label_tiles(logs) == true).all()
 
 
-def test_two_certainly_equal_tiles_are_duplicates() -> None:
+def test_labels_and_duplicates_are_kept() -> None:
     rng = np.random.default_rng(3)
     pips = learning.all_pairs(6)[[*range(10), 4]]
     found = learning.label_tiles(2 * logs_of(pips, rng))
     assert (found == pips).all()
     assert learning.count_tiles(found, 6).twice == ((0, 4),)
     assert len(learning.count_tiles(found, 6).missing) == 18
-
-
-def test_manual_labels_take_precedence() -> None:
     pips = learning.all_pairs(6)
     found = learning.label_tiles(logs_of(pips, np.random.default_rng(3)), {0: (6, 6)})
     assert found[0].tolist() == [6, 6]
     assert (np.sort(found[1:27], axis=1) == pips[1:27]).all()
-
-
-def test_a_tile_similar_to_the_missing_one_has_a_small_margin() -> None:
     pips = learning.all_pairs(6)[:27]  # 6-6 is missing
     logs = logs_of(pips, np.random.default_rng(3))
     logs[26, 0, :] = np.log([0.01, 0.01, 0.01, 0.01, 0.01, 0.5, 0.45])  # 5-6, or 6-6
@@ -138,25 +129,19 @@ def test_the_learned_set_round_trips_through_the_file(
     assert tile_set.custom_reader(reader, kept).own_set is not None
 
 
-def test_a_larger_set_is_read_without_the_learned_set(kept: tile_set.LearnedSet, reader: Reader) -> None:
-    assert tile_set.custom_reader(replace(reader, max_pips=9), kept).own_set is None
-    assert tile_set.custom_reader(replace(reader, max_pips=None), kept).max_pips == 6
-
-
-def test_another_reader_version_relearns_from_the_stored_tiles(kept: tile_set.LearnedSet, reader: Reader) -> None:
+def test_another_reader_version_relearns_unless_too_much_is_doubtful(kept: tile_set.LearnedSet, reader: Reader) -> None:
     older = replace(kept, reader="another", weights="")
     with pytest.raises(RefusedError, match="another version of the reader"):
         tile_set.custom_set_of(older)
     again = tile_set.refitted(older, reader)
     assert again.reader == kept.reader
     assert tile_set.custom_set_of(again) is not None
-
-
-def test_too_many_doubtful_tiles_prevent_relearning(kept: tile_set.LearnedSet, reader: Reader) -> None:
     doubted = replace(kept, reader="another", doubtful=6)
     assert doubted.is_too_doubtful
     assert not replace(doubted, doubtful=5).is_too_doubtful
     assert tile_set.custom_set_of(tile_set.refitted(doubted, reader)) is None
+    assert tile_set.custom_reader(replace(reader, max_pips=9), kept).own_set is None
+    assert tile_set.custom_reader(replace(reader, max_pips=None), kept).max_pips == 6
 
 
 @pytest.mark.parametrize("field", ["weights", "sheet"])

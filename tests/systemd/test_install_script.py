@@ -12,7 +12,6 @@ import pytest
 from tests.conftest import ROOT
 
 SCRIPT = ROOT / "systemd" / "install.sh"
-SCRIPTS = [SCRIPT, ROOT / "systemd" / "tallybone-table"]
 
 
 def run(*options: str | Path, script: Path = SCRIPT, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -28,13 +27,6 @@ def installed_files(root: Path) -> dict[str, tuple[int, bytes]]:
         for path in root.rglob("*")
         if path.is_file() and not path.is_symlink()
     }
-
-
-@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="there is no shellcheck: sudo apt install shellcheck")
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_passes_shellcheck(script: Path) -> None:
-    result = subprocess.run(["shellcheck", script], capture_output=True, text=True)
-    assert result.stdout == ""
 
 
 def test_installs_files_where_systemd_expects_them(tmp_path: Path) -> None:
@@ -57,14 +49,11 @@ def test_installs_files_where_systemd_expects_them(tmp_path: Path) -> None:
     assert (tmp_path / "usr/local/bin/tallybone").readlink() == Path("/opt/tallybone/venv/bin/tallybone")
 
 
-def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
+def test_a_second_run_replaces_units_but_never_the_configuration(tmp_path: Path) -> None:
     run("--root", tmp_path)
     first = installed_files(tmp_path)
     assert run("--upgrade", "--root", tmp_path).returncode == 0
     assert installed_files(tmp_path) == first
-
-
-def test_replaces_units_but_never_the_configuration(tmp_path: Path) -> None:
     run("--root", tmp_path)
     config, unit = tmp_path / "etc/tallybone/table.toml", tmp_path / "etc/systemd/system/tallybone.service"
     config.write_text("# mine\n")
@@ -90,12 +79,9 @@ def test_wrong_use_prints_the_reason_and_the_usage(options: tuple[str, ...], exp
     assert "usage: sudo ./systemd/install.sh" in result.stderr
 
 
-def test_names_a_missing_wheel(tmp_path: Path) -> None:
+def test_names_a_missing_wheel_or_project(tmp_path: Path) -> None:
     result = run("--root", tmp_path, "--wheel", tmp_path / "none.whl")
     assert (result.returncode, result.stderr) == (1, f"install.sh: {tmp_path}/none.whl: there is no such file\n")
-
-
-def test_names_a_folder_without_tallybone(tmp_path: Path) -> None:
     script = tmp_path / "systemd" / "install.sh"
     script.parent.mkdir()
     shutil.copy(SCRIPT, script)
@@ -111,29 +97,29 @@ def path_with_fakes(folder: Path, **commands: str) -> str:
     return f"{folder}:{os.environ['PATH']}"
 
 
-def test_requires_root(tmp_path: Path) -> None:
-    result = run(PATH=path_with_fakes(tmp_path / "bin", id="echo 1000"))
-    assert result.returncode == 1
-    assert "run it as root" in result.stderr
-
-
-def test_rejects_a_python_that_is_too_old(tmp_path: Path) -> None:
-    path = path_with_fakes(
-        tmp_path / "bin", id="echo 0", systemctl="true", old='[ "$1" = -V ] && echo Python 3.9.2 || exit 1'
+@pytest.mark.parametrize(
+    ("fakes", "python", "reason"),
+    [
+        ({"id": "echo 1000"}, "python3", "run it as root"),
+        (
+            {"old": '[ "$1" = -V ] && echo Python 3.9.2 || exit 1'},
+            "old",
+            "Tallybone needs Python 3.11 or later, but old is Python 3.9.2",
+        ),
+        ({}, "python3.99", "python3.99 was not found"),
+        (
+            {"df": r"printf 'Filesystem x\n/dev/sda 1000 990 10 99%% /\n'"},
+            "python3",
+            "has 10 MB free, but 900 MB are needed",
+        ),
+    ],
+    ids=["no root", "old python", "no python", "full disk"],
+)
+def test_what_prevents_an_installation_is_named_before_anything_is_written(
+    fakes: dict[str, str], python: str, reason: str, tmp_path: Path
+) -> None:
+    result = run(
+        PATH=path_with_fakes(tmp_path / "bin", **{"id": "echo 0", "systemctl": "true", **fakes}), PYTHON=python
     )
-    result = run(PATH=path, PYTHON="old")
     assert result.returncode == 1
-    assert "Tallybone needs Python 3.11 or later, but old is Python 3.9.2" in result.stderr
-
-
-def test_reports_a_missing_python(tmp_path: Path) -> None:
-    result = run(PATH=path_with_fakes(tmp_path / "bin", id="echo 0", systemctl="true"), PYTHON="python3.99")
-    assert result.returncode == 1
-    assert "python3.99 was not found" in result.stderr
-
-
-def test_reports_a_full_disk_before_writing_anything(tmp_path: Path) -> None:
-    df_output = "printf 'Filesystem x\\n/dev/sda 1000 990 10 99%% /\\n'"
-    result = run(PATH=path_with_fakes(tmp_path / "bin", id="echo 0", systemctl="true", df=df_output))
-    assert result.returncode == 1
-    assert "has 10 MB free, but 900 MB are needed" in result.stderr
+    assert reason in result.stderr

@@ -42,7 +42,7 @@ from tallybone.store.calibration_file import (
     load_calibration,
     save_calibration,
 )
-from tests.calibration.test_zone_view import tilted
+from tests.calibration.test_zones import tilted
 from tests.hardware.fakes import FakeCamera
 from tests.tallybone.cli.test_play import run_play
 from tests.tallybone.replay.videos import write_video
