@@ -42,12 +42,7 @@ def test_all_dependencies_have_a_licence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("numpy", "libgfortran"),
-        ("opencv-python-headless", "FFmpeg"),
-        ("h11", "Nathaniel J. Smith"),
-    ],
+    ("name", "message"), [("numpy", "libgfortran"), ("opencv-python-headless", "FFmpeg"), ("h11", "Nathaniel J. Smith")]
 )
 def test_third_party_texts_in_wheels_are_included(name: str, message: str, tmp_path: Path) -> None:
     notice = notice_of(packed(name, tmp_path))

@@ -163,3 +163,9 @@ def kinds(table: Table) -> list[engine.ProblemKind]:
 def text(table: Table) -> list[str]:
     """Return the descriptions of the reported problems."""
     return [outcome.problem.text for outcome in table.outcomes if isinstance(outcome, engine.Irregular)]
+
+
+def won(table: Table) -> engine.Seat | None:
+    """Return the winner of the hand that is over."""
+    (winner,) = [outcome.result.winner for outcome in table.outcomes if isinstance(outcome, engine.HandOver)]
+    return winner

@@ -9,33 +9,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from engine import (
-    ALLFIVES,
-    BLOCK,
-    BONES,
-    CUTTHROAT,
-    DRAW,
-    SUPER,
-    TWOSET,
-    BranchOrder,
-    Drawing,
-    Effects,
-    HandMode,
-    HandPoints,
-    LeadRule,
-    NoDouble,
-    PartnersMode,
-    ProvableBlock,
-    Rules,
-    SkipOn,
-    SpellDeadlock,
-    SpellLap,
-    Spinner,
-    SpinnerCount,
-    StealGain,
-    TieBreak,
-    TieOrder,
-)
+import engine
+from engine import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, SUPER, HandPoints, LeadRule, Rules, Spinner, TieBreak
 from tests.engine import naive_game
 from tests.engine.naive import Action, Pair, is_double, whole_set
 from tests.engine.naive_game import LineGame, Position, actions, after, scores
@@ -72,18 +47,18 @@ def six_arms(rng: random.Random) -> Deal:
     rules = replace(
         SUPER,
         effects=replace(
-            SUPER.effects or Effects(),
-            skip_on=rng.choice(list(SkipOn)),
-            spell_lap=rng.choice(list(SpellLap)),
-            spell_deadlock=rng.choice(list(SpellDeadlock)),
+            SUPER.effects or engine.Effects(),
+            skip_on=rng.choice(list(engine.SkipOn)),
+            spell_lap=rng.choice(list(engine.SpellLap)),
+            spell_deadlock=rng.choice(list(engine.SpellDeadlock)),
             last_tile=rng.random() < 0.3,
         ),
         hand_points=HandPoints(
-            mode=rng.choice((HandMode.SIMPLE, HandMode.ADVANCED)),
+            mode=rng.choice((engine.HandMode.SIMPLE, engine.HandMode.ADVANCED)),
             tie=rng.choice((TieBreak.FEWEST_PIPS, TieBreak.NONE)),
             signed=rng.random() < 0.3,
         ),
-        on_provable_block=rng.choice(list(ProvableBlock)),
+        on_provable_block=rng.choice(list(engine.ProvableBlock)),
     )
     return Deal(rules, seats, rng.choice((4, 9)), rng.choice((None, None, 0, 5, 20)))
 
@@ -104,9 +79,9 @@ def six_arms_of_few_numbers(rng: random.Random) -> Deal:
 def two_sets(rng: random.Random) -> Deal:
     """Return a deal of two sets, mostly with stacks, and small hands with many duplicates."""
     rules = replace(
-        rng.choice((TWOSET, CUTTHROAT, CUTTHROAT, CUTTHROAT)),
+        rng.choice((engine.TWOSET, CUTTHROAT, CUTTHROAT, CUTTHROAT)),
         seats_min=2,
-        steal_gain=rng.choice(list(StealGain)),
+        steal_gain=rng.choice(list(engine.StealGain)),
         call_required=rng.random() < 0.7,
         unit=rng.choice((5, 5, 3, 2)),
         tally=DRAW.tally,
@@ -116,7 +91,7 @@ def two_sets(rng: random.Random) -> Deal:
 
 def partners(rng: random.Random) -> Deal:
     points = replace(BLOCK.hand_points, subtract_own=rng.random() < 0.5, tie=rng.choice(TIES))
-    rules = replace(BLOCK, partners=True, partners_mode=rng.choice(list(PartnersMode)), hand_points=points)
+    rules = replace(BLOCK, partners=True, partners_mode=rng.choice(list(engine.PartnersMode)), hand_points=points)
     return Deal(rules, 4, rng.choice((5, 7)))
 
 
@@ -133,21 +108,21 @@ def any_line(rng: random.Random) -> Deal:
         copies=rng.choice((1, 1, 1, 2)),
         seats_max=None,
         lead_first=rng.choice(LINE_LEADS),
-        no_double=rng.choice((NoDouble.REDEAL, NoDouble.HIGHEST_TILE)),
+        no_double=rng.choice((engine.NoDouble.REDEAL, engine.NoDouble.HIGHEST_TILE)),
         spinner=rng.choice((Spinner.NONE, Spinner.FIRST, Spinner.ALL)),
-        branch_order=rng.choice(list(BranchOrder)),
-        spinner_count=rng.choice(list(SpinnerCount)),
+        branch_order=rng.choice(list(engine.BranchOrder)),
+        spinner_count=rng.choice(list(engine.SpinnerCount)),
         unit=unit,
         play_divisor=rng.choice((1, 1, unit or 5)),
-        draw=rng.choice((Drawing.NONE, Drawing.UNTIL_PLAYABLE)),
+        draw=rng.choice((engine.Drawing.NONE, engine.Drawing.UNTIL_PLAYABLE)),
         boneyard_reserve=rng.choice((0, 0, 2)),
-        on_provable_block=rng.choice(list(ProvableBlock)),
+        on_provable_block=rng.choice(list(engine.ProvableBlock)),
         hand_points=HandPoints(
             subtract_own=rng.random() < 0.5,
             round_to=rng.choice((None, 5, 3)),
             bonus_divisor=rng.choice((1, 5, 3)),
             tie=rng.choice(TIES),
-            tie_order=rng.choice(list(TieOrder)),
+            tie_order=rng.choice(list(engine.TieOrder)),
         ),
         tally=DRAW.tally,
     )
@@ -268,7 +243,7 @@ def open_numbers(now: Position) -> int:
 
 def _winner(rules: Rules, winner: int | None) -> int | None:
     """Return the winner, or the winning pair if pairs are totalled."""
-    pairs = rules.partners and rules.partners_mode is PartnersMode.TEAM_TOTAL
+    pairs = rules.partners and rules.partners_mode is engine.PartnersMode.TEAM_TOTAL
     return winner % 2 if pairs and winner is not None else winner
 
 
@@ -338,15 +313,3 @@ def test_random_hands_agree(name: str) -> None:
 def test_hundreds_of_random_hands_agree_and_cover_rare_cases(name: str) -> None:
     seen = compare(name, 400, seed=1000)
     assert set(seen) >= RARE[name], (RARE[name] - set(seen), seen)
-
-
-def test_a_difference_is_detected() -> None:
-    rng = random.Random(5)
-    engine, naive = dealt(GAMES["allfives"](rng), rng)
-    action = actions(naive)[0]
-    with pytest.raises(AssertionError):
-        agree(engine, after(naive, action))
-    assert isinstance(naive, LineGame)
-    naive.hands[0].pop()
-    with pytest.raises(AssertionError):
-        agree(engine, naive)

@@ -42,12 +42,6 @@ def test_two_players_get_seven_tiles_and_three_or_four_get_five(seats: int, deal
     assert engine.deal_problems(engine.ALLFIVES, 5) != ()
 
 
-def test_puremco_deals_five_to_any_number() -> None:
-    # 3.3 Options: each player draws 5 tiles, regardless of the number of players
-    for rules in (chosen(hand="5"), chosen(variation="puremco")):
-        assert [rules.dealt(seats) for seats in (2, 3, 4)] == [5, 5, 5]
-
-
 def test_only_the_first_double_is_open_on_all_four_edges() -> None:
     # 3.3 Lead: the first double, whether it is the initial tile or not, can be played off of on all four edges
     # A1-24: four edges are open from the first double, whatever the remark "2, 3, or 4" says
@@ -78,7 +72,15 @@ def test_play_goes_to_the_left_and_a_player_without_a_play_draws() -> None:
     assert table.play("6-1@W").to_move == B
 
 
-def test_the_open_ends_of_the_example() -> None:
+@pytest.mark.parametrize("names", [SAME, MIRROR], ids=["as-written", "mirrored"])
+def test_the_steps_of_the_example_count_as_in_the_rules(names: dict[engine.Port, engine.Port]) -> None:
+    # 3.3 Count: a 10, b 10, c 13, c' 15, between 14, 16, 17, d 20; 3.7 capped spinner: 2d
+    assert counts(engine.ALLFIVES, *A_TO_C, *D, names=names) == [10, 10, 13, 15, 14, 16, 17, 20]
+
+
+def test_the_steps_of_the_example_score_as_in_the_rules() -> None:
+    # 3.3 Count: a multiple of five scores that number of points
+    assert scores(engine.ALLFIVES, *A_TO_C, *D) == [10, 10, 0, 15, 0, 0, 0, 20]
     # 3.3 Lead: all sides of the 5-5; three and the blank; its top and bottom, the 3 and the 2; at last four ends
     table = Table(STRICT)
     open_after = [
@@ -95,17 +97,9 @@ def test_the_open_ends_of_the_example() -> None:
         ["3W", "4N", "5E", "5S"],
         ["3W", "4N", "5E", "5S"],
     ]
-
-
-@pytest.mark.parametrize("names", [SAME, MIRROR], ids=["as-written", "mirrored"])
-def test_the_steps_of_the_example_count_as_in_the_rules(names: dict[engine.Port, engine.Port]) -> None:
-    # 3.3 Count: a 10, b 10, c 13, c' 15, between 14, 16, 17, d 20; 3.7 capped spinner: 2d
-    assert counts(engine.ALLFIVES, *A_TO_C, *D, names=names) == [10, 10, 13, 15, 14, 16, 17, 20]
-
-
-def test_the_steps_of_the_example_score_as_in_the_rules() -> None:
-    # 3.3 Count: a multiple of five scores that number of points
-    assert scores(engine.ALLFIVES, *A_TO_C, *D) == [10, 10, 0, 15, 0, 0, 0, 20]
+    # 3.3 Options: each player draws 5 tiles, regardless of the number of players
+    for rules in (chosen(hand="5"), chosen(variation="puremco")):
+        assert [rules.dealt(seats) for seats in (2, 3, 4)] == [5, 5, 5]
 
 
 @pytest.mark.parametrize("names", [SAME, MIRROR], ids=["as-written", "mirrored"])

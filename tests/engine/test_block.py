@@ -8,7 +8,7 @@ import pytest
 
 import engine
 from engine.rules.options import with_options
-from tests.engine.table import Table, kinds, out_of, text
+from tests.engine.table import Table, kinds, out_of, text, won
 
 A, B, C, D = engine.Seat(0), engine.Seat(1), engine.Seat(2), engine.Seat(3)
 STRICT = replace(engine.BLOCK, policy=engine.Policy.STRICT)
@@ -21,12 +21,6 @@ def blocked(rules: engine.Rules, *hands: str | int) -> Table:
     for seat, hand in enumerate(hands):
         table.reveal(seat, hand)
     return table
-
-
-def won(table: Table) -> engine.Seat | None:
-    (over,) = out_of(table, engine.HandOver)
-    assert isinstance(over, engine.HandOver)
-    return over.result.winner
 
 
 @pytest.mark.parametrize(("seats", "dealt", "boneyard"), [(2, 7, 14), (3, 5, 13), (4, 5, 8)])
@@ -123,11 +117,17 @@ def out_first(rules: engine.Rules) -> Table:
     return table.reveal(0, 6).reveal(1, 7).reveal(3, 8)
 
 
-def test_partners_sit_across_and_are_four() -> None:
+def test_partners_sit_across_and_reach_the_target_together() -> None:
     # 3.4 Setup: four may play as partners, sitting across
     assert Table(pairs(), FOUR).game.sides == ((A, C), (B, D))
     assert engine.deal_problems(pairs(), 3) == ("partners need 4 players, got 3",)
     assert Table(engine.BLOCK, FOUR).game.sides == ((A,), (B,), (C,), (D,))
+    # A1-46: points are scored for the pair
+    rules = replace(pairs(), hand=1, hand_for=(), target=20)
+    table = Table(rules, FOUR).play("5-5", seat=0)
+    table.reveal(1, 8).reveal(2, 0).reveal(3, 7).feed(engine.NewHand()).play("4-4", seat=2)
+    table.reveal(0, 0).reveal(1, 5).reveal(3, 1)
+    assert table.outcomes[-1] == engine.MatchOver(C, (15, 0, 6, 0), A)
 
 
 @pytest.mark.parametrize(("mode", "paid"), [("individual", 15), ("team_total", 15), ("all_three", 21)])
@@ -152,15 +152,7 @@ def test_a_block_goes_to_the_pair_of_the_lightest_hand_or_the_lighter_pair() -> 
     assert won(blocked(pairs("team_total"), 10, 9, 9, 10)) is None
     # A1-46: individual: both lightest hands belong to one pair
     assert blocked(pairs(), 4, 10, 4, 9).game.side_total(A) == 10 + 9 - 4
+    assert won(blocked(pairs(), "2-1", "3-0", 10, 10)) is None  # the lightest hands of two pairs are equal
     # A1-46: option all_three: winners take everything; the lightest hand wins a block
     table = blocked(pairs("all_three"), 30, 10, 5, 9)
     assert won(table) == C
-
-
-def test_partners_reach_the_target_together_and_win_together() -> None:
-    # A1-46: points are scored for the pair
-    rules = replace(pairs(), hand=1, hand_for=(), target=20)
-    table = Table(rules, FOUR).play("5-5", seat=0)
-    table.reveal(1, 8).reveal(2, 0).reveal(3, 7).feed(engine.NewHand()).play("4-4", seat=2)
-    table.reveal(0, 0).reveal(1, 5).reveal(3, 1)
-    assert table.outcomes[-1] == engine.MatchOver(C, (15, 0, 6, 0), A)

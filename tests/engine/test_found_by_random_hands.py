@@ -65,7 +65,7 @@ def test_a_late_forced_draw_does_not_end_another_players_turn() -> None:
     )
 
 
-def test_the_starter_spell_does_not_open_closed_branches() -> None:
+def test_a_starter_spell_without_six_arms_opens_no_branches_and_ends() -> None:
     # Options can remove the six arms. Then 13-13 is an ordinary spinner.
     state = regular(
         replace(STRICT, spinner=engine.Spinner.FIRST), engine.Lead(ANN), engine.Play(ANN, engine.Tile(13, 13))
@@ -73,9 +73,6 @@ def test_the_starter_spell_does_not_open_closed_branches() -> None:
     plays = engine.legal_plays(state, engine.full_set(15))
     assert plays
     assert [play for play in plays if engine.problem_with(state, play) is not None] == []
-
-
-def test_the_starter_spell_without_six_arms_ends_when_both_sides_are_covered() -> None:
     state = regular(
         replace(STRICT, spinner=engine.Spinner.NONE),
         engine.Lead(ANN),

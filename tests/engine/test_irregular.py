@@ -8,6 +8,7 @@ import pytest
 
 import engine
 from tests.engine.table import Table, tiles
+from tests.engine.table import text as messages
 
 A, B = engine.Seat(0), engine.Seat(1)
 WARN = replace(engine.BONES, lead_first=engine.LeadRule.LOT_ANY)
@@ -16,10 +17,6 @@ STRICT = replace(WARN, policy=engine.Policy.STRICT)
 
 def problems(table: Table) -> list[engine.Problem]:
     return [outcome.problem for outcome in table.outcomes if isinstance(outcome, engine.Irregular)]
-
-
-def messages(table: Table) -> list[str]:
-    return [problem.text for problem in problems(table)]
 
 
 def accepted(table: Table) -> set[bool]:
@@ -82,6 +79,7 @@ def test_an_illegal_branch_covers_a_side_of_its_double() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "1-1@W", "1-3@1-1:N")
     assert problems(table)[0].kind is engine.ProblemKind.NO_BRANCH
     assert str(table.count) == "3 + 5 + 5 = 13"
+    assert str(Table(WARN).play("5-5", "5-1@W", "1-1@W", "1-0@1-1:N").count) == "0 + 5 + 5 = 10"
     assert [end.arm for end in engine.ends(table.state) if end.number == 3] == [engine.Port.W]
     assert [end for end in engine.ends(table.state) if end.spot.host == table.node("1-1")] == []
     table = Table(replace(STRICT, spinner=engine.Spinner.NONE)).play("5-5", "5-1@W", "5-2@E", "5-3@5-5:N")

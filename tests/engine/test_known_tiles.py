@@ -33,12 +33,7 @@ def problems(game: str, moves: str, options: str = "", seats: str = "A B") -> li
             "A: 6-6 B: d<2-1> d<6-1> 6-1@E A: d<2-1>",
             "the 2-1 cannot have been drawn, it has been seen elsewhere",
         ),
-        (
-            "bones",
-            "A B",
-            "A: 6-6 B: d<2-1> d<2-1>",
-            "the 2-1 cannot have been drawn, it has been seen elsewhere",
-        ),
+        ("bones", "A B", "A: 6-6 B: d<2-1> d<2-1>", "the 2-1 cannot have been drawn, it has been seen elsewhere"),
         ("super", "A B C", "A: 8-8 B: d2<8-2 3-4> k", "B knocked on 8, but held 8-2"),
         ("super", "A B C", "A: 8-8 B: d2<8-2 3-4> C: 8-1@*", "B knocked on 8, but held 8-2"),
         ("super", "A B C", "A: 8-8 B: 8-13@* C: d2<13-1 5-6> k", "C knocked on 13, but held 13-1"),
@@ -51,7 +46,7 @@ def test_what_contradicts_a_known_tile_is_reported(game: str, seats: str, moves:
     assert (others, found) == ([None] * len(others), last)
 
 
-def test_a_known_tile_must_be_in_the_open_hand_until_it_is_played() -> None:
+def test_a_known_tile_follows_its_player_until_it_is_played() -> None:
     moves = "A: 6-5 B: d<0-0> d<5-1> 5-1@E A: 1-2@E B: "
     shown = "H<3-3 4-3 4-2>"
     assert problems("draw", moves + shown, "hand=2")[-1] == "B was seen to draw the 0-0, but does not show it"
@@ -69,6 +64,16 @@ def test_a_known_tile_must_be_in_the_open_hand_until_it_is_played() -> None:
     assert problem is not None
     assert problem.kind is engine.ProblemKind.KNOWN_TILE
     assert engine.problem_with(state, engine.RevealPips(B, 5)) is None
+    table = before_a_draw()
+    drawn = table.after(engine.Draw(B, faces=tiles("2-2")))
+    assert hand_of(drawn.state).held == (0, bits_of(tiles("2-2")))
+    restored = engine.parse_position(engine.format_position(drawn))
+    assert hand_of(restored.state).held == (0, bits_of(tiles("2-2")))
+    assert "known=" not in engine.format_position(table)
+    super_tags = '[DGR "1"]\n[Rules "super"]\n[Seats "A B"]\n#1 lead=A\n'
+    drew = engine.play_record(engine.parse_record(super_tags + "A: k B: k A: d<4-3>"))
+    held = [line.game.hand.held for line in drew.lines if line.game.hand is not None]
+    assert held == [(0, 0), (0, 0), (bits_of(tiles("4-3")), 0)]
 
 
 @pytest.mark.parametrize("game", ["draw", "bones"])
@@ -88,16 +93,3 @@ def before_a_draw() -> engine.Table:
     hands = (tiles("5-5 0-0"), tiles("1-0 4-4"))
     table = engine.Table.start(rules, ("Ann", "Ben")).deal_these(hands, tiles("5-4 2-2"))
     return table.play_or_raise(engine.Play(A, hands[0][0]))
-
-
-def test_known_tiles_follow_their_players_and_the_text_of_a_position() -> None:
-    table = before_a_draw()
-    drawn = table.after(engine.Draw(B, faces=tiles("2-2")))
-    assert hand_of(drawn.state).held == (0, bits_of(tiles("2-2")))
-    restored = engine.parse_position(engine.format_position(drawn))
-    assert hand_of(restored.state).held == (0, bits_of(tiles("2-2")))
-    assert "known=" not in engine.format_position(table)
-    super_tags = '[DGR "1"]\n[Rules "super"]\n[Seats "A B"]\n#1 lead=A\n'
-    drew = engine.play_record(engine.parse_record(super_tags + "A: k B: k A: d<4-3>"))
-    held = [line.game.hand.held for line in drew.lines if line.game.hand is not None]
-    assert held == [(0, 0), (0, 0), (bits_of(tiles("4-3")), 0)]

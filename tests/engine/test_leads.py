@@ -133,13 +133,6 @@ def test_after_a_dead_tie_lots_are_drawn_again(rules: engine.Rules) -> None:
     assert table.feed(engine.NewHand()).due == engine.Turn(None, engine.Must.LEAD_ANY)
 
 
-def test_a_wrong_guess_of_the_leader_has_no_effect() -> None:
-    # A1-3: the engine takes the seat from the lead button so a wrong guess costs nothing
-    table = won_by(engine.DRAW, 2, THREE, "6-5").lead(0)
-    assert table.due == engine.Turn(A, engine.Must.LEAD_ANY)
-    assert kinds(table.play("6-4")) == []
-
-
 def test_the_set_domino_may_be_any_or_a_double() -> None:
     # 3.2 Options: set domino any
     rules = with_options(engine.BLOCK, {"set_domino": "any"})
@@ -248,10 +241,11 @@ def test_the_player_left_of_the_winner_leads_the_next_hand_of_super() -> None:
     assert kinds(table.play("4-4", seat=1)) == [engine.ProblemKind.WRONG_SEAT]
     assert kinds(table.feed(engine.Knock(A))) == []
     assert kinds(table.play("4-4", seat=1)) == []
-
-
-def test_a_lead_rule_can_be_chosen_for_any_game() -> None:
     # 3.2 Options: set domino; the names of no_double are the same everywhere
     rules = with_options(engine.BONES, {"lead_next": "left_of_winner", "no_double": "highest_tile"})
     assert rules.no_double is engine.NoDouble.HIGHEST_TILE
     assert won_by(rules, 1, THREE, "5-5").due == engine.Turn(C, engine.Must.LEAD_ANY)
+    # A1-3: the engine takes the seat from the lead button so a wrong guess costs nothing
+    table = won_by(engine.DRAW, 2, THREE, "6-5").lead(0)
+    assert table.due == engine.Turn(A, engine.Must.LEAD_ANY)
+    assert kinds(table.play("6-4")) == []

@@ -96,9 +96,6 @@ def test_a_confirmed_win_taken_back_scores_the_play_that_confirmed_it() -> None:
     assert (game.phase, game.winner, game.totals) == (engine.Phase.MATCH_OVER, A, (10, 0, 0, 0))
     game, _ = after(*over, engine.Adjust(A, -5, ""), engine.Knock(engine.Seat(2)), engine.Adjust(A, 5, ""))
     assert game.phase is engine.Phase.PLAY
-
-
-def test_players_who_change_places_after_the_match_keep_the_turn_that_returns() -> None:
     game, _ = after(*LED, engine.Swap(A, B), engine.Adjust(B, -10, ""))
     assert (game.players, game.phase, game.totals) == (("Bob", "Ann"), engine.Phase.PLAY, (0, 0))
     assert game.hand is not None

@@ -12,28 +12,12 @@ from unittest import mock
 import pytest
 
 import engine
-from engine import (
-    ALLFIVES,
-    Draw,
-    EngineError,
-    Event,
-    NewHand,
-    Play,
-    Record,
-    Reveal,
-    Seat,
-    State,
-    Table,
-    Tile,
-    apply,
-    best_plays,
-    errors,
-)
+from engine import ALLFIVES, Draw, EngineError, Event, NewHand, Play, Reveal, Seat, Tile, apply, best_plays, errors
 from engine.errors import has_type
 from engine.state.match import NO_COURSE, ClaimKind
 from tests.engine.table import tiles
 
-TABLE = Table.start(ALLFIVES, ("Ann", "Ben")).deal(random.Random(1))
+TABLE = engine.Table.start(ALLFIVES, ("Ann", "Ben")).deal(random.Random(1))
 TABLE = TABLE.play_or_raise(TABLE.moves[0])
 VIEW = TABLE.seen_by(0)
 RECORD = engine.record_of(TABLE.state)
@@ -145,7 +129,7 @@ def test_an_event_rejects_each_field_of_a_wrong_type(kind: type) -> None:
         (lambda: best_plays(VIEW, VIEW.tiles), r"state must be State, but got SeatView\(seat=0"),  # type: ignore[arg-type]
         (lambda: best_plays(TABLE.state, "6-6"), r"tiles must be Iterable\[Tile\], but got '6-6'"),  # type: ignore[arg-type]
         (lambda: apply(TABLE.state, "k"), "apply: event must be MatchStart"),  # type: ignore[arg-type]
-        (lambda: Record(("DGR",)), r"tags must be tuple\[Tag, \.\.\.\], but got \('DGR',\)"),  # type: ignore[arg-type]
+        (lambda: engine.Record(("DGR",)), r"tags must be tuple\[Tag, \.\.\.\], but got \('DGR',\)"),  # type: ignore[arg-type]
         (lambda: TABLE.deal_these([1]), r"hands must be Sequence\[.*Sequence\[Tile\]\], but got \[1\]"),  # type: ignore[list-item]
     ],
 )
@@ -159,7 +143,7 @@ def test_fields_and_a_long_match_are_checked() -> None:
     with fields, pytest.raises(EngineError, match="event must be"):
         apply(TABLE.state, "k")  # type: ignore[arg-type]
     with pytest.raises(EngineError, match="state must be State, but got State"):
-        apply(State(game="bones"), Draw(Seat(0)))  # type: ignore[arg-type]
+        apply(engine.State(game="bones"), Draw(Seat(0)))  # type: ignore[arg-type]
 
     class Index(int):
         pass

@@ -8,37 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine import (
-    ALLFIVES,
-    BLOCK,
-    BONES,
-    CUTTHROAT,
-    DRAW,
-    FREE,
-    SUPER,
-    TWOSET,
-    Boneyard,
-    Domino,
-    Event,
-    Game,
-    ItStands,
-    Knock,
-    Lead,
-    MatchStart,
-    NewHand,
-    NodeId,
-    Phase,
-    Play,
-    Port,
-    Reveal,
-    Rules,
-    Seat,
-    Seq,
-    Spot,
-    State,
-    Tile,
-    replay,
-)
+import engine
+from engine import BLOCK, BONES, CUTTHROAT, SUPER, TWOSET, Knock, Lead, MatchStart, NewHand, Play, Seat, Tile, replay
 from engine.record.conversion import record_of
 from engine.record.play import PlayedRecord, play_record
 from engine.record.text import format_record, parse_record
@@ -54,30 +25,30 @@ def play(text: str) -> PlayedRecord:
 GAMES = [
     (BONES, 2),
     (BONES, 3),
-    (DRAW, 3),
-    (ALLFIVES, 2),
+    (engine.DRAW, 3),
+    (engine.ALLFIVES, 2),
     (BLOCK, 4),
     (SUPER, 3),
     (SUPER, 2),
     (TWOSET, 4),
     (CUTTHROAT, 5),
-    (FREE, 1),
+    (engine.FREE, 1),
     (with_options(BONES, {"policy": "strict"}), 2),
     (with_options(CUTTHROAT, {"policy": "strict", "call_required": "no"}), 4),
     (with_options(TWOSET, {"policy": "strict"}), 4),
     (with_options(CUTTHROAT, {"policy": "strict"}), 4),
-    (with_options(ALLFIVES, {"variation": "five_up"}), 2),
+    (with_options(engine.ALLFIVES, {"variation": "five_up"}), 2),
     (with_options(BLOCK, {"partners": "yes", "players": "4"}), 4),
     (with_options(SUPER, {"policy": "strict", "mode": "advanced", "target": "200"}), 4),
 ]
 
 
-def open_ends(game: Game) -> list[tuple[int, bool, int]]:
+def open_ends(game: engine.Game) -> list[tuple[int, bool, int]]:
     """Return the ends without arm names, because a record may name the arms of a starter differently."""
     return sorted((end.number, end.playable, end.ways) for end in game.layout.ends)
 
 
-def check_round_trip(state: State) -> None:
+def check_round_trip(state: engine.State) -> None:
     """Check that the record of a match, and the log of that record, replay to the same match."""
     game = state.game
     assert game is not None
@@ -88,7 +59,7 @@ def check_round_trip(state: State) -> None:
     again = replay(played.log).game
     assert again is not None
     assert played.result.totals == game.totals, text
-    assert played.result.over == (game.phase is Phase.MATCH_OVER)
+    assert played.result.over == (game.phase is engine.Phase.MATCH_OVER)
     assert (again.totals, again.phase, again.winner) == (game.totals, game.phase, game.winner), text
     assert again.layout.tiles == game.layout.tiles
     assert str(again.count) == str(game.count)
@@ -99,7 +70,7 @@ def check_round_trip(state: State) -> None:
 
 @pytest.mark.parametrize(("rules", "seats"), GAMES, ids=[f"{rules.name}-{seats}" for rules, seats in GAMES])
 @pytest.mark.parametrize("wildness", [0, 0.15, pytest.param(0.4, marks=pytest.mark.slow)])
-def test_a_match_round_trips_through_its_record(rules: Rules, seats: int, wildness: float) -> None:
+def test_a_match_round_trips_through_its_record(rules: engine.Rules, seats: int, wildness: float) -> None:
     for seed in range(2):
         check_round_trip(wild_match(rules, seats, random.Random(seed), events=120, wildness=wildness))
 
@@ -112,8 +83,8 @@ def test_a_knock_before_the_leader_is_named_does_not_pass_the_lead() -> None:
 
 def test_a_boneyard_count_before_the_leader_is_named_round_trips() -> None:
     start = MatchStart(with_options(TWOSET, {"policy": "strict"}), ("Ann", "Ben", "Cleo", "Dan"))
-    begun = (start, NewHand(), Boneyard(0), Lead(Seat(2)), Play(Seat(2), Tile(6, 6)))
-    state = replay((*begun, Knock(Seat(3)), Play(Seat(0), Tile(4, 6), Spot(NodeId(4), Port.E))))
+    begun = (start, NewHand(), engine.Boneyard(0), Lead(Seat(2)), Play(Seat(2), Tile(6, 6)))
+    state = replay((*begun, Knock(Seat(3)), Play(Seat(0), Tile(4, 6), engine.Spot(engine.NodeId(4), engine.Port.E))))
     assert state.game is not None
     assert len(state.game.layout.nodes) == 2
     check_round_trip(state)
@@ -122,10 +93,10 @@ def test_a_boneyard_count_before_the_leader_is_named_round_trips() -> None:
 
 def test_an_accepted_lead_is_accepted_in_the_record() -> None:
     rules = with_options(SUPER, {"policy": "strict", "target": "200"})
-    first: tuple[Event, ...] = (MatchStart(rules, ("Ann", "Ben", "Cleo")), NewHand(), Play(Seat(0), Tile(0, 0)))
-    won: tuple[Event, ...] = (*first, Domino(Seat(0)), ItStands(Seq(3)))
-    won = (*won, *(Reveal(Seat(at), (Tile(at, 9),) * 9) for at in (1, 2)), NewHand())
-    led = (Lead(Seat(0)), ItStands(Seq(len(won))), Play(Seat(0), Tile(7, 7)))
+    first: tuple[engine.Event, ...] = (MatchStart(rules, ("Ann", "Ben", "Cleo")), NewHand(), Play(Seat(0), Tile(0, 0)))
+    won: tuple[engine.Event, ...] = (*first, engine.Domino(Seat(0)), engine.ItStands(engine.Seq(3)))
+    won = (*won, *(engine.Reveal(Seat(at), (Tile(at, 9),) * 9) for at in (1, 2)), NewHand())
+    led = (Lead(Seat(0)), engine.ItStands(engine.Seq(len(won))), Play(Seat(0), Tile(7, 7)))
     passed = (Knock(Seat(1)), Lead(Seat(2)), Play(Seat(2), Tile(7, 7)))
     for more, leader in ((led, 0), (passed, 2)):
         state = replay((*won, *more))
@@ -144,7 +115,7 @@ def test_a_tile_on_an_unnamed_port_of_the_starter_round_trips(seed: int, seats: 
 @pytest.mark.slow
 @given(seed=st.integers(0, 1_000_000), game=st.sampled_from(GAMES), wildness=st.sampled_from([0.0, 0.1, 0.3]))
 @settings(max_examples=150, deadline=None)
-def test_any_match_round_trips_through_its_record(seed: int, game: tuple[Rules, int], wildness: float) -> None:
+def test_any_match_round_trips_through_its_record(seed: int, game: tuple[engine.Rules, int], wildness: float) -> None:
     check_round_trip(wild_match(*game, random.Random(seed), events=150, wildness=wildness))
 
 

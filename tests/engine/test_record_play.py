@@ -166,15 +166,12 @@ def test_written_points_are_checked_when_the_hand_is_counted() -> None:
 # Hands
 
 
-def test_an_unfinished_hand_keeps_its_points() -> None:
+def test_unfinished_tied_and_uncounted_hands_keep_their_points() -> None:
     played = play(record("A: 5-5 #end #2 B: 6-6 A: 6-3@E"))
     assert played.lines[1].problem == "hand 1 was not finished"
     assert played.result.totals == (25, 0)
     assert played.result.reason == "hand 2 is being played"
     assert problems(record("A: 5-5 B: h7 #end #4 A: 6-6"))[-1] == "hand 2 is expected here, this is called hand 4"
-
-
-def test_a_tie_of_pips_alone_is_reported_unless_the_players_end_it() -> None:
     tie = "its tie is decided by tiles of which only the pips are known"
     played = play(record("A: 5-5 A: h7 B: h7 #2 B: 6-6"))
     assert (played.result.totals, played.lines[-1].problem) == ((10, 0), f"hand 1 was not finished: {tie}")
@@ -185,9 +182,6 @@ def test_a_tie_of_pips_alone_is_reported_unless_the_players_end_it() -> None:
     counted = play(record("A: 5-5 A: h7 B: h7 (end) #end #2 B: 6-6"))
     assert (counted.result.totals, [line.problem for line in counted.lines[2:4]]) == ((10, 0), [None] * 2)
     assert "not finished" not in str(counted.lines[-1].problem)
-
-
-def test_a_sheet_with_only_the_points_of_each_hand_adds_up() -> None:
     sheet = (
         '[DGR "1"] [Rules "bones"] [Options "{}"] [Seats "A:Ann B:Bob"] #1 A: +35 B: +5 #end #2 B: +60 #3 A: +120 #end'
     )
@@ -215,7 +209,7 @@ def test_doubtful_moves_count_only_once_accepted() -> None:
     assert problems(text.format("(stands) "), strict=True)[3:] == [None, None]
 
 
-def test_each_move_has_its_place() -> None:
+def test_each_move_has_its_place_seats_and_set() -> None:
     text = '[DGR "1"] [Rules "bones"]\n#1\nA: 5-5  B: 5-0@W =5\n'
     assert [(line.place.line, line.place.column) for line in play(text).lines] == [(3, 4), (3, 12), (3, 18)]
     with pytest.raises(RecordError, match="line 1, column 27: two players have the same name"):
@@ -227,6 +221,10 @@ def test_each_move_has_its_place() -> None:
     assert problems(text) == [None] * 7 + ["the starter has only 6 arms"]
     assert len(last(text).game.layout.nodes) == 8
     assert len(last(text, strict=True).game.layout.nodes) == 7
+    assert play('[DGR "1"] [Rules "bones"] #1 C: 6-6').opening.letters == "ABC"
+    assert play('[DGR "1"] [Rules "cutthroat"]').opening.letters == "ABCD"
+    assert play('[DGR "1"] [Rules "bones"] [Set "double nine"]').opening.rules.max_pips == 9
+    assert play('[DGR "1"] [Rules "bones"] [Seats "A:Anna B Smith B:Tom"]').opening.players == ("Anna B Smith", "Tom")
 
 
 def test_an_undo_reverts_the_last_moves_and_notes_adjust_points() -> None:
@@ -331,13 +329,6 @@ def test_an_invalid_record_is_rejected_with_its_position(text: str, message: str
     with pytest.raises(RecordError) as caught:
         play(text)
     assert str(caught.value).startswith(message)
-
-
-def test_missing_seats_and_sets_are_inferred() -> None:
-    assert play('[DGR "1"] [Rules "bones"] #1 C: 6-6').opening.letters == "ABC"
-    assert play('[DGR "1"] [Rules "cutthroat"]').opening.letters == "ABCD"
-    assert play('[DGR "1"] [Rules "bones"] [Set "double nine"]').opening.rules.max_pips == 9
-    assert play('[DGR "1"] [Rules "bones"] [Seats "A:Anna B Smith B:Tom"]').opening.players == ("Anna B Smith", "Tom")
 
 
 # Arbitrary input

@@ -122,7 +122,7 @@ def test_parses_bones_with_a_note_a_revealed_hand_and_an_end() -> None:
     assert (hand.closed, hand.end) == (True, "B+20")
 
 
-def test_parses_cutthroat_with_a_stack_and_stolen_points() -> None:
+def test_parses_the_examples_with_stacks_stolen_points_arms_and_forced_draws() -> None:
     (hand,) = parse_record(CUTTHROAT).hands
     assert hand.key("deal") == "7,7,7,7"
     assert hand.turns == (
@@ -133,9 +133,6 @@ def test_parses_cutthroat_with_a_stack_and_stolen_points() -> None:
         RecordTurn("D", (StackMove(2, 4, "E", second=True), CalledMove(10), TakenMove("C", 10))),
     )
     assert (hand.closed, hand.end) == (False, "")
-
-
-def test_parses_super_with_arms_and_forced_draws() -> None:
     (hand,) = parse_record(SUPER).hands
     assert hand.turns == (
         RecordTurn("A", (TileMove(7, 7),)),
@@ -149,7 +146,7 @@ def test_parses_super_with_arms_and_forced_draws() -> None:
     )
 
 
-def test_parses_every_kind_of_move() -> None:
+def test_parses_every_kind_of_move_and_port() -> None:
     assert moves("k n =10 ~5 +20 xP0 h12 redeal u u3") == (
         KnockMove(),
         DeclineMove(),
@@ -173,9 +170,6 @@ def test_parses_every_kind_of_move() -> None:
         ShowMove((RecordTile(4, 4), RecordTile(6, 6))),
         NoteMove("s=knock; really"),
     )
-
-
-def test_a_port_may_be_a_tile_and_its_side() -> None:
     assert moves("5-3@5-5:W 3-3'@5-3':S 3-3^10-10:N 3-0@6") == (
         TileMove(5, 3, "5-5:W"),
         TileMove(3, 3, "5-3':S", second=True),
@@ -186,12 +180,7 @@ def test_a_port_may_be_a_tile_and_its_side() -> None:
 
 def test_a_turn_may_be_empty_and_a_hand_unclosed() -> None:
     (hand,) = parse_record(f"{HEAD}A: B:k B: P:").hands
-    assert hand.turns == (
-        RecordTurn("A"),
-        RecordTurn("B", (KnockMove(),)),
-        RecordTurn("B"),
-        RecordTurn("P"),
-    )
+    assert hand.turns == (RecordTurn("A"), RecordTurn("B", (KnockMove(),)), RecordTurn("B"), RecordTurn("P"))
     record = parse_record(f"{HEAD}A: k\n#2\n#end ; nobody won\n#7 B: n #end dead tie #8")
     assert record.hands == (
         RecordHand(1, turns=(RecordTurn("A", (KnockMove(),)),)),
@@ -378,10 +367,7 @@ def test_known_tags_are_reordered(tags: list[Tag]) -> None:
             'line 2, column 4: expected a key such as "lead=A" or a seat such as "A:", found "lead="',
         ),
         ('[DGR "1"]\n#1 a=1 b=2 a=1', 'line 2, column 12: expected each key once, found "a" again'),
-        (
-            '[DGR "1"]\n#1 Q: k',
-            'line 2, column 4: expected a key such as "lead=A" or a seat such as "A:", found "Q:"',
-        ),
+        ('[DGR "1"]\n#1 Q: k', 'line 2, column 4: expected a key such as "lead=A" or a seat such as "A:", found "Q:"'),
         (
             f"{HEAD}A: 5-5 =10  Z9",
             'line 3, column 13: expected a move such as "5-3@W" or a seat such as "A:", found "Z9"',
@@ -409,11 +395,14 @@ def test_an_error_names_its_position_and_the_expected_and_actual_text(text: str,
     assert error(text) == message
 
 
-def test_an_error_has_a_line_and_a_column() -> None:
+def test_an_error_has_a_line_and_a_column_and_the_length_is_limited() -> None:
     with pytest.raises(EngineError) as caught:
         parse_record(f"{HEAD}A: k\n  B: 5-3@Q")
     assert isinstance(caught.value, RecordError)
     assert (caught.value.line, caught.value.column) == (4, 10)
+    text = HEAD + ";" * (MAX_CHARACTERS - len(HEAD))
+    assert parse_record(text) == Record((Tag("DGR", "1"),), (RecordHand(1),))
+    assert error(text + ";") == "line 1, column 1: expected at most 300000 characters, found 300001"
 
 
 @pytest.mark.parametrize(
@@ -539,12 +528,6 @@ def test_a_long_line_of_a_repeated_character_is_rejected_cleanly(before: str, si
 @pytest.mark.parametrize("sign", ["a", " ", "\t", "\x00"])
 def test_a_long_text_is_parsed_or_rejected_cleanly(before: str, sign: str) -> None:
     check_robust(before + sign * (MAX_CHARACTERS - len(before)))
-
-
-def test_the_length_of_a_record_is_limited() -> None:
-    text = HEAD + ";" * (MAX_CHARACTERS - len(HEAD))
-    assert parse_record(text) == Record((Tag("DGR", "1"),), (RecordHand(1),))
-    assert error(text + ";") == "line 1, column 1: expected at most 300000 characters, found 300001"
 
 
 def test_a_file_may_hold_several_matches() -> None:

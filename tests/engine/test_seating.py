@@ -6,45 +6,8 @@ import random
 
 import pytest
 
-from engine import (
-    ALLFIVES,
-    BLOCK,
-    BONES,
-    SUPER,
-    TWOSET,
-    Adjust,
-    EngineError,
-    Event,
-    Game,
-    Irregular,
-    Knock,
-    Lead,
-    MatchStart,
-    NewHand,
-    Phase,
-    Play,
-    Problem,
-    Redealt,
-    Rename,
-    Renamed,
-    Reveal,
-    RevealPips,
-    Rules,
-    Scored,
-    Seat,
-    Seq,
-    State,
-    Swap,
-    Swapped,
-    Table,
-    Tile,
-    Undo,
-    apply,
-    history,
-    last_seats,
-    problem_with,
-    replay,
-)
+import engine
+from engine import BONES, Event, Lead, MatchStart, NewHand, Play, Rename, Rules, Seat, Seq, Swap, Tile, history, replay
 from engine.game.closing import name_key
 from engine.record.conversion import record_of
 from engine.record.play import play_record
@@ -53,25 +16,25 @@ from engine.rules.options import with_options
 from tests.engine.wild_match import wild_match
 
 NAMES = ("Ann", "Ben", "Cleo")
-PARTNERS = with_options(BLOCK, {"partners": "yes", "players": "4"})
-GAMES = ((BONES, 2), (BONES, 4), (ALLFIVES, 2), (SUPER, 3), (TWOSET, 4), (PARTNERS, 4))
+PARTNERS = with_options(engine.BLOCK, {"partners": "yes", "players": "4"})
+GAMES = ((BONES, 2), (BONES, 4), (engine.ALLFIVES, 2), (engine.SUPER, 3), (engine.TWOSET, 4), (PARTNERS, 4))
 
 
-def played(*events: Event, rules: Rules = BONES, names: tuple[str, ...] = NAMES) -> Game:
+def played(*events: Event, rules: Rules = BONES, names: tuple[str, ...] = NAMES) -> engine.Game:
     game = replay([MatchStart(rules, names), *events]).game
     assert game is not None
     return game
 
 
-def refusal(event: Event, *events: Event, rules: Rules = BONES, names: tuple[str, ...] = NAMES) -> Problem:
-    problem = problem_with(replay([MatchStart(rules, names), *events]), event)
+def refusal(event: Event, *events: Event, rules: Rules = BONES, names: tuple[str, ...] = NAMES) -> engine.Problem:
+    problem = engine.problem_with(replay([MatchStart(rules, names), *events]), event)
     assert problem is not None
     return problem
 
 
 def a_hand(winner: int, seats: int = 3) -> tuple[Event, ...]:
     """Return the events of a hand of one play, ended by its player with all others showing 5 pips each."""
-    others = (RevealPips(Seat(seat), 5) for seat in range(seats) if seat != winner)
+    others = (engine.RevealPips(Seat(seat), 5) for seat in range(seats) if seat != winner)
     seat = Seat(winner)
     return (NewHand((1,) * seats), Lead(seat), Play(seat, Tile(5, 5)), *others)
 
@@ -81,7 +44,7 @@ def test_a_rename_keeps_the_score_and_may_happen_at_any_time() -> None:
     game = played(*begun, Rename(Seat(0), "  Anna "))
     assert game.players == ("Anna", "Ben", "Cleo")
     assert game.totals == played(*begun).totals
-    assert game.phase is Phase.PLAY
+    assert game.phase is engine.Phase.PLAY
     assert played(Rename(Seat(2), "Ada")).players[2] == "Ada"
     assert played(Rename(Seat(0), "ANN")).players[0] == "ANN"
 
@@ -125,7 +88,10 @@ def test_players_change_places_only_between_hands(events: tuple[Event, ...]) -> 
 
 
 def test_only_partners_change_places_and_only_before_a_lead_is_passed() -> None:
-    assert refusal(Swap(Seat(0), Seat(1)), NewHand(), Lead(Seat(0)), Knock(Seat(0)), rules=SUPER).kind == "not_now"
+    assert (
+        refusal(Swap(Seat(0), Seat(1)), NewHand(), Lead(Seat(0)), engine.Knock(Seat(0)), rules=engine.SUPER).kind
+        == "not_now"
+    )
     names = ("Ann", "Ben", "Cleo", "Dan")
     found = refusal(Swap(Seat(0), Seat(1)), rules=PARTNERS, names=names)
     assert found.text == "Ann and Ben are in different teams: only partners can change places"
@@ -140,12 +106,12 @@ def test_a_swap_needs_two_players(other: int) -> None:
 def test_undo_returns_names_and_places() -> None:
     before = replay([MatchStart(BONES, NAMES), *a_hand(0)])
     for action in (Rename(Seat(0), "Ada"), Swap(Seat(0), Seat(1))):
-        state, _ = apply(before, action)
+        state, _ = engine.apply(before, action)
         assert state.game != before.game
-        assert apply(state, Undo(Seq(len(before.log))))[0].game == before.game
+        assert engine.apply(state, engine.Undo(Seq(len(before.log))))[0].game == before.game
 
 
-def points_by_person(state: State) -> dict[str, int] | None:
+def points_by_person(state: engine.State) -> dict[str, int] | None:
     """Return the points of each person, added up from the outcomes. None after a redeal, which removes some."""
     assert state.game is not None
     names = list(wild_names(state))
@@ -154,20 +120,20 @@ def points_by_person(state: State) -> dict[str, int] | None:
     for result in history(state):
         for outcome in result.outcomes:
             match outcome:
-                case Redealt():
+                case engine.Redealt():
                     return None
-                case Scored():
+                case engine.Scored():
                     points[seats[outcome.seat]] += outcome.points
-                case Renamed():
+                case engine.Renamed():
                     names[seats[outcome.seat]] = outcome.after
-                case Swapped(seat=one, other=other):
+                case engine.Swapped(seat=one, other=other):
                     seats[one], seats[other] = seats[other], seats[one]
                 case _:
                     pass
     return {names[person]: points[person] for person in seats}
 
 
-def wild_names(state: State) -> tuple[str, ...]:
+def wild_names(state: engine.State) -> tuple[str, ...]:
     start = state.log[0]
     assert isinstance(start, MatchStart)
     return start.players
@@ -185,24 +151,30 @@ def test_points_stay_with_the_person_in_random_matches(rules: Rules, seats: int)
             continue
         assert list(points.items()) == list(zip(game.players, game.totals, strict=True))
         outcomes = [outcome for result in history(state) for outcome in result.outcomes]
-        swaps += sum(isinstance(outcome, Swapped) for outcome in outcomes)
-        renames += sum(isinstance(outcome, Renamed) for outcome in outcomes)
+        swaps += sum(isinstance(outcome, engine.Swapped) for outcome in outcomes)
+        renames += sum(isinstance(outcome, engine.Renamed) for outcome in outcomes)
     assert swaps
     assert renames
 
 
 def test_the_last_seats_of_players_follow_all_swaps() -> None:
-    state = replay([MatchStart(BONES, NAMES), Swap(Seat(0), Seat(1)), Swap(Seat(1), Seat(2)), Adjust(Seat(0), 5, "")])
-    assert last_seats(history(state), 3) == ((2, 0, 1), (0, 2, 1), (0, 1, 2), (0, 1, 2))
+    state = replay(
+        [MatchStart(BONES, NAMES), Swap(Seat(0), Seat(1)), Swap(Seat(1), Seat(2)), engine.Adjust(Seat(0), 5, "")]
+    )
+    assert engine.last_seats(history(state), 3) == ((2, 0, 1), (0, 2, 1), (0, 1, 2), (0, 1, 2))
     assert state.game is not None
     assert state.game.players == ("Ben", "Cleo", "Ann")
 
 
 def test_names_and_places_are_written_to_a_record() -> None:
     events = (Rename(Seat(1), "Bob (B)"), *a_hand(0), Swap(Seat(0), Seat(2)), *a_hand(1)[:3])
-    state = replay([MatchStart(BONES, NAMES), *events, Reveal(Seat(0), (Tile(1, 2),)), RevealPips(Seat(2), 3)])
+    state = replay(
+        [MatchStart(BONES, NAMES), *events, engine.Reveal(Seat(0), (Tile(1, 2),)), engine.RevealPips(Seat(2), 3)]
+    )
     assert not any(
-        isinstance(outcome, Irregular) and not outcome.stands for one in history(state) for outcome in one.outcomes
+        isinstance(outcome, engine.Irregular) and not outcome.stands
+        for one in history(state)
+        for outcome in one.outcomes
     )
     text = format_record(record_of(state))
     assert "(name=Bob  B)" in text
@@ -219,13 +191,18 @@ def test_names_and_places_are_written_to_a_record() -> None:
 
 
 def test_names_differ_by_more_than_case_blanks_and_invisible_characters() -> None:
-    with pytest.raises(EngineError, match="two players have the same name"):
-        Table.start(BONES, ("Ann Lee", "ann  LEE"))
+    with pytest.raises(engine.EngineError, match="two players have the same name"):
+        engine.Table.start(BONES, ("Ann Lee", "ann  LEE"))
     assert name_key("Ann") == name_key("A\u200bnn\u202e")
     assert name_key("Ann") != name_key("An\u00f1")
     names = ("\u202eAnn\u202c", "\u2066Bob\u2069")
     state = replay(
-        [MatchStart(BONES, names), NewHand(), Rename(Seat(0), "\u200fAda\u202e"), Adjust(Seat(0), 5, "\u202ewhy")]
+        [
+            MatchStart(BONES, names),
+            NewHand(),
+            Rename(Seat(0), "\u200fAda\u202e"),
+            engine.Adjust(Seat(0), 5, "\u202ewhy"),
+        ]
     )
     text = format_record(record_of(state))
     assert not set(text) & set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

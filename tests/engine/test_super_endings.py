@@ -8,7 +8,7 @@ import pytest
 
 import engine
 from engine.rules.options import with_options
-from tests.engine.table import Table, kinds, out_of
+from tests.engine.table import Table, kinds, out_of, won
 
 A, B, C = engine.Seat(0), engine.Seat(1), engine.Seat(2)
 TWO, THREE, FOUR = ("Ann", "Bob"), ("Ann", "Bob", "Cay"), ("Ann", "Bob", "Cay", "Dot")
@@ -54,12 +54,6 @@ def blocked(*hands: str, **options: str) -> Table:
     for seat, hand in enumerate(hands):
         table.reveal(seat, hand)
     return table
-
-
-def won(table: Table) -> engine.Seat | None:
-    (over,) = out_of(table, engine.HandOver)
-    assert isinstance(over, engine.HandOver)
-    return over.result.winner
 
 
 def test_the_fewest_tiles_win_a_block_and_then_the_fewest_pips() -> None:

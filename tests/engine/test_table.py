@@ -88,9 +88,6 @@ def test_every_legal_move_is_offered() -> None:
     lax = engine.with_options(engine.BLOCK, {"must_play": "no"})
     table = dealt(lax, "5-5 6-1", "5-4 3-2").play_or_raise(LEAD)
     assert table.moves[-1] == engine.Knock(B)
-
-
-def test_two_tiles_are_drawn_at_once_and_an_extra_turn_can_be_declined() -> None:
     table = dealt(engine.SUPER, "14-14 14-0 2-1", "3-2 4-2 5-2", boneyard="1-0 2-0 3-0").play_or_raise(
         engine.Play(A, engine.Tile(14, 14))
     )
@@ -101,6 +98,25 @@ def test_two_tiles_are_drawn_at_once_and_an_extra_turn_can_be_declined() -> None
     assert table.hands[1] == tiles("3-2 4-2 5-2 3-0 2-0")
     assert table.boneyard == tiles("1-0")
     assert table.moves == (engine.Knock(B),)
+    table = dealt(engine.SUPER, "7-7 2-1", "7-2 7-3").play_or_raise(engine.Play(A, engine.Tile(7, 7)))
+    host = table.game.layout.nodes[0].id
+    first, *_ = table.moves
+    assert isinstance(first, engine.Play)
+    fourth = engine.Play(B, first.tile, engine.Spot(host, table.game.layout.ends[3].spot.port))
+    assert fourth not in table.moves
+    assert table.play_or_raise(fourth).hands[1] == table.play_or_raise(first).hands[1]
+    table = dealt(engine.BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(LEAD)
+    ann, ben = table.seen_by(0), table.seen_by(1)
+    assert ben.tiles == tiles("5-4 3-2")
+    assert (ann.moves, ben.moves) == ((), table.moves)
+    assert set(ben.unseen) == set(engine.full_set(6)) - set(tiles("5-5 5-4 3-2"))
+    assert ben.state == table.state
+    assert ben.game is table.game
+    with pytest.raises(engine.EngineError, match="no match has started"):
+        _ = engine.SeatView(A, (), engine.State()).game
+    # The view reveals nothing about other hands.
+    other = dealt(engine.BONES, "5-5 6-2", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(LEAD)
+    assert other.seen_by(1) == ben
 
 
 def test_points_hands_and_passed_leads_follow_automatically() -> None:
@@ -116,21 +132,6 @@ def test_points_hands_and_passed_leads_follow_automatically() -> None:
     assert table.deal(random.Random(3)).turn == 0
     table = dealt(replace(engine.BONES, no_double=engine.NoDouble.HIGHEST_TILE), "5-4 6-1", "6-4 3-2")
     assert (table.turn, [str(move.tile) for move in table.moves if isinstance(move, engine.Play)]) == (1, ["6-4"])
-
-
-def test_a_seat_sees_its_own_tiles_and_the_layout() -> None:
-    table = dealt(engine.BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(LEAD)
-    ann, ben = table.seen_by(0), table.seen_by(1)
-    assert ben.tiles == tiles("5-4 3-2")
-    assert (ann.moves, ben.moves) == ((), table.moves)
-    assert set(ben.unseen) == set(engine.full_set(6)) - set(tiles("5-5 5-4 3-2"))
-    assert ben.state == table.state
-    assert ben.game is table.game
-    with pytest.raises(engine.EngineError, match="no match has started"):
-        _ = engine.SeatView(A, (), engine.State()).game
-    # The view reveals nothing about other hands.
-    other = dealt(engine.BONES, "5-5 6-2", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(LEAD)
-    assert other.seen_by(1) == ben
 
 
 @pytest.mark.parametrize(
@@ -164,16 +165,6 @@ def test_an_illegal_move_has_its_problem() -> None:
         table.play_or_raise(engine.Play(B, engine.Tile(0, 5), spot))
     with pytest.raises(engine.IllegalMove, match="Play 4-4 is no legal move; these are: Play 5-5"):
         dealt(engine.BONES, "5-5 4-4", "5-4 3-2").play_or_raise(engine.Play(A, engine.Tile(4, 4)))
-
-
-def test_any_free_arm_of_a_starter_is_accepted() -> None:
-    table = dealt(engine.SUPER, "7-7 2-1", "7-2 7-3").play_or_raise(engine.Play(A, engine.Tile(7, 7)))
-    host = table.game.layout.nodes[0].id
-    first, *_ = table.moves
-    assert isinstance(first, engine.Play)
-    fourth = engine.Play(B, first.tile, engine.Spot(host, table.game.layout.ends[3].spot.port))
-    assert fourth not in table.moves
-    assert table.play_or_raise(fourth).hands[1] == table.play_or_raise(first).hands[1]
 
 
 def test_a_blocked_hand_may_be_ended() -> None:

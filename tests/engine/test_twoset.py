@@ -8,7 +8,7 @@ import pytest
 
 import engine
 from engine.rules.options import with_options
-from tests.engine.table import Table, kinds, out_of, text
+from tests.engine.table import Table, kinds, out_of, text, won
 
 A, B, C, D = engine.Seat(0), engine.Seat(1), engine.Seat(2), engine.Seat(3)
 FOUR = ("Ann", "Bob", "Cay", "Dot")
@@ -26,12 +26,6 @@ def blocked(*hands: str | int, rules: engine.Rules = STRICT) -> Table:
     for seat, hand in enumerate(hands):
         table.reveal(seat, hand)
     return table
-
-
-def won(table: Table) -> engine.Seat | None:
-    (over,) = out_of(table, engine.HandOver)
-    assert isinstance(over, engine.HandOver)
-    return over.result.winner
 
 
 def test_four_to_six_players_get_seven_of_56_tiles() -> None:
