@@ -62,14 +62,11 @@ def test_a_missing_camera_is_retried_every_five_seconds() -> None:
         clock.t_ns += SECOND
     assert plug.tries == 2
     assert (camera.problem, camera.text) == ("usb:0: there is no such camera",) * 2
+    with pytest.raises(CameraError, match="no such camera"):
+        camera.for_game(game())
     plug.device = fake()
     camera.look()
     assert (str(camera.problem), camera.text) == ("None", "usb:0, 128 x 72")
-
-
-def test_a_game_without_a_camera_fails_at_once() -> None:
-    with pytest.raises(CameraError, match="no such camera"):
-        TableCamera("usb:0", SettableClock(), opener=Plug().open).for_game(game())
 
 
 def test_a_game_locks_the_exposure_and_leaves_the_camera_open() -> None:

@@ -97,17 +97,11 @@ def test_a_failed_part_is_distinguished_from_a_working_one_of_its_kind() -> None
     ]
 
 
-def test_a_camera_without_pictures_is_a_problem_with_its_reason() -> None:
+def test_no_picture_is_a_problem_and_an_old_one_a_warning_with_its_age() -> None:
     health = FakeEnvironment(camera=camera_found("", "usb:0 gives no pictures"), seen_ns=None).health()
     assert (health.findings[0].grade, health.findings[0].text) == (Grade.PROBLEM, "usb:0 gives no pictures")
     assert health.picture_age_s is None
-
-
-def test_the_age_of_the_last_picture_is_reported() -> None:
     assert FakeEnvironment(seen_ns=3 * SECOND, t_ns=5 * SECOND).health().picture_age_s == 2.0
-
-
-def test_an_old_picture_without_a_known_reason_is_a_warning_with_its_age() -> None:
     camera = FakeEnvironment(seen_ns=0, t_ns=84 * SECOND).health().findings[0]
     assert camera.grade is Grade.WARNING
     assert camera.text == "usb:0, 1280 x 720: not sure if it works, no new picture for 84 s"
@@ -127,6 +121,9 @@ def test_heat_power_and_space_are_graded_like_in_the_doctor() -> None:
     assert {hot.grades()[part] for part in ("heat", "power", "recordings")} == {Grade.PROBLEM}
     unknown = FakeEnvironment(machine=replace(COOL, temperature_c=None, throttled=None))
     assert {unknown.grades()[part] for part in ("heat", "power")} == {Grade.ABSENT}
+    assert "recording" not in FakeEnvironment().grades()
+    assert FakeEnvironment(recording="recorded in x.mcap").grades()["recording"] is Grade.OK
+    assert FakeEnvironment(recording=NOT_RECORDED).grades()["recording"] is Grade.PROBLEM
 
 
 def test_a_dip_of_the_voltage_is_remembered_for_an_hour(tmp_path: Path) -> None:
@@ -179,12 +176,6 @@ def test_the_machine_is_examined_at_most_every_five_seconds() -> None:
         monitor.now()
         environment.t_ns += SECOND // 2
     assert environment.looks == 2
-
-
-def test_a_failed_recording_is_a_problem() -> None:
-    assert "recording" not in FakeEnvironment().grades()
-    assert FakeEnvironment(recording="recorded in x.mcap").grades()["recording"] is Grade.OK
-    assert FakeEnvironment(recording=NOT_RECORDED).grades()["recording"] is Grade.PROBLEM
 
 
 @pytest.mark.parametrize("language", ["es", "pt", "fr"])

@@ -50,6 +50,7 @@ def test_the_newest_match_is_found_and_forgotten_when_another_starts(tmp_path: P
 
 
 def test_nothing_is_known_before_the_first_search_has_ended(tmp_path: Path) -> None:
+    assert known(tmp_path / "absent").newest is None
     left = LeftMatches(tmp_path)
     assert not left.is_known, "the page may ask before the first search"
     assert left.newest is None
@@ -69,7 +70,3 @@ def test_only_the_last_three_recordings_are_searched(tmp_path: Path) -> None:
     assert found.players == ("Ann", "Ben"), "the later matches are over"
     leave(tmp_path, "Cleo", "Dora", points=100, hours=3)
     assert known(tmp_path).newest is None
-
-
-def test_a_missing_folder_has_no_match(tmp_path: Path) -> None:
-    assert known(tmp_path / "absent").newest is None

@@ -79,25 +79,16 @@ def test_parts_are_tested_from_the_page(table: Served) -> None:
         wait_for_line(client, "LED 2 of 8")
         answer(client, "s")
         wait_for_line(client, "press each")
+        client.post("/panel", json={"button": "undo"})
+        wait_for_line(client, "that was undo")
+        client.post("/panel", json={"button": "knock"})
+        wait_for_line(client, "short")
         answer(client, "q")
         until(lambda: not state(client)["running"])
         results = [(result["part"], result["outcome"]) for result in state(client)["results"]]
         assert results == [("LEDs (all)", "skipped"), ("the rest", "skipped")]
         until(lambda: PIN in " ".join(panel(client)["screen"]))
         assert client.post("/match", json=NEW).status_code == 204, "the parts are open again for a match"
-
-
-@pytest.mark.slow
-def test_the_parts_test_recognises_presses_on_the_panel(table: Served) -> None:
-    with table.client() as client:
-        client.post("/parts/test", json={})
-        answer(client, "s")
-        wait_for_line(client, "knock:")
-        client.post("/panel", json={"button": "undo"})
-        wait_for_line(client, "that was undo")
-        client.post("/panel", json={"button": "knock"})
-        wait_for_line(client, "short")
-        answer(client, "q")
 
 
 @pytest.mark.slow

@@ -74,18 +74,6 @@ def pictures(table: Served) -> Iterator[None]:
         thread.join()
 
 
-def test_nothing_is_stored_at_first(table: Served) -> None:
-    with table.client(knows_pin=False) as guest:
-        listing = stored(guest)
-        assert (listing["camera"], listing["written_at"], listing["known"], listing["earlier"]) == (
-            "usb:0",
-            None,
-            [],
-            [],
-        )
-        assert guest.get("/calibration").status_code == 404
-
-
 def test_the_camera_its_light_and_tilt_are_judged_before_the_first_match(table: Served) -> None:
     with table.client(knows_pin=False) as guest:
         table.plugs.show(3)
@@ -108,7 +96,15 @@ def test_the_tilt_of_a_calibrated_camera_is_judged(tmp_path: Path) -> None:
 
 
 def test_a_calibration_is_started_followed_and_ended(table: Served) -> None:
+    with table.client(knows_pin=False) as guest:
+        listing = stored(guest)
+        found = (listing["camera"], listing["written_at"], listing["known"], listing["earlier"])
+        assert found == ("usb:0", None, [], [])
+        assert guest.get("/calibration").status_code == 404
     with table.client() as client:
+        with pictures(table):
+            found = client.post("/calibration/check", json={}).json()
+        assert found[0] == {"well": False, "text": "lens and table not measured yet: positions cannot be checked."}
         begin(client)
         assert [step["name"] for step in shown(client)["steps"]] == ["lens", "table", "zones", "light", "set"]
         table.plugs.show(50)
@@ -117,6 +113,14 @@ def test_a_calibration_is_started_followed_and_ended(table: Served) -> None:
         assert client.get("/calibration").status_code == 404
         assert client.post("/calibration/end", json={}).status_code == 404
         begin(client)
+        assert client.post("/calibration/step", json={"step": "set"}).status_code == 200
+        assert press(client, "skip").status_code == 200
+        assert shown(client)["stage"] == "over"
+        end(client)
+    table.plugs.device = None
+    with at_served_table(table.state_folder, plugs=table.plugs) as other, other.client() as client:
+        refused = client.post("/calibration", json={})
+        assert (refused.status_code, "check that it is plugged in" in refused.json()["error"]) == (422, True)
 
 
 def test_a_calibration_is_stored_and_used_by_the_next_match(table: Served) -> None:
@@ -153,7 +157,7 @@ def test_calibration_match_and_parts_test_exclude_each_other(table: Served) -> N
         begin(client)
 
 
-def test_an_earlier_calibration_is_restored(table: Served) -> None:
+def test_an_earlier_calibration_is_restored_also_after_damage(table: Served) -> None:
     save_calibration(MEASURED, file_of(table))
     save_calibration(Calibration(), file_of(table))
     with table.client() as client:
@@ -164,13 +168,7 @@ def test_an_earlier_calibration_is_restored(table: Served) -> None:
         missing = client.post("/calibration/restore", json={"number": 5})
         assert (missing.status_code, "no more than" in missing.json()["error"]) == (422, True)
         assert client.post("/calibration/restore", json={"number": 6}).status_code == 422
-
-
-def test_a_damaged_calibration_is_reported_and_an_earlier_one_restored(table: Served) -> None:
-    save_calibration(MEASURED, file_of(table))
-    save_calibration(MEASURED, file_of(table))
-    file_of(table).write_text('{"version": 1, "sha256": "", "calibration": {}}')
-    with table.client() as client:
+        file_of(table).write_text('{"version": 1, "sha256": "", "calibration": {}}')
         assert "checksum is wrong" in stored(client)["problem"]
         refused = client.post("/calibration", json={})
         assert (refused.status_code, "checksum is wrong" in refused.json()["error"]) == (422, True)
@@ -190,19 +188,6 @@ def test_learned_knocks_are_shown_and_forgotten(table: Served) -> None:
     assert not learned_path(file_of(table)).exists()
 
 
-def test_a_picture_is_checked_against_the_stored_calibration(table: Served) -> None:
-    with table.client() as client, pictures(table):
-        found = client.post("/calibration/check", json={}).json()
-        assert found[0] == {"well": False, "text": "lens and table not measured yet: positions cannot be checked."}
-
-
-def test_without_a_camera_calibration_is_refused_with_the_reason(table: Served) -> None:
-    table.plugs.device = None
-    with at_served_table(table.state_folder, plugs=table.plugs) as other, other.client() as client:
-        refused = client.post("/calibration", json={})
-        assert (refused.status_code, "check that it is plugged in" in refused.json()["error"]) == (422, True)
-
-
 @pytest.mark.parametrize(
     "path", ["calibration", "calibration/end", "calibration/check", "calibration/restore", "calibration/forget"]
 )
@@ -212,13 +197,3 @@ def test_calibration_needs_the_pin(table: Served, path: str) -> None:
         assert guest.post(f"/{path}", json=body).status_code == 401
         assert client.post(f"/{path}", json=body, headers={"origin": "http://evil.example"}).status_code == 403
         assert stored(client)["is_running"] is False
-
-
-def test_a_single_step_is_repeated(table: Served) -> None:
-    save_calibration(MEASURED, file_of(table))
-    with table.client() as client:
-        begin(client)
-        assert client.post("/calibration/step", json={"step": "set"}).status_code == 200
-        assert press(client, "skip").status_code == 200
-        assert shown(client)["stage"] == "over"
-        end(client)

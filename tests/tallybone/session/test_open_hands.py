@@ -119,22 +119,31 @@ def test_a_hand_with_a_missing_tile_counts_as_shown_after_a_while_and_is_reporte
     assert totals(table) == (0, 25)
 
 
-def test_tiles_of_a_player_who_should_be_out_mark_the_totals() -> None:
-    table = over()
-    table.put(before(1, 0, (6, 6)), side="top")
-    for _ in range(2):
-        table.look()
-    assert table.session.is_provisional
-
-
-def test_a_tile_added_later_counts() -> None:
+def test_a_tile_added_later_counts_unless_the_table_is_cleared_or_the_hand_was_entered() -> None:
     table = over()
     table.put(*LEFT, side="bottom")
     assert totals(table) == (0, 15)
+    log = table.log
+    table.take(FIRST, NEXT, side="top")  # clearing the table amends nothing
+    table.put(before(0, 3, (6, 4)), side="bottom")
+    table.take(LEFT[0], side="bottom")
+    table.look()
+    assert table.log == log
+    table = over()
+    table.put(*LEFT, side="bottom")
     table.put(before(0, 3, (6, 4)), side="bottom")
     table.look()
     assert totals(table) == (0, 25)
     assert table.session.state.irregular  # four tiles, where three were expected
+    table = over()
+    table.feed(engine.Reveal(engine.Seat(0), (engine.Tile.parse("6-6"),)))
+    table.put(*LEFT, side="bottom")
+    assert len(reveals(table)) == 1  # it was entered by hand
+    table = over()
+    table.put(before(1, 0, (6, 6)), side="top")  # by the player who should be out
+    for _ in range(2):
+        table.look()
+    assert table.session.is_provisional
 
 
 def test_a_reread_tile_amends_the_hand_or_is_asked() -> None:
@@ -144,24 +153,6 @@ def test_a_reread_tile_amends_the_hand_or_is_asked() -> None:
     table.tiles = tuple(better if tile == LEFT[1] else tile for tile in table.tiles)
     table.wait()
     assert totals(table) == (0, 20) or table.asked == ["what is the score?"]
-
-
-def test_clearing_the_table_does_not_amend_a_hand() -> None:
-    table = over()
-    table.put(*LEFT, side="bottom")
-    log = table.log
-    table.take(FIRST, NEXT, side="top")
-    table.put(before(0, 3, (6, 4)), side="bottom")
-    table.take(LEFT[0], side="bottom")
-    table.look()
-    assert table.log == log
-
-
-def test_a_hand_entered_by_hand_is_not_revealed_again() -> None:
-    table = over()
-    table.feed(engine.Reveal(engine.Seat(0), (engine.Tile.parse("6-6"),)))
-    table.put(*LEFT, side="bottom")
-    assert len(reveals(table)) == 1
 
 
 def test_open_tiles_end_a_blocked_hand() -> None:
@@ -265,10 +256,7 @@ def test_a_new_boneyard_implies_the_next_deal() -> None:
     table.put(*(back(at) for at in range(5, 12)), side="bottom")
     assert len(in_force(table, engine.NewHand)) == 2
     assert [event for event in table.announcements if isinstance(event, engine.Irregular | engine.MatchOver)] == []
-
-
-def test_an_untouched_boneyard_implies_no_deal() -> None:
-    table = Table(engine.BONES, hands(2, 1), engine.Lead(engine.Seat(0)))
+    table = Table(engine.BONES, hands(2, 1), engine.Lead(engine.Seat(0)))  # its boneyard stays untouched
     table.put(FIRST, side="bottom")
     table.put(NEXT, side="top")
     table.put(LEFT[0], side="bottom")
@@ -364,17 +352,6 @@ def test_later_open_tiles_do_not_amend_a_counted_hand() -> None:
     assert totals(table) == before_it
 
 
-def test_the_same_double_may_lead_two_hands_with_an_unseen_end() -> None:
-    table = Table(engine.BLOCK, engine.NewHand((7, 7), 14), engine.Lead(engine.Seat(0)), yard=0)
-    table.put(seen((6, 6), (0, 0), 90), side="bottom")
-    table.feed(table.view(), 1.0)
-    table.tiles = ()
-    table.t_ns += 30 * SECOND_NS
-    table.look(changes=(Change(ChangeKind.REMOVED, seen((6, 6), (0, 0), 90)),))
-    table.put(seen((6, 6), (6, 6), 90), side="top")
-    assert table.log.count(engine.NewHand()) == 1
-
-
 def test_a_draw_entered_by_hand_is_not_counted_twice() -> None:
     table = Table(engine.BONES, hands(2, 1), engine.Lead(engine.Seat(0)), yard=23)
     table.put(FIRST, side="bottom")
@@ -404,3 +381,14 @@ def test_estimates_of_unseen_hands_are_never_a_tie() -> None:
     after = engine.replay(ends, state).game
     assert after is not None
     assert after.phase is engine.Phase.DEAL
+
+
+def test_the_same_double_may_lead_two_hands_with_an_unseen_end() -> None:
+    table = Table(engine.BLOCK, engine.NewHand((7, 7), 14), engine.Lead(engine.Seat(0)), yard=0)
+    table.put(seen((6, 6), (0, 0), 90), side="bottom")
+    table.feed(table.view(), 1.0)
+    table.tiles = ()
+    table.t_ns += 30 * SECOND_NS
+    table.look(changes=(Change(ChangeKind.REMOVED, seen((6, 6), (0, 0), 90)),))
+    table.put(seen((6, 6), (6, 6), 90), side="top")
+    assert table.log.count(engine.NewHand()) == 1

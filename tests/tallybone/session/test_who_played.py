@@ -45,6 +45,9 @@ def test_the_turn_decides_unless_the_side_clearly_contradicts(side: str) -> None
 
 def test_a_single_hand_from_another_side_changes_nothing() -> None:
     table = led()
+    at_once = led()
+    at_once.put(NEXT, seen((1, 3), (-2, 0)), side="bottom")
+    assert seats_of_plays(at_once) == [0, 1, 0]
     for tile, seats in ((NEXT, [0, 1]), (THIRD, [0, 1, 0])):
         table.put(tile, side="bottom")
         table.look()
@@ -117,12 +120,6 @@ def test_reliable_sides_report_a_play_out_of_turn() -> None:
         for right, wrong in ((0, 5), (0, 0), (50, 0))
     ]
     assert gains == sorted(gains)
-
-
-def test_two_simultaneous_tiles_are_played_in_turn() -> None:
-    table = led()
-    table.put(NEXT, seen((1, 3), (-2, 0)), side="bottom")
-    assert seats_of_plays(table) == [0, 1, 0]
 
 
 @pytest.mark.parametrize(("side", "seat"), [("top", 1), ("bottom", 0)])
