@@ -112,6 +112,9 @@ def test_a_table_is_measured_with_a_guessed_lens_and_again_for_a_pi_camera(tmp_p
     assert kept.lens is not None
     assert (kept.lens.width_px, kept.lens.source) == (2304, LensSource.KNOWN_CAMERA)
     assert "66.0 degrees" in out.getvalue()
+    output, out, _ = captured_output()
+    assert calibrate_lens([table_picture], tmp_path / "new.json", known=PiCamera.MODULE_3, output=output) == 0
+    assert "measure it again" not in out.getvalue()
 
 
 def test_squares_of_corner_blocks_are_not_tiles(tmp_path: Path, table_picture: Path) -> None:

@@ -61,7 +61,6 @@ def buttons_of(config: HardwareSettings) -> GpioSettings:
     return config.buttons
 
 
-@pytest.mark.slow
 def test_all_tiles_of_the_speed_check_are_read() -> None:
     assert len(load_reader(6).read(drawn_tiles()).tiles) == 28
     read_s = RealProbes(SteppingClock().wait).reading()
