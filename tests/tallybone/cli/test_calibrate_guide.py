@@ -161,17 +161,11 @@ def test_with_a_page_the_guide_shows_its_address_and_runs_until_quit(tmp_path: P
     assert "Nothing was saved" in out.getvalue()
 
 
-def test_a_page_that_cannot_be_served_is_an_error(tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_served_or_an_invalid_table_is_an_error(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     settings = GuideSettings("simulated", tmp_path / "c.json")
-    assert (
-        guide_through(settings, page_at=PageAt("eighty"), keys=Typist("q"), output=Output("calibrate", out, err)) == 2
-    )
+    page_at, output = PageAt("eighty"), Output("calibrate", out, err)
+    assert guide_through(settings, page_at=page_at, keys=Typist("q"), output=output) == 2
     assert "eighty: expected a port" in err.getvalue()
-
-
-def test_an_invalid_simulated_table_is_rejected(tmp_path: Path) -> None:
-    into = tmp_path / "c.json"
-    code, _, err = guided(into, {}, "simulated:seats=9")
-    assert code == 1
-    assert "2 to 4 seats" in err
+    code, _, text = guided(tmp_path / "c.json", {}, "simulated:seats=9")
+    assert (code, "2 to 4 seats" in text) == (1, True)

@@ -29,8 +29,7 @@ SCREEN = '''
 
     from hardware.part import NeededLibrary
     from hardware.display.drivers import DisplayDriver
-    from hardware.display.page import screen_at
-    from hardware.display.page import TERMINAL_CHARACTERS
+    from hardware.display.page import TERMINAL_CHARACTERS, screen_at
     from hardware.part import PartState
 
 
@@ -121,9 +120,7 @@ PLAYED = """
     from pathlib import Path
     from hardware.display.page import DisplayPage, ScoreLine
     from hardware.leds.lamps import TableState
-    from hardware.table import PartOpener
-    from hardware.table import Parts
-    from hardware.table import VirtualPanel
+    from hardware.table import PartOpener, Parts, VirtualPanel
     from tallybone.store.table_file import load_table
 
     hardware = load_table(Path(sys.argv[1])).hardware
@@ -139,18 +136,7 @@ PLAYED = """
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of part, with a foreign driver for it.
-
-    Attributes:
-        part: Name of the part in the doctor's report.
-        group: Entry point group of its drivers.
-        table: Header of its table in table.toml.
-        code: Source of the driver's module.
-        driver: Name of the driver.
-        why: Purpose of its library.
-        own: Names of the built-in drivers.
-        other: A key that only built-in drivers have.
-    """
+    """A kind of part, with a foreign driver for it. *own* are the built-in drivers, and *other* a key of theirs."""
 
     part: str
     group: str
@@ -162,7 +148,6 @@ class Kind:
     other: str
 
     def in_hardware(self, part: Mapping[str, object]) -> dict[str, object]:
-        """Return the [hardware] table with *part*."""
         key = self.table.strip("[]").removeprefix("hardware.")
         return {"hardware": {key: [part] if self.table.startswith("[[") else part}}
 

@@ -17,7 +17,6 @@ import pytest
 from numpy.typing import NDArray
 
 from tallybone.cli.photographs import ReadOptions, read_photos
-from tallybone.show.reading import Album
 from tallybone.terminal import quiet_libraries
 from vision import VisionError
 from vision.image.picture import load_picture
@@ -28,6 +27,10 @@ WIDTH, HEIGHT = 160, 120
 
 def box(left: float, top: float, right: float, bottom: float) -> tuple[PointPx, PointPx, PointPx, PointPx]:
     return ((left, top), (right, top), (right, bottom), (left, bottom))
+
+
+def corners(left: float, top: float, right: float, bottom: float) -> list[list[float]]:
+    return [[float(x), float(y)] for x, y in box(left, top, right, bottom)]
 
 
 READING = Reading(
@@ -88,57 +91,29 @@ def test_a_line_of_json_has_the_documented_form(run: Outcome, tmp_path: Path) ->
     path = photo(tmp_path / "table.png")
     run.read(path)
     (line,) = run.lines()
+    assert run.seen == [(HEIGHT, WIDTH, 3)]
     assert isinstance(line.pop("ms"), float)
-    assert line == {
-        "path": str(path),
-        "width": 160,
-        "height": 120,
-        "pips": 20,
-        "tiles": [
-            {
-                "face": "up",
-                "corners_px": [[10.0, 10.0], [50.0, 10.0], [50.0, 30.0], [10.0, 30.0]],
-                "halves": [
-                    {"pips": 6, "confidence": 0.9877, "center_px": [20.1, 20.0]},
-                    {
-                        "pips": 4,
-                        "confidence": 0.5,
-                        "center_px": [0.0, 20.0],
-                        "second": {"pips": 3, "confidence": 0.3},
-                        "alone": {"pips": 3, "confidence": 0.5124},
-                    },
-                ],
-            },
-            {
-                "face": "up",
-                "corners_px": [[51.0, 0.0], [71.0, 0.0], [71.0, 40.0], [51.0, 40.0]],
-                "halves": [
-                    {"pips": 4, "confidence": 1.0, "center_px": [61.0, 10.0]},
-                    {"pips": 4, "confidence": 0.95, "center_px": [61.0, 30.0]},
-                ],
-            },
-            {"face": "down", "corners_px": [[100.0, 80.0], [140.0, 80.0], [140.0, 100.0], [100.0, 100.0]]},
-            {
-                "face": "up",
-                "corners_px": [[71.0, 21.0], [111.0, 21.0], [111.0, 40.0], [71.0, 40.0]],
-                "halves": [
-                    {"pips": 2, "confidence": 0.9, "center_px": [81.0, 30.0]},
-                    {"pips": 0, "confidence": 0.9, "center_px": [101.0, 30.0]},
-                ],
-            },
-            {"face": "unsure", "corners_px": [[10.0, 90.0], [50.0, 90.0], [50.0, 110.0], [10.0, 110.0]]},
-        ],
+
+    def up(corners: list[list[float]], first: dict[str, object], second: dict[str, object]) -> dict[str, object]:
+        return {"face": "up", "corners_px": corners, "halves": [first, second]}
+
+    def half(pips: int, confidence: float, *center_px: float) -> dict[str, object]:
+        return {"pips": pips, "confidence": confidence, "center_px": [*center_px]}
+
+    doubted = {"second": {"pips": 3, "confidence": 0.3}, "alone": {"pips": 3, "confidence": 0.5124}}
+    first = up(corners(10, 10, 50, 30), half(6, 0.9877, 20.1, 20.0), half(4, 0.5, 0.0, 20.0) | doubted)
+    double = up(corners(51, 0, 71, 40), half(4, 1.0, 61.0, 10.0), half(4, 0.95, 61.0, 30.0))
+    down = {"face": "down", "corners_px": corners(100, 80, 140, 100)}
+    last = up(corners(71, 21, 111, 40), half(2, 0.9, 81.0, 30.0), half(0, 0.9, 101.0, 30.0))
+    unsure = {"face": "unsure", "corners_px": corners(10, 90, 50, 110)}
+    assert line == {"path": str(path), "width": 160, "height": 120, "pips": 20} | {
+        "tiles": [first, double, down, last, unsure],
         "joins": [{"a": 0, "a_half": 1, "b": 1, "b_half": None}],
         "contacts": [{"a": 3, "a_half": 0, "b": 1, "b_half": 1}],
     }
     assert "-0.0" not in run.out.getvalue()
     assert run.err.getvalue() == ""
     assert run.code == 0
-
-
-def test_the_reader_is_given_the_picture_in_bgr(run: Outcome, tmp_path: Path) -> None:
-    run.read(photo(tmp_path / "table.png"))
-    assert run.seen == [(HEIGHT, WIDTH, 3)]
 
 
 def test_unreadable_pictures_are_reported_and_the_others_read(run: Outcome, tmp_path: Path) -> None:
@@ -171,21 +146,17 @@ def test_the_table_describes_tiles_pips_uncertainty_and_joins(run: Outcome, tmp_
     assert run.code == 0
 
 
-def test_control_characters_in_a_name_are_escaped(run: Outcome, tmp_path: Path) -> None:
+def test_unusual_names_are_accepted_and_escaped(run: Outcome, tmp_path: Path) -> None:
+    path = photo(tmp_path / "plain.png").rename(tmp_path / os.fsdecode(b"t\xff.png"))
+    run.read(path)
+    assert run.lines()[-1]["path"] == str(path)
+    run.read(path, as_json=False)
+    assert r"t\udcff.png" in run.out.getvalue()
     path = photo(tmp_path / "plain.png").rename(tmp_path / "[red]\x1b[2Jé\n.png")
     run.read(path, tmp_path / "\x1b[2J.png", as_json=False)
     printed = run.out.getvalue() + run.err.getvalue()
     assert "\x1b" not in printed
     assert r"[red]\x1b[2Jé\n.png" in printed
-
-
-def test_a_name_that_is_not_valid_text_is_accepted(run: Outcome, tmp_path: Path) -> None:
-    path = photo(tmp_path / "plain.png").rename(tmp_path / os.fsdecode(b"t\xff.png"))
-    run.read(path)
-    (line,) = run.lines()
-    assert line["path"] == str(path)
-    run.read(path, as_json=False)
-    assert r"t\udcff.png" in run.out.getvalue()
 
 
 def test_annotated_pictures_are_named_after_the_originals(run: Outcome, tmp_path: Path) -> None:
@@ -198,22 +169,22 @@ def test_annotated_pictures_are_named_after_the_originals(run: Outcome, tmp_path
 
 
 def test_equal_names_do_not_overwrite_each_other(run: Outcome, tmp_path: Path) -> None:
-    paths = [photo(tmp_path / name) for name in ("a/t.png", "b/t.png", "c/T.png", "d/t-read.png")]
+    paths = [
+        photo(tmp_path / name)
+        for name in ("a/t.png", "b/t.png", "c/T.png", "d/t-read.png", "x.jpeg", "y/x.jpg", "x.bmp")
+    ]
     run.read(*paths, annotate_into=tmp_path / "out")
     written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert written == {"t-read.png", "t-read-2.png", "T-read-3.png", "t-read-read.png"}
+    expected = {"t-read.png", "t-read-2.png", "T-read-3.png", "t-read-read.png"}
+    assert written == expected | {"x-read.jpg", "x-read-2.jpg", "x-read-3.png"}
 
 
-def test_annotating_into_the_folder_of_the_photographs_keeps_them(run: Outcome, tmp_path: Path) -> None:
+def test_annotating_again_or_into_the_folder_of_the_photographs_keeps_them(run: Outcome, tmp_path: Path) -> None:
     path = photo(tmp_path / "table.png")
     before = path.read_bytes()
     run.read(path, annotate_into=tmp_path)
     assert path.read_bytes() == before
     assert {file.name for file in tmp_path.iterdir()} == {"table.png", "table-read.png"}
-
-
-def test_reading_again_writes_the_same_name(run: Outcome, tmp_path: Path) -> None:
-    path = photo(tmp_path / "table.png")
     run.read(path, annotate_into=tmp_path / "out")
     run.read(path, annotate_into=tmp_path / "out")
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["table-read.png"]
@@ -234,13 +205,6 @@ def test_a_folder_that_cannot_be_created_ends_the_run(run: Outcome, tmp_path: Pa
     assert run.code == 1
     assert "file" in run.err.getvalue()
     assert run.seen == []
-
-
-def test_the_album_makes_names_unique_in_order(tmp_path: Path) -> None:
-    album = Album(tmp_path)
-    image = np.zeros((4, 4, 3), np.uint8)
-    names = [album.add(Path(name), image).name for name in ("x.jpeg", "y/x.jpg", "x.bmp")]
-    assert names == ["x-read.jpg", "x-read-2.jpg", "x-read-3.png"]
 
 
 def test_a_failure_for_a_picture_does_not_stop_the_others(tmp_path: Path) -> None:
@@ -269,9 +233,6 @@ def test_c_libraries_are_silenced_inside_the_block_only(capfd: pytest.CaptureFix
         os.write(2, b"swallowed")
     os.write(2, b"heard")
     assert capfd.readouterr().err == "heard"
-
-
-def test_stderr_is_restored_after_an_error(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(VisionError), quiet_libraries():
         raise VisionError
     os.write(2, b"heard")
@@ -282,15 +243,8 @@ def test_stderr_is_restored_after_an_error(capfd: pytest.CaptureFixture[str]) ->
 def test_the_program_reads_real_photographs(shared_data: Path, tmp_path: Path) -> None:
     photos = sorted((shared_data / "photos" / "domibot").glob("*.jpg"))[:2]
     tallybone = Path(sys.executable).with_name("tallybone")
-    command: list[str | Path] = [
-        tallybone,
-        "read",
-        *photos,
-        tmp_path / "absent.jpg",
-        "--json",
-        "--annotate",
-        tmp_path / "out",
-    ]
+    into: list[str | Path] = ["--json", "--annotate", tmp_path / "out"]
+    command: list[str | Path] = [tallybone, "read", *photos, tmp_path / "absent.jpg", *into]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert done.returncode == 1
     assert done.stderr == f"tallybone read: {tmp_path / 'absent.jpg'}: there is no such file\n"

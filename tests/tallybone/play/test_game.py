@@ -1,23 +1,33 @@
-"""Tests of the live game loop: input is recorded, fed, its outcomes recorded, and then shown."""
+"""Tests of the live game loop, its counters and pace, and of news of the camera, each reported once."""
 
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
+from time import perf_counter
 
 import numpy as np
+import pytest
 
-from engine import BONES, Draw, Seat
-from tallybone.play.game import Listener, LiveGame, LiveState, view_words
+from engine import BONES, Adjust, Draw, Seat, Seq, Undo, profile
+from hardware.camera.device import CameraTurn
+from tallybone.play.counts import Counts, MeanPace, MeasuredSitting, PaceMeter, PipelineStage, Times
+from tallybone.play.game import CameraNews, Listener, LiveGame, LiveState, News, UnsureNote, view_words, words_of
 from tallybone.play.recorder import Recorder
 from tallybone.session.inputs import Button, Press
+from tallybone.session.observations import Zones, default_zones
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step, opened
 from tallybone.sources.camera import Shown
 from tallybone.sources.source import RecordedInput, Shot
+from tests.tallybone.in_question import asked
 from tests.tallybone.live_clips import jpeg_of
+from tests.tallybone.serve.served import Blind
 from tests.tallybone.sources.test_camera import Clock
-from tests.vision.seen import unsure_tile
+from tests.vision.seen import seen_tile, unsure_tile
 from vision.reading import SeenTile
+from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
+from vision.tracking.perception import Perception
 from vision.tracking.table_view import TableView
 from vision.tracking.tracks import PictureSizeError
 from vision.tracking.watch import Frame
@@ -118,14 +128,11 @@ def test_input_is_recorded_before_it_is_fed_and_shown() -> None:
     assert script.log == ["keep 10", "look 10", "followed", "keep input 50", "followed", "show"]
 
 
-def test_the_rate_of_read_pictures_is_limited() -> None:
+def test_the_rate_of_read_pictures_is_limited_but_jitter_drops_none() -> None:
     script = Script(*(shot(t_ms) for t_ms in range(0, 1000, 33)))
     play(live(script, max_per_s=10))
     looks = [entry for entry in script.log if entry.startswith("look")]
     assert 9 <= len(looks) <= 11
-
-
-def test_jitter_at_the_limit_drops_no_pictures() -> None:
     script = Script(*(shot(t_ms) for t_ms in (0, 103, 198, 301, 396, 505, 600)))
     play(live(script, max_per_s=10))
     assert sum(entry.startswith("look") for entry in script.log) == 7
@@ -190,7 +197,7 @@ def test_input_has_the_time_of_the_camera_and_time_never_decreases() -> None:
     ]
 
 
-def test_two_equal_presses_of_a_seat_within_half_a_second_are_one() -> None:
+def test_equal_presses_of_a_seat_within_half_a_second_are_one() -> None:
     script = Script()
     game = live(script)
     ann, ben, drawn = Press(Button.KNOCK, Seat(0)), Press(Button.KNOCK, Seat(1)), Draw(Seat(0))
@@ -198,9 +205,7 @@ def test_two_equal_presses_of_a_seat_within_half_a_second_are_one() -> None:
         game.feed(press, t_ms * MS)
     kept = [entry for entry in script.log if entry.startswith("keep")]
     assert kept == [f"keep input {t_ms}" for t_ms in (0, 600, 700, 800, 900)]
-
-
-def test_equal_presses_count_although_a_film_that_has_ended_stops_its_clock() -> None:
+    # The clock of a film stops at its end.
     script, clock = Script(), Clock()
     game = live(script, clock=clock)
     for _ in range(2):
@@ -274,3 +279,187 @@ def test_an_endless_game_continues_after_its_last_picture() -> None:
     assert next(turns, None) is None
     assert script.log == ["keep 10", "look 10", "followed"]
     assert [note.split(",")[0] for note in script.notes] == ["the video has ended"]
+
+
+VIEW = TableView((), (), (), size_px=(1280, 720))
+
+
+def shifted(right_px: float, down_px: float = 0.0) -> TableView:
+    return replace(VIEW, aim=Alignment((1.0, 0.0, right_px, 0.0, 1.0, down_px)))
+
+
+def test_a_shift_is_reported_once_and_again_when_it_grows() -> None:
+    still, news = CameraNews(), CameraNews()
+    assert [still.news(view) for view in (None, VIEW, VIEW, shifted(1.5))] == [None] * 4
+    notes = [news.news(shifted(px)) for px in (0.0, 12.0, 12.5, 13.0, 15.0, 0.5)]
+    assert [None if note is None else note.text.split(";")[0] for note in notes] == [
+        None,
+        "the camera moved by 12 pixels",
+        None,
+        None,
+        "the camera moved by 15 pixels",
+        "the camera is back in its original position",
+    ]
+    assert notes[1] is not None
+    assert (notes[1].event, notes[1].aim) == ("shifted", shifted(12.0).aim)
+
+
+def test_losing_and_finding_the_table_are_reported_once() -> None:
+    news, lost = CameraNews(), replace(VIEW, lost="put the camera back")
+    notes = [news.news(view) for view in (VIEW, lost, lost, VIEW, VIEW)]
+    assert [None if note is None else note.event for note in notes] == [None, "lost", None, "found", None]
+    assert notes[1] is not None
+    assert notes[1].text == "put the camera back"
+
+
+def test_large_shifts_and_rotations_are_described() -> None:
+    assert "put the camera back" in words_of(shifted(100.0).aim, (1280, 720))
+    assert "put the camera back" not in words_of(shifted(20.0).aim, (1280, 720))
+    turned = Alignment((0.9994, -0.0349, 0.0, 0.0349, 0.9994, 0.0))
+    assert "rotated by 2.0 degrees" in words_of(turned, (1280, 720))
+    assert "degrees" not in words_of(STRAIGHT_ON, (1280, 720))
+
+
+def test_an_unreadable_tile_is_queried_once_per_place() -> None:
+    here, nudged, there = unsure_tile(x_px=100), unsure_tile(x_px=103), unsure_tile(x_px=300)
+    news = News()
+    views = (
+        None,
+        VIEW,
+        *(replace(VIEW, unsure=unsure) for unsure in ((here,), (here,), (), (nudged, there), (there,))),
+    )
+    assert [news.of(view) for view in views] == [(), (), (UnsureNote(here),), (), (), (UnsureNote(there),), ()]
+    notes = News().of(replace(shifted(12.0), unsure=(unsure_tile(),)))
+    assert [note.text.split(";")[0].split("?")[0] for note in notes] == [
+        "the camera moved by 12 pixels",
+        "is this a tile",
+    ]
+
+
+def boneyard(orientation: CameraTurn, tiles: int = 17) -> TableView:
+    """Return the view of a full boneyard by a camera whose pictures need *orientation* to be upright."""
+    width_px, height_px = (720, 1280) if orientation.rotate in (90, 270) else (1280, 720)
+    numbers = np.arange(width_px * height_px, dtype=np.uint32).reshape(height_px, width_px)
+    # Each pixel of an upright picture contains the place from which it comes.
+    upright = np.rot90(numbers[:, ::-1] if orientation.flip else numbers, -orientation.rotate // 90)
+    places = [upright[30 + 70 * (at % 3), 990 + 50 * (at // 3)] for at in range(tiles)]
+    seen = (seen_tile(None, x_px=float(at % width_px), y_px=float(at // width_px)) for at in map(int, places))
+    return TableView(tuple(seen), (), (), size_px=(width_px, height_px))
+
+
+@pytest.mark.parametrize(
+    ("orientation", "text"),
+    [
+        (CameraTurn(90), "turned by 270 degrees, compared with its zones: set rotate = 90 in [camera]"),
+        (CameraTurn(180), "turned by 180 degrees, compared with its zones: set rotate = 180 in [camera]"),
+        (CameraTurn(270), "turned by 90 degrees, compared with its zones: set rotate = 270 in [camera]"),
+        (CameraTurn(0, flip=True), "mirrored, compared with its zones: set flip = true in [camera]"),
+        (CameraTurn(180, flip=True), "mirrored and turned, compared with its zones: set rotate = 180, flip = true in"),
+    ],
+)
+def test_a_turned_camera_is_reported_once_with_its_correction(orientation: CameraTurn, text: str) -> None:
+    news, view = News(), boneyard(orientation)
+    notes = [note for _ in range(3) for note in news.of(view, default_zones(2))]
+    assert [text in note.text for note in notes] == [True]
+
+
+@pytest.mark.parametrize(
+    ("view", "zones"),
+    [
+        (boneyard(CameraTurn()), default_zones(2)),
+        (boneyard(CameraTurn(180), tiles=4), default_zones(2)),
+        (boneyard(CameraTurn(180)), Zones()),
+        (boneyard(CameraTurn(180)), None),
+        (
+            replace(VIEW, tiles=tuple(seen_tile(None, x_px=300.0 + 50 * at, y_px=360) for at in range(9))),
+            default_zones(2),
+        ),
+    ],
+    ids=["upright", "few tiles", "no zones", "no game", "shuffled in the middle"],
+)
+def test_no_turned_camera_is_reported_without_evidence(view: TableView, zones: Zones | None) -> None:
+    assert News().of(view, zones) == ()
+
+
+TABLE = np.full((72, 128, 3), 90, np.uint8)
+
+
+def measured_sitting(counts: Counts) -> MeasuredSitting:
+    session, _ = opened(profile("block"), ("Ann", "Ben"))
+    return MeasuredSitting(Perception(Blind()), session, counts)
+
+
+def total(times: Times) -> int:
+    return sum(times.within)
+
+
+def test_every_picture_is_timed_and_only_settled_ones_are_read() -> None:
+    counts = Counts()
+    sitting = measured_sitting(counts)
+    for t_ns in range(0, 2000 * MS, 100 * MS):
+        sitting.feed(Frame(TABLE, t_ns), t_ns)
+    assert counts.pictures_seen == 20
+    assert total(counts.times[PipelineStage.SETTLE]) == total(counts.times[PipelineStage.REFEREE]) == 20
+    assert 1 <= total(counts.times[PipelineStage.READ]) < 20
+    assert total(counts.times[PipelineStage.PAGE]) == 0
+
+
+def test_the_stages_of_a_picture_add_up_to_its_time() -> None:
+    counts = Counts()
+    sitting = measured_sitting(counts)
+    began_s = perf_counter()
+    for t_ns in range(0, 2000 * MS, 100 * MS):
+        sitting.feed(Frame(TABLE, t_ns), t_ns)
+    took_s = perf_counter() - began_s
+    added_s = sum(times.total_s for times in counts.times.values())
+    assert 0.5 * took_s < added_s <= took_s
+
+
+def test_an_undo_counts_as_a_correction_and_an_adjustment_does_not() -> None:
+    counts = Counts()
+    sitting = measured_sitting(counts)
+    sitting.feed(Adjust(Seat(0), 5, "given"), MS)
+    assert (counts.inputs, counts.corrections) == (1, 0)
+    sitting.feed(Undo(Seq(1)), 2 * MS)
+    assert (counts.inputs, counts.corrections) == (2, 1)
+
+
+def test_an_open_question_is_counted() -> None:
+    counts = Counts()
+    sitting = MeasuredSitting(Perception(Blind()), asked(), counts)
+    sitting.feed(Press(Button.NEXT), 60 * SECOND)
+    assert counts.questions == 0, "it was asked before"
+    sitting.feed(Press(Button.TABLE), 61 * SECOND)
+    assert counts.questions == 1
+
+
+def pace_after(pace: PaceMeter, begin_s: int, seconds: int, *, given_per_s: int, read_per_s: int) -> MeanPace | None:
+    """Return the pace of a steady camera and reader, 0.9 s behind."""
+    mean = None
+    for at_s in range(begin_s, begin_s + seconds):
+        for _ in range(read_per_s):
+            pace.count(900 * MS)
+        mean = pace.at((at_s + 1) * SECOND, given_per_s * (at_s + 1))
+    return mean
+
+
+def test_a_machine_that_reads_too_few_pictures_is_too_slow() -> None:
+    pace = PaceMeter(10.0)
+    assert pace_after(pace, 0, 10, given_per_s=20, read_per_s=2) is None, "under ten seconds have passed"
+    assert pace_after(pace, 10, 5, given_per_s=20, read_per_s=2) == MeanPace(2.0, 10.0, 0.9, is_too_slow=True)
+    between = pace_after(pace, 15, 20, given_per_s=20, read_per_s=5)
+    assert between == MeanPace(5.0, 10.0, 0.9, is_too_slow=True)
+    assert pace_after(pace, 35, 20, given_per_s=20, read_per_s=7) == MeanPace(7.0, 10.0, 0.9, is_too_slow=False)
+    assert pace_after(pace, 55, 20, given_per_s=20, read_per_s=5) == MeanPace(5.0, 10.0, 0.9, is_too_slow=False)
+
+
+def test_reading_all_pictures_of_a_slow_camera_is_fast_enough() -> None:
+    assert pace_after(PaceMeter(10.0), 0, 20, given_per_s=3, read_per_s=3) == MeanPace(3.0, 3.0, 0.9, is_too_slow=False)
+
+
+def test_a_restarted_pace_is_measured_for_ten_seconds_first() -> None:
+    pace = PaceMeter(10.0)
+    pace_after(pace, 0, 15, given_per_s=10, read_per_s=1)
+    pace.restart()
+    assert pace_after(pace, 15, 10, given_per_s=10, read_per_s=1) is None
+    assert pace_after(pace, 25, 1, given_per_s=10, read_per_s=1) is not None

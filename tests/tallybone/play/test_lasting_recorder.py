@@ -34,13 +34,14 @@ AGAIN = "recording again, with all scores"
 class Disk:
     """A disk whose patched calls fail while *problem* is set."""
 
+    patch: pytest.MonkeyPatch
     problem: int | None = None
 
-    def fail_with(self, patch: pytest.MonkeyPatch, *calls: str) -> None:
+    def fail_with(self, *calls: str) -> None:
         for name in calls:
-            patch.setattr(os, name, self._faulty(getattr(os, name)))
+            self.patch.setattr(os, name, self.faulty(getattr(os, name)))
 
-    def _faulty(self, original: Any) -> Any:
+    def faulty(self, original: Any) -> Any:
         def call(*args: Any, **named: Any) -> Any:
             if self.problem is not None:
                 raise OSError(self.problem, os.strerror(self.problem))
@@ -102,6 +103,11 @@ class Table:
         return sorted(path.name for path in self.folder.glob("*.mcap"))
 
 
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    return Disk(monkeypatch)
+
+
 def start_of(path: Path) -> SittingStart:
     start = read_recording(path).start
     assert start is not None
@@ -111,10 +117,9 @@ def start_of(path: Path) -> SittingStart:
 @pytest.mark.parametrize("problem", [errno.EIO, errno.EROFS, errno.ENOSPC])
 @pytest.mark.parametrize("calls", [("write",), ("fsync",), ("open", "write", "fsync", "ftruncate")])
 def test_a_recovered_disk_gets_the_whole_game_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: int, calls: tuple[str, ...]
+    tmp_path: Path, problem: int, calls: tuple[str, ...], disk: Disk
 ) -> None:
-    disk = Disk()
-    disk.fail_with(monkeypatch, *calls)
+    disk.fail_with(*calls)
     table = Table(tmp_path)
     table.go_on(2, points=5)
     disk.problem = problem
@@ -131,11 +136,8 @@ def test_a_recovered_disk_gets_the_whole_game_again(
     assert len(table.files) == 2, "failed attempts leave no files"
 
 
-def test_a_restarted_recording_names_its_predecessor_and_has_its_pictures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    disk = Disk()
-    disk.fail_with(monkeypatch, "write")
+def test_a_restarted_recording_names_its_predecessor_and_has_its_pictures(tmp_path: Path, disk: Disk) -> None:
+    disk.fail_with("write")
     table = Table(tmp_path)
     table.go_on(1, points=5)
     disk.problem = errno.EIO
@@ -152,10 +154,9 @@ def test_a_restarted_recording_names_its_predecessor_and_has_its_pictures(
 
 @pytest.mark.parametrize(("free_bytes", "expected"), [(10**9, 2), (10**7, 0)])
 def test_a_restarted_recording_has_the_crops_unless_space_is_short(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, expected: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, expected: int, disk: Disk
 ) -> None:
-    disk = Disk()
-    disk.fail_with(monkeypatch, "write")
+    disk.fail_with("write")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(free_bytes, 0, free_bytes))
     crops = (Evidence(3, 1, b"before"), Evidence(4, 2, b"while nothing is recorded"))
     table = Table(tmp_path)
@@ -170,11 +171,9 @@ def test_a_restarted_recording_has_the_crops_unless_space_is_short(
     assert newest_left(tmp_path)[1].evidence == crops[:expected]
 
 
-def test_a_game_on_a_read_only_disk_is_recorded_once_it_is_writable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    disk = Disk(errno.EROFS)
-    disk.fail_with(monkeypatch, "open")
+def test_a_game_on_a_read_only_disk_is_recorded_once_it_is_writable(tmp_path: Path, disk: Disk) -> None:
+    disk.problem = errno.EROFS
+    disk.fail_with("open")
     table = Table(tmp_path)
     table.go_on(3, points=5)
     assert "the disk is read-only; the game goes on WITHOUT a recording" in table.notes[0]
@@ -186,17 +185,17 @@ def test_a_game_on_a_read_only_disk_is_recorded_once_it_is_writable(
 
 
 def test_the_newer_of_two_recordings_is_resumed_although_the_older_was_unreadable_in_between(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, disk: Disk
 ) -> None:
-    disk, reading = Disk(), Disk()
-    disk.fail_with(monkeypatch, "write")
+    reading = Disk(monkeypatch)
+    disk.fail_with("write")
     table = Table(tmp_path)
     table.go_on(1, points=5)
     disk.problem = errno.EIO
     table.go_on(1)
     disk.problem, reading.problem = None, errno.EIO
     with monkeypatch.context() as patch:
-        patch.setattr(io, "open", reading._faulty(io.open))
+        patch.setattr(io, "open", reading.faulty(io.open))
         table.go_on(6, points=60)
     assert table.kept == (65, 0)
     starts = [start_of(tmp_path / name) for name in table.files]
@@ -204,9 +203,10 @@ def test_the_newer_of_two_recordings_is_resumed_although_the_older_was_unreadabl
     assert len({start.match for start in starts}) == 1
 
 
-def test_a_score_given_after_a_failure_is_recorded_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    disk = Disk()
-    disk.fail_with(monkeypatch, "write")
+def test_a_score_given_after_a_failure_and_an_orderly_end_retry_the_recording_at_once(
+    tmp_path: Path, disk: Disk
+) -> None:
+    disk.fail_with("write")
     table = Table(tmp_path)
     table.go_on(1, points=5)
     disk.problem = errno.EIO
@@ -215,17 +215,11 @@ def test_a_score_given_after_a_failure_is_recorded_at_once(tmp_path: Path, monke
     table.go_on(1, points=20)
     assert table.notes[-1] == AGAIN, "without waiting for five seconds"
     assert table.is_whole()
-
-
-def test_an_orderly_end_retries_the_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    disk = Disk()
-    disk.fail_with(monkeypatch, "write", "open")
-    table = Table(tmp_path)
-    table.go_on(1, points=5)
+    disk.fail_with("open")
     disk.problem = errno.EIO
     table.go_on(1, points=10)
     disk.problem = None
-    assert table.kept == (15, 0)
+    assert table.kept == (45, 0)
 
 
 @pytest.mark.parametrize("damage", ["unreadable", "without the last score"])
@@ -281,9 +275,10 @@ def test_a_removed_folder_is_recreated(tmp_path: Path) -> None:
     assert table.kept == (35, 0)
 
 
-def test_no_recording_is_started_on_a_nearly_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    disk = Disk()
-    disk.fail_with(monkeypatch, "write")
+def test_no_recording_is_started_on_a_nearly_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, disk: Disk
+) -> None:
+    disk.fail_with("write")
     table = Table(tmp_path)
     disk.problem = errno.ENOSPC
     table.go_on(1)
@@ -296,12 +291,11 @@ def test_no_recording_is_started_on_a_nearly_full_disk(tmp_path: Path, monkeypat
     assert len(table.files) == 2
 
 
-def test_a_resumed_match_survives_a_disk_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resumed_match_survives_a_disk_failure(tmp_path: Path, disk: Disk) -> None:
     first = Table(tmp_path)
     first.go_on(2, points=5)
     first.recorder.close()
-    disk = Disk()
-    disk.fail_with(monkeypatch, "write")
+    disk.fail_with("write")
     second = Table(tmp_path, resumed_game(None, tmp_path, began=BEGAN, software="tallybone"))
     second.go_on(6, points=10)
     disk.problem = errno.EIO

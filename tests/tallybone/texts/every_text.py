@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple
@@ -34,15 +35,13 @@ class Text(NamedTuple):
     file: str
 
 
-def every_text() -> Iterator[Text]:
-    """Yield all texts for users, in the order of their sources."""
-    yield from _in_programs()
-    yield from _in_scripts()
-    yield from _in_pages()
-    for text in (perception._LOST, perception._TOO_FAR):  # vision cannot import engine.phrases
-        yield Text(text, "", "vision/tracking/perception.py")
-    for text in _in_rules():
-        yield Text(text, "", "tallybone/web/live/games.py")
+@cache
+def every_text() -> tuple[Text, ...]:
+    """Return all texts for users, in the order of their sources."""
+    lost = (perception._LOST, perception._TOO_FAR)  # vision cannot import engine.phrases
+    others = [Text(text, "", "vision/tracking/perception.py") for text in lost]
+    others += [Text(text, "", "tallybone/web/live/games.py") for text in _in_rules()]
+    return (*_in_programs(), *_in_scripts(), *_in_pages(), *others)
 
 
 def template() -> polib.POFile:

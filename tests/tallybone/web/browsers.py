@@ -8,25 +8,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, ConsoleMessage, FilePayload, Page, WebSocketRoute, expect, sync_playwright
+import pytest
+
+pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
+if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
+    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
+
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    FilePayload,
+    Locator,
+    Page,
+    WebSocketRoute,
+    expect,
+    sync_playwright,
+)
 
 from engine import BONES, Rules
+from tests.tallybone.web.hand_photos import game_of
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
 from vision.tracking.table_view import TableView
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = Path(__file__).parents[2] / "vendor" / "axe-core" / "axe.min.js"
-__all__ = [
-    "AXE",
-    "PATIENCE_MS",
-    "Browser",
-    "Viewer",
-    "WebSocketRoute",
-    "chromium",
-    "served",
-    "viewing",
-    "visiting",
-]
+__all__ = ["Browser", "Locator", "Page", "WebSocketRoute", "expect"]
 
 PATIENCE_MS = 30_000
 """Generous, because a busy machine is slow."""
@@ -64,13 +70,7 @@ def served(
 
 @dataclass(slots=True)
 class Viewer:
-    """A browser page, with its console errors and responses.
-
-    Attributes:
-        page: Page of the browser.
-        complaints: Errors from the console, each with its source.
-        fetched: URLs of all responses.
-    """
+    """A browser page, with its console errors, each with its source, and the URLs of all responses."""
 
     page: Page
     complaints: list[str] = field(default_factory=list)
@@ -123,9 +123,7 @@ def choose_photo(page: Page, photo: bytes, name: str = "hand.jpg", kind: str = "
 
 def tiles_of(table: TrueTable) -> int:
     """Return the number of tiles played in the hand."""
-    game = table.live.session.state.game
-    assert game is not None
-    return len(game.layout.nodes)
+    return len(game_of(table).layout.nodes)
 
 
 def wait_for_tiles(viewer: Viewer, count: int) -> None:
@@ -150,6 +148,22 @@ def viewing(
     with visiting(browser, address, size, scheme=scheme, locale=locale, script=script) as viewer:
         viewer.page.locator(".player").first.wait_for()
         yield viewer
+
+
+@contextmanager
+def playing(
+    browser: Browser,
+    items: int,
+    size: tuple[int, int] = (360, 740),
+    *,
+    path: str = "/",
+    players: tuple[str, ...] = ("Ann", "Ben"),
+) -> Iterator[tuple[TrueTable, Viewer]]:
+    """Yield a table after some items of its game, and a viewer that lists them."""
+    with served(players=players) as table, viewing(browser, table, size, path=path) as viewer:
+        table.play(items)
+        wait_for_tiles(viewer, tiles_of(table))
+        yield table, viewer
 
 
 @contextmanager

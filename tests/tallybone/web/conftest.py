@@ -5,20 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from importlib.util import find_spec
+from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
 
-from tallybone.web.access.access import Access, Guard
-from tallybone.web.live.app import make_app
-from tallybone.web.live.feed import LiveFeed, PagePictures
-from tests.tallybone.web.true_table import PIN, TrueTable, true_table
+from tallybone.play.recorder import RecordingQuota
+from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder, true_table
 from tests.waiting import until
-
-# Without Playwright, the tests that use this module skip themselves.
-collect_ignore = [] if find_spec("playwright") else ["browsers.py"]
 
 
 @contextmanager
@@ -30,6 +25,16 @@ def at_table(**options: object) -> Iterator[TrueTable]:
         yield table
     finally:
         table.end()
+
+
+@contextmanager
+def at_recorded_table(path: Path, **options: object) -> Iterator[tuple[TrueTable, httpx.Client]]:
+    """Yield a table that records to *path* until the end of the block, and a client that has entered the PIN."""
+    recorder = file_recorder(RecordingQuota(path.parent, 10**9), path)
+    with at_table(recorder=recorder, **options) as table, httpx.Client(base_url=f"{table.page.url}/api/v1") as client:
+        assert client.post("/login", json={"pin": PIN, "name": "Zoe"}).status_code == 204
+        yield table, client
+    recorder.close()
 
 
 @pytest.fixture(scope="module")
@@ -73,16 +78,3 @@ class ManualClock:
 
     def __call__(self) -> int:
         return self.t_ns
-
-
-@dataclass(slots=True)
-class PageWithoutGame:
-    """A page without a game, so nothing answers its requests."""
-
-    clock: ManualClock = field(default_factory=ManualClock)
-    app: Guard = field(init=False)
-    feed: LiveFeed = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.feed = LiveFeed(self.clock)
-        self.app = make_app(self.feed, Access(PIN, b"k" * 32, self.clock), PagePictures(self.clock))

@@ -9,22 +9,20 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from playwright.sync_api import Page
-
 from tallybone.store.calibration_file import save_calibration
 from tallybone.store.house import set_password
 from tallybone.web.live.app import STATIC
 from tests.tallybone.recorded_games import record_game
 from tests.tallybone.serve.calibrated import MEASURED
 from tests.tallybone.serve.served import at_served_table
-from tests.tallybone.web.browsers import Viewer, choose_photo, served
+from tests.tallybone.web.browsers import Page, Viewer, choose_photo, served
 from tests.tallybone.web.doubts import doubtful
 from tests.tallybone.web.hand_photos import end_hand, jpeg_of_hand
 
 SIZES = {"phone": (360, 740), "tablet": (820, 1180), "television": (1920, 1080)}
 _SCRIPTS = [path for folder in STATIC for path in folder.glob("*.js")]
-PASSWORD = "correct horse"
-_DOUBTED, _ITEMS = 7, 16
+PASSWORD, _RECORDING = "correct horse", "recordings/bones.mcap"
+_DOUBTED, _ITEMS, _INFERRED = 7, 16, 3
 _VIEW = re.compile(r'\bview\("(\w+)"|^ *(\w+): async .*\bimport\("', re.MULTILINE)
 _FUNCTION = re.compile(r"^(?:export )?(?:async )?function (\w+)")
 _OPENS_SHEET = re.compile(r"\bopenSheet\(|\.showModal\(")
@@ -32,14 +30,10 @@ _OPENS_SHEET = re.compile(r"\bopenSheet\(|\.showModal\(")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A view or sheet of the page.
+    """A view or sheet of the page. Its name is unique, since it is used in file names.
 
-    Attributes:
-        name: Unique name, used in file names.
-        view: View that it belongs to.
-        ready: Selector of an element that exists once it is drawn.
-        go: Opens it from its view.
-        sheet: Script and function that open it. "" for the view itself.
+    Once it is drawn, the element *ready* exists. *go* opens it from its view. *sheet* is the script and function that
+    open it, or "" for the view itself.
     """
 
     name: str
@@ -85,14 +79,8 @@ IN_PLAY = (
     Place("still-out", "table", "#sheet .out-set", _tap("#still-out"), "tiles_out.js openTilesOut"),
     Place("pin", "table", "#login[open]", _tap("#choices button"), "login.js login"),
     Place("recordings", "recordings", ".recording"),
-    Place("recording", "recordings/bones.mcap", ".replay-players li"),
-    Place(
-        "deleting",
-        "recordings/bones.mcap",
-        "#sheet .danger",
-        _tap("#view-recordings .danger"),
-        "recording_desk.js deleting",
-    ),
+    Place("recording", _RECORDING, ".replay-players li"),
+    Place("deleting", _RECORDING, "#sheet .danger", _tap("#view-recordings .danger"), "recording_desk.js deleting"),
     Place("statistics", "statistics", "#view-statistics tbody tr:visible"),
     Place("game-statistics", "statistics/bones.mcap", ".plot .line"),
 )
@@ -150,7 +138,9 @@ def every_table(folder: Path, players: tuple[str, ...] = ("Ann", "Ben")) -> Iter
         served(players=players) as ended,
         at_served_table(folder, panel=True) as resting,
     ):
-        table.play(_ITEMS)
+        table.play(_ITEMS // 2)
+        table.mark(_INFERRED)
+        table.play(_ITEMS // 2)
         end_hand(ended)
         resting.plugs.show()
         yield table.page.url.rstrip("/"), ended.page.url.rstrip("/"), resting.url.rstrip("/")

@@ -116,7 +116,6 @@ class FirefoxPage:
         self.ask("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height})
 
     def screenshot(self, path: Path) -> None:
-        """Write a screenshot to *path*."""
         path.write_bytes(base64.b64decode(self.ask("browsingContext.captureScreenshot", context=self.context)["data"]))
 
 

@@ -176,37 +176,21 @@ def test_changes_need_the_pin_and_the_same_origin(
     assert shown(guest)["step"] == before
 
 
-@pytest.mark.parametrize(
-    "zones",
-    [
-        [],
-        [ZONE] * 9,
-        [{**ZONE, "name": "x" * 21}],
-        [{**ZONE, "corners": [[1, 2]]}],
-        [{**ZONE, "corners": [[1, 2]] * 25}],
-        [{**ZONE, "corners": [[1e9, 0], [1, 1], [2, 5]]}],
-        [{**ZONE, "corners": [["a", 0], [1, 1], [2, 5]]}],
-        [{**ZONE, "corners": None}],
-    ],
-)
-def test_rejects_zones_out_of_bounds(insider: httpx.Client, zones: Any) -> None:
+def test_rejects_zones_tiles_and_steps_out_of_bounds(insider: httpx.Client) -> None:
     insider.post("/calibration/step", json={"step": "zones"})
-    assert insider.put("/calibration/zones", json={"zones": zones}).status_code == 422
-
-
-@pytest.mark.parametrize(
-    "body", [{"number": 0, "pips": [1, 2]}, {"number": 1, "pips": [1]}, {"number": 1, "pips": [1, 19]}]
-)
-def test_rejects_a_tile_out_of_bounds(insider: httpx.Client, body: dict[str, Any]) -> None:
+    assert insider.put("/calibration/zones", json={"zones": []}).status_code == 422
+    assert insider.put("/calibration/zones", json={"zones": [ZONE] * 9}).status_code == 422
+    strange: tuple[Any, ...] = ([[1, 2]], [[1, 2]] * 25, [[1e9, 0], [1, 1], [2, 5]], [["a", 0], [1, 1], [2, 5]], None)
+    wrongs: list[dict[str, Any]] = [{"name": "x" * 21}, *({"corners": corners} for corners in strange)]
+    for wrong in wrongs:
+        assert insider.put("/calibration/zones", json={"zones": [{**ZONE, **wrong}]}).status_code == 422, wrong
     insider.post("/calibration/step", json={"step": "set"})
-    assert insider.put("/calibration/tile", json=body).status_code == 422
+    for number, pips in ((0, [1, 2]), (1, [1]), (1, [1, 19])):
+        assert insider.put("/calibration/tile", json={"number": number, "pips": pips}).status_code == 422, pips
     answer = insider.put("/calibration/tile", json={"number": 1, "pips": [1, 2]})
     assert (answer.status_code, answer.json()["error"]) == (422, "the current step does not calibrate tiles")
-
-
-def test_an_unknown_step_is_refused(insider: httpx.Client) -> None:
-    assert insider.post("/calibration/step", json={"step": "knock"}).status_code == 422
-    assert insider.post("/calibration/step", json={"step": "soup"}).status_code == 422
+    for step in ("knock", "soup"):
+        assert insider.post("/calibration/step", json={"step": step}).status_code == 422
 
 
 def test_a_camera_without_pictures_reports_the_reason(tmp_path: Path) -> None:
@@ -215,7 +199,7 @@ def test_a_camera_without_pictures_reports_the_reason(tmp_path: Path) -> None:
         assert shown(client)["problem"] == "it was[31m unplugged"
 
 
-def test_an_ended_calibration_refuses_requests(tmp_path: Path) -> None:
+def test_an_ended_calibration_refuses_requests_and_a_running_one_bounds_them(tmp_path: Path) -> None:
     calibrating = Calibrating(lambda: 0)
     calibrating.begin(course_of(tmp_path / "c.json", MEASURED), "usb:0")
     done = calibrating.desk.ask(GoTo(StepName.ZONES))
@@ -229,9 +213,6 @@ def test_an_ended_calibration_refuses_requests(tmp_path: Path) -> None:
     refused = late.result(timeout=0)
     assert refused is not None
     assert refused.text == "no calibration is running"
-
-
-def test_the_queue_of_requests_is_bounded() -> None:
     calibrating = Calibrating(lambda: 0)
     asked = [calibrating.desk.ask(GoTo(StepName.LENS)) for _ in range(10)]
     assert [request is not None for request in asked] == [True] * 8 + [False] * 2

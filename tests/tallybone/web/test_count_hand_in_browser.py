@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,14 +9,8 @@ import cv2
 import numpy as np
 import pytest
 
-pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
-if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
-    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
-
-from playwright.sync_api import Page, expect
-
 from engine import BLOCK, Phase, Reveal, Seat, Tile
-from tests.tallybone.web.browsers import Browser, Viewer, choose_photo, served, viewing
+from tests.tallybone.web.browsers import Browser, Page, Viewer, choose_photo, expect, served, viewing
 from tests.tallybone.web.hand_photos import end_hand, game_of, hand_photo, jpeg_of_hand
 from tests.tallybone.web.true_table import TrueTable
 from tests.vision.picture_files import heic, huge_png, orientation, with_exif

@@ -19,16 +19,15 @@ import pytest
 
 from engine import Phase, Reveal, Seat, Tile, unseen
 from lab.bench.photo_memory import photo_of
-from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import session_of
 from tallybone.recording.reader import read_recording
 from tallybone.recording.resume import left_in
 from tallybone.web.access.access import MAX_PHOTO
 from tallybone.web.live.hands import beside_layout, doubts_about
 from tallybone.web.live.photo import PhotoError, read_photo
-from tests.tallybone.web.conftest import assert_nothing_broke, at_table
+from tests.tallybone.web.conftest import assert_nothing_broke, at_recorded_table, at_table
 from tests.tallybone.web.hand_photos import end_hand, game_of, hand_photo, jpeg_of_hand
-from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
+from tests.tallybone.web.true_table import PIN, TrueTable
 from tests.vision.picture_files import heic, huge_png, orientation, with_exif
 from tests.vision.seen import seen_tile, unsure_tile
 from tests.waiting import until
@@ -64,24 +63,24 @@ def do(client: httpx.Client, **action: object) -> httpx.Response:
     return client.post(f"{API}/actions", json={"action": action})
 
 
-def test_reads_each_tile_of_a_photo_with_its_crop(insider: httpx.Client) -> None:
+def begin_upload(table: TrueTable, client: httpx.Client, length: int, body: bytes) -> socket.socket:
+    """Return a connection on which a photo has begun to arrive."""
+    line = socket.create_connection(("127.0.0.1", urlsplit(table.page.url).port), timeout=120)
+    head = (
+        f"POST {API}/hands/1/photo HTTP/1.1\r\nHost: localhost\r\nCookie: tallybone={client.cookies['tallybone']}\r\n"
+    )
+    line.sendall(f"{head}Content-Type: image/jpeg\r\nContent-Length: {length}\r\n\r\n".encode() + body)
+    return line
+
+
+def test_reads_each_tile_of_a_photo_upright_with_its_crop(insider: httpx.Client) -> None:
+    assert pips_in(send(insider, with_exif(jpeg_of_hand(HAND), orientation(6)))) == HELD
+    assert pips_in(send(insider, heic(hand_photo(*HAND), quality=90), kind="image/heic")) == HELD
     answer = send(insider, jpeg_of_hand(HAND))
     assert pips_in(answer) == HELD
     for tile in answer.json():
         assert tile["sure"] == [True, True]
         assert tile["picture"].startswith("data:image/jpeg;base64,")
-
-
-def test_a_photo_is_read_upright(insider: httpx.Client) -> None:
-    straight = jpeg_of_hand(HAND)
-    rotated = send(insider, with_exif(straight, orientation(6)))
-    assert pips_in(rotated) == pips_in(send(insider, straight))
-
-
-def test_reads_heic(insider: httpx.Client) -> None:
-    assert pips_in(send(insider, heic(hand_photo(*HAND), quality=90), kind="image/heic")) == sorted(
-        sorted(pair) for pair in HAND
-    )
 
 
 def test_a_photo_without_tiles_is_empty(insider: httpx.Client) -> None:
@@ -131,11 +130,8 @@ def test_photos_need_the_pin_a_type_and_a_limited_size(guest: httpx.Client, insi
 def test_an_interrupted_upload_is_no_error(
     table: TrueTable, insider: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    port, cookie = urlsplit(table.page.url).port, insider.cookies["tallybone"]
-    head = f"POST {API}/hands/1/photo HTTP/1.1\r\nHost: localhost\r\nCookie: tallybone={cookie}\r\n"
     for _ in range(3):
-        with socket.create_connection(("127.0.0.1", port)) as line:
-            line.sendall(f"{head}Content-Type: image/jpeg\r\nContent-Length: 90000\r\n\r\n".encode() + b"x" * 9000)
+        begin_upload(table, insider, 90_000, b"x" * 9000).close()
     assert pips_in(send(insider, jpeg_of_hand(HAND))) == HELD
     assert_nothing_broke(caplog)
 
@@ -146,16 +142,6 @@ def test_only_a_few_photos_wait(table: TrueTable, insider: httpx.Client) -> None
         statuses = [answer.status_code for answer in pool.map(lambda _: send(insider, photo), range(12))]
     assert set(statuses) == {200, 429}
     assert send(insider, photo).status_code == 200
-
-
-def begin_upload(table: TrueTable, client: httpx.Client, length: int, body: bytes) -> socket.socket:
-    """Return a connection on which a photo has begun to arrive."""
-    line = socket.create_connection(("127.0.0.1", urlsplit(table.page.url).port), timeout=120)
-    head = (
-        f"POST {API}/hands/1/photo HTTP/1.1\r\nHost: localhost\r\nCookie: tallybone={client.cookies['tallybone']}\r\n"
-    )
-    line.sendall(f"{head}Content-Type: image/jpeg\r\nContent-Length: {length}\r\n\r\n".encode() + body)
-    return line
 
 
 def test_slow_uploads_keep_nobody_waiting(table: TrueTable, insider: httpx.Client) -> None:
@@ -176,10 +162,15 @@ def test_the_largest_upload_gives_way_if_all_take_too_much_memory(table: TrueTab
         assert pips_in(send(insider, jpeg_of_hand(HAND))) == HELD
 
 
-def test_a_photo_that_takes_too_much_memory_is_refused_in_one_sentence(insider: httpx.Client) -> None:
+def test_too_much_memory_for_a_photo_is_refused_in_one_sentence(insider: httpx.Client) -> None:
     answer = send(insider, photo_of(79, is_progressive=True))
     assert answer.status_code == 422
     assert answer.json()["error"].startswith("this photo needs too much memory: send a smaller one")
+    photo = jpeg_of_hand(HAND)
+    tiles, image = read_photo(photo, 6, None)
+    assert (len(tiles), image.shape) == (len(HAND), (720, 960, 3))
+    with pytest.raises(PhotoError, match="too much memory"):
+        read_photo(photo, 6, None, max_bytes=1 << 20)
 
 
 @pytest.mark.parametrize("megapixels", [79, 50, 16])
@@ -187,14 +178,6 @@ def test_large_photos_are_read(insider: httpx.Client, megapixels: int) -> None:
     answer = send(insider, photo_of(megapixels, is_progressive=False))
     assert answer.status_code == 200
     assert len(answer.json()) > 20
-
-
-def test_the_memory_for_a_photo_is_limited() -> None:
-    photo = jpeg_of_hand(HAND)
-    tiles, image = read_photo(photo, 6, None)
-    assert (len(tiles), image.shape) == (len(HAND), (720, 960, 3))
-    with pytest.raises(PhotoError, match="too much memory"):
-        read_photo(photo, 6, None, max_bytes=1 << 20)
 
 
 def test_only_hands_to_be_counted_are_read(insider: httpx.Client) -> None:
@@ -235,20 +218,15 @@ def test_doubts_name_missing_repeated_and_used_tiles(table: TrueTable, guest: ht
     twice = [text for text in doubts(Tile(6, 6), Tile(6, 6)) if "has already" in text or "counted" in text]
     assert twice == ["the 6-6 is counted 2 times"]
     assert guest.get(f"{API}/hands/1/doubts?pips=19").status_code == 422
-
-
-def test_the_expected_hand_raises_no_doubt(table: TrueTable) -> None:
-    game = game_of(table)
-    assert game.hand is not None
+    assert game.hand is not None, "the expected hand raises no doubt"
     claims = game.hand.claims[1]
     free = [tile for tile in unseen(game) if not any(tile.bit & claim.denied for claim in claims)]
     assert doubts_about(game, Seat(1), tuple(free[: game.hand.sizes[1]])) == ()
 
 
 def test_a_counted_hand_ends_the_hand_and_can_be_undone(tmp_path: Path) -> None:
-    recorder = file_recorder(RecordingQuota(tmp_path, 10**9), tmp_path / "counted.mcap")
-    with at_table(recorder=recorder) as table, httpx.Client(base_url=table.page.url) as client:
-        client.post(f"{API}/login", json={"pin": PIN, "name": "Zoe"})
+    with at_recorded_table(tmp_path / "counted.mcap") as (table, client):
+        client.base_url = httpx.URL(table.page.url)
         before = end_hand(table).totals
         counted = do(client, type="reveal", seat=1, tiles=[[6, 6], [1, 0]]).json()
         assert game_of(table).phase is Phase.DEAL
@@ -258,7 +236,6 @@ def test_a_counted_hand_ends_the_hand_and_can_be_undone(tmp_path: Path) -> None:
         assert (game_of(table).phase, game_of(table).totals) == (Phase.REVEAL, before)
         assert do(client, type="reveal", seat=1, tiles=[[6, 6], [1, 0]]).status_code == 200
         assert game_of(table).totals == after
-    recorder.close()
     resumed = session_of(left_in(read_recording(tmp_path / "counted.mcap")), t_ns=0)
     assert resumed.state.game == game_of(table), "the recording replays to the same result"
     assert Reveal(Seat(1), (Tile(6, 6), Tile(0, 1))) in resumed.state.log
@@ -275,12 +252,9 @@ def test_photos_are_read_with_the_custom_set_of_the_match_if_it_can_be_used(capl
     assert "The learned tile set is not used" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("seat", "tiles", "status"),
-    [(0, [[6, 6]], 422), (7, [], 422), (1, [[6, 19]], 422), (1, [[6]], 422), (1, [[1, 1]] * 101, 422)],
-)
-def test_an_impossible_hand_is_refused(insider: httpx.Client, seat: int, tiles: list[list[int]], status: int) -> None:
-    assert do(insider, type="reveal", seat=seat, tiles=tiles).status_code == status
+def test_an_impossible_hand_is_refused(insider: httpx.Client) -> None:
+    for seat, tiles in ((0, [[6, 6]]), (7, []), (1, [[6, 19]]), (1, [[6]]), (1, [[1, 1]] * 101)):
+        assert do(insider, type="reveal", seat=seat, tiles=tiles).status_code == 422, tiles
 
 
 def test_tiles_on_the_table_are_offered_without_the_layout(table: TrueTable, insider: httpx.Client) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,15 +9,20 @@ from dataclasses import replace
 import pytest
 
 from engine import Abandon, Adjust, Amend, Insert, NewHand, NodeId, Play, Port, Seat, Spot, Undo
-
-pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
-if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
-    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
-
-from playwright.sync_api import expect
-
-from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, served, tiles_of, viewing, wait_for_tiles
+from tests.tallybone.web.browsers import (
+    AXE,
+    Browser,
+    Viewer,
+    WebSocketRoute,
+    expect,
+    playing,
+    served,
+    tiles_of,
+    viewing,
+    wait_for_tiles,
+)
 from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
+from tests.tallybone.web.hand_photos import game_of
 from tests.tallybone.web.true_table import TrueTable
 from tests.vision.seen import unsure_tile
 from tests.waiting import until
@@ -38,16 +42,10 @@ def a_table_in_play() -> Iterator[TrueTable]:
         yield table
 
 
-def true_totals(table: TrueTable) -> tuple[int, ...]:
-    game = table.live.session.state.game
-    assert game is not None
-    return game.totals
-
-
 def test_a_game_is_followed_and_corrected_from_two_browsers_at_once(browser: Browser) -> None:
     with served() as table, viewing(browser, table) as phone, viewing(browser, table, TABLET) as tablet:
         table.play(9)
-        before = true_totals(table)
+        before = game_of(table).totals
         phone.wait_for_totals(*before)
         tablet.wait_for_totals(*before)
 
@@ -63,58 +61,34 @@ def test_a_game_is_followed_and_corrected_from_two_browsers_at_once(browser: Bro
 
         while not table.camera.is_done:
             table.play(1)
-        assert sum(true_totals(table)) > sum(before)
+        assert sum(game_of(table).totals) > sum(before)
         for viewer in (phone, tablet):
-            viewer.wait_for_totals(*true_totals(table))
+            viewer.wait_for_totals(*game_of(table).totals)
             assert [text for text in viewer.complaints if "401" not in text] == []
 
 
 def test_pips_are_corrected_with_two_taps_and_restored_with_one(browser: Browser) -> None:
-    with served() as table, viewing(browser, table) as viewer:
-        table.play(5)
-        game = table.live.session.state.game
-        assert game is not None
-        # Wait for all tiles, because for a moment the first one is also the last.
-        laid = "count => document.querySelectorAll('#tiles .tile').length === count"
-        viewer.page.wait_for_function(laid, arg=len(game.layout.nodes))
-        first = viewer.page.locator("#play-list .play:has(.tile-icon)").last
-        was = viewer.page.locator("#tiles .tile").first.get_attribute("aria-label")
-        first.click()
-        viewer.page.locator("#sheet .numbers").first.get_by_role("button", name="0", exact=True).click()
-        viewer.log_in()
-        viewer.toast()
-        viewer.page.wait_for_function(
-            "was => document.querySelector('#tiles .tile').getAttribute('aria-label') !== was", arg=was
-        )
-        viewer.page.locator("#toast .undo").click()
-        viewer.page.wait_for_function(
-            "was => document.querySelector('#tiles .tile').getAttribute('aria-label') === was", arg=was
-        )
-
-
-def test_the_sheet_of_a_corrected_play_shows_the_reading_and_the_correction(browser: Browser) -> None:
-    with served() as table, viewing(browser, table) as viewer:
-        table.play(5)
-        game = table.live.session.state.game
-        assert game is not None
-        wait_for_tiles(viewer, len(game.layout.nodes))
-        reading = viewer.page.locator(".reading figcaption > :last-child")
-        viewer.page.locator("#play-list .play:has(.tile-icon)").nth(-2).click()
+    with playing(browser, 5) as (table, viewer):
+        page, plays = viewer.page, viewer.page.locator("#play-list .play:has(.tile-icon)")
+        reading, tile = page.locator(".reading figcaption > :last-child"), page.locator("#tiles .tile").nth(1)
+        expect(page.locator("#tiles .tile")).to_have_count(tiles_of(table))
+        was = str(tile.get_attribute("aria-label"))
+        plays.nth(-2).click()
         before = reading.inner_text()
         assert before.startswith("Read as 5-1, confidence ")
         assert "Corrected" not in before
-        viewer.page.locator("#sheet .numbers").nth(1).get_by_role("button", name="3", exact=True).click()
+        page.locator("#sheet .numbers").nth(1).get_by_role("button", name="3", exact=True).click()
         viewer.log_in()
-        viewer.page.locator("#play-list .play", has_text="5-3").click()
+        expect(tile).not_to_have_attribute("aria-label", was)
+        page.locator("#play-list .play", has_text="5-3").click()
         assert reading.inner_text() == f"{before} Corrected to 5-3."
+        page.keyboard.press("Escape")
+        page.locator("#toast .undo").click()
+        expect(tile).to_have_attribute("aria-label", was)
 
 
 def test_a_play_is_moved_to_another_end_and_back(browser: Browser) -> None:
-    with served() as table, viewing(browser, table) as viewer:
-        table.play(8)
-        game = table.live.session.state.game
-        assert game is not None
-        wait_for_tiles(viewer, len(game.layout.nodes))
+    with playing(browser, 8) as (table, viewer):
         viewer.page.locator("#play-list .play:has(.tile-icon)").first.click()
         viewer.page.locator("#sheet .part", has_text="in the wrong place").get_by_role("button").first.click()
         viewer.log_in()
@@ -167,7 +141,7 @@ def test_an_undo_is_reverted_with_one_tap(browser: Browser) -> None:
         table.play(6)
         while not isinstance(table.live.session.state.log[-1], Play):
             table.play(1)
-        tiles, totals = tiles_of(table), true_totals(table)
+        tiles, totals = tiles_of(table), game_of(table).totals
         wait_for_tiles(viewer, tiles)
         key = viewer.page.get_by_role("button", name="Undo")
         player, tile = viewer.page.locator(".play").first.inner_text().split()[:2]
@@ -185,25 +159,16 @@ def test_an_undo_is_reverted_with_one_tap(browser: Browser) -> None:
             viewer.page.wait_for_timeout(500)
         sitting = [type(event) for event in table.live.session.state.log[-4:]]
         assert sitting == [Undo, Play, Undo, Play]
-
-
-def test_a_redo_is_withdrawn_when_the_game_goes_on(browser: Browser) -> None:
-    with served() as table, viewing(browser, table) as viewer:
-        table.play(9)
-        wait_for_tiles(viewer, tiles_of(table))
         viewer.press("undo")
-        viewer.log_in()
         viewer.page.locator("[data-press=redo]").wait_for()
         table.camera.give(Adjust(Seat(0), 5, "by hand"))
         table.play(0)
         viewer.page.locator("[data-press=undo]").wait_for()
-        assert viewer.page.locator("#toast").is_hidden(), "its message offers a redo too"
+        assert viewer.page.locator("#toast").is_hidden(), "the game goes on, and the message offers a redo too"
 
 
 def test_a_correction_to_the_same_value_is_none(browser: Browser) -> None:
-    with served() as table, viewing(browser, table) as viewer:
-        table.play(9)
-        wait_for_tiles(viewer, tiles_of(table))
+    with playing(browser, 9) as (table, viewer):
         viewer.press("knock")
         viewer.log_in()
         viewer.page.locator("#toast", has_text="Knock").wait_for()
@@ -234,8 +199,7 @@ def test_the_keys_keep_their_places_and_a_disabled_one_says_why(browser: Browser
 def test_recovers_from_a_wrong_deal_and_corrects_a_total(browser: Browser) -> None:
     with served() as table, viewing(browser, table, NARROW) as viewer:
         table.play(11)
-        page, before = viewer.page, table.live.session.state.game
-        assert before is not None
+        page, before = viewer.page, game_of(table)
         for wrong in (Abandon(), NewHand()):
             table.camera.give(wrong)
             table.play(0)
@@ -249,15 +213,14 @@ def test_recovers_from_a_wrong_deal_and_corrects_a_total(browser: Browser) -> No
         assert before.hand.turn is not None
         asked.get_by_role("button", name=f"hand 1 goes on: it is {before.players[before.hand.turn]}'s turn").click()
         asked.wait_for(state="hidden")
-        now = table.live.session.state.game
-        assert now is not None
+        now = game_of(table)
         assert (now.layout, now.totals, now.phase) == (before.layout, before.totals, before.phase)
         page.locator(".player .seat").first.click()
         form = page.locator("#sheet section", has=page.get_by_role("heading", name="Total", exact=True))
         form.get_by_role("spinbutton").fill("85")
         page.wait_for_timeout(500)
         form.get_by_role("button", name="Save").click()
-        until(lambda: true_totals(table)[0] == 85)
+        until(lambda: game_of(table).totals[0] == 85)
         assert [text for text in viewer.complaints if "401" not in text] == []
 
 
@@ -266,13 +229,13 @@ def test_a_wrong_answer_is_undone_with_one_tap_and_asked_again(browser: Browser)
         table.play(ASKED_AFTER)
         answers = viewer.page.locator("#choices button")
         answers.nth(1).wait_for()
-        asked, totals = answers.all_inner_texts(), true_totals(table)
+        asked, totals = answers.all_inner_texts(), game_of(table).totals
         shown = viewer.page.locator(".total").all_inner_texts()
         answers.nth(1).click()
         viewer.log_in("Zoe")
         assert "Answered" in viewer.toast()
-        until(lambda: true_totals(table) != totals)
-        viewer.wait_for_totals(*true_totals(table))
+        until(lambda: game_of(table).totals != totals)
+        viewer.wait_for_totals(*game_of(table).totals)
         viewer.page.locator("#toast .undo").click()
         viewer.page.locator("#toast", has_text="Undone").wait_for()
         until(lambda: viewer.page.locator(".total").all_inner_texts() == shown)
@@ -350,7 +313,7 @@ def test_axe_finds_a_button_without_a_name(browser: Browser, table: TrueTable) -
 
 
 @pytest.mark.parametrize("path", ["/", "/?display"])
-@pytest.mark.parametrize("size", [NARROW, PHONE, TABLET, TELEVISION, UHD], ids=lambda size: str(size[0]))
+@pytest.mark.parametrize("size", [NARROW, TABLET, UHD], ids=lambda size: str(size[0]))
 def test_nothing_is_wider_than_the_screen(browser: Browser, table: TrueTable, size: tuple[int, int], path: str) -> None:
     with viewing(browser, table, size, path=path) as viewer:
         assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
@@ -404,7 +367,7 @@ def test_nothing_moves_with_reduced_motion(browser: Browser) -> None:
         assert viewer.page.evaluate(moving) == 0
 
 
-def test_touch_targets_are_large_enough(browser: Browser, table: TrueTable) -> None:
+def test_targets_are_large_enough_and_pips_within_the_face_of_their_tile(browser: Browser, table: TrueTable) -> None:
     with viewing(browser, table, NARROW) as viewer:
         for element in viewer.page.locator("button:visible, input:visible, label:visible").all():
             box = element.bounding_box()
@@ -414,10 +377,6 @@ def test_touch_targets_are_large_enough(browser: Browser, table: TrueTable) -> N
             box = element.bounding_box()
             assert box is not None
             assert min(box["width"], box["height"]) >= 44, element.inner_text()
-
-
-def test_pips_are_within_the_face_of_their_tile(browser: Browser, table: TrueTable) -> None:
-    with viewing(browser, table) as viewer:
         outside, pips = viewer.page.evaluate(
             """() => {
               const reach = ({ cx, cy, r }) => [cx, cy].map((at) => Math.abs(at.baseVal.value) + r.baseVal.value);
@@ -476,7 +435,7 @@ def test_the_page_is_at_most_200_kilobytes_and_loads_nothing_external(browser: B
         assert viewer.complaints == []
 
 
-def test_a_lost_connection_is_shown_and_restored(browser: Browser, table: TrueTable) -> None:
+def test_a_lost_or_silent_connection_is_shown_and_restored(browser: Browser, table: TrueTable) -> None:
     with viewing(browser, table) as viewer:
         page, sockets = viewer.page, []
         is_cut = {"cut": False}
@@ -500,9 +459,6 @@ def test_a_lost_connection_is_shown_and_restored(browser: Browser, table: TrueTa
         is_cut["cut"] = False
         page.locator("html[data-link=live]").wait_for(state="attached")
         page.locator("#lost").wait_for(state="hidden")
-
-
-def test_a_silent_websocket_counts_as_lost_even_if_the_table_answers(browser: Browser, table: TrueTable) -> None:
     with viewing(browser, table) as viewer:
         page = viewer.page
         page.route_web_socket("**/api/v1/live?*", lambda socket: None)  # it opens and stays silent

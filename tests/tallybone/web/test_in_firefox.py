@@ -9,6 +9,7 @@ import pytest
 
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.firefox import FIREFOX, FirefoxPage, firefox
+from tests.tallybone.web.hand_photos import game_of
 from tests.tallybone.web.true_table import PIN, TrueTable
 
 pytestmark = [
@@ -43,23 +44,17 @@ def a_page_of_the_table(begun: FirefoxPage, table: TrueTable) -> Iterator[Firefo
     begun.complaints.clear()
 
 
-def totals(table: TrueTable) -> list[int]:
-    game = table.live.session.state.game
-    assert game is not None
-    return list(game.totals)
-
-
 def shows_totals(page: FirefoxPage, table: TrueTable) -> bool:
     """Wait until the page shows the table's totals. The last play may still be in progress."""
-    return any(page.evaluate(_TOTALS) == totals(table) or table.ended.wait(0.05) for _ in range(200))
+    return any(page.evaluate(_TOTALS) == list(game_of(table).totals) or table.ended.wait(0.05) for _ in range(200))
 
 
 def test_a_game_is_followed_and_corrected(page: FirefoxPage, table: TrueTable, tmp_path: Path) -> None:
     assert shows_totals(page, table)
-    before = totals(table)
+    before = list(game_of(table).totals)
     table.play(14)
     assert shows_totals(page, table)
-    assert totals(table) != before
+    assert list(game_of(table).totals) != before
     page.tap("#play-list button")
     page.wait_for("document.querySelector('#sheet').open")
     page.tap("#sheet-close")

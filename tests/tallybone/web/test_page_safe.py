@@ -62,30 +62,16 @@ def test_the_cookie_is_http_only_and_same_site() -> None:
         assert httpx.post(f"{table.page.url}{API}/actions", json={}, cookies=forged).status_code == 401
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"origin": "http://evil.example"},
-        {"origin": "null"},
-        {"origin": "http://[broken"},
-        {"origin": ""},
-        {"sec-fetch-site": "cross-site"},
-        {"sec-fetch-site": "same-site"},
-    ],
-)
-def test_refuses_other_origins_even_with_the_cookie(
-    table: TrueTable, insider: httpx.Client, headers: dict[str, str]
-) -> None:
+def test_refuses_other_origins_even_with_the_cookie(table: TrueTable, insider: httpx.Client) -> None:
     before = log_of(table)
-    request = {"action": {"type": "press", "button": "undo"}}
-    assert insider.post(f"{API}/actions", json=request, headers=headers).status_code == 403
-    assert insider.post(f"{API}/login", json={"pin": PIN}, headers=headers).status_code == 403
-    with pytest.raises(InvalidStatus), viewer(table, **headers):
-        pass
+    undo = {"action": {"type": "press", "button": "undo"}}
+    foreign = [{"origin": origin} for origin in ("http://evil.example", "null", "http://[broken", "")]
+    for headers in (*foreign, {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}):
+        assert insider.post(f"{API}/actions", json=undo, headers=headers).status_code == 403, headers
+        assert insider.post(f"{API}/login", json={"pin": PIN}, headers=headers).status_code == 403, headers
+        with pytest.raises(InvalidStatus), viewer(table, **headers):
+            pass
     assert log_of(table) == before
-
-
-def test_accepts_its_own_origin(table: TrueTable, insider: httpx.Client) -> None:
     own = {"origin": table.page.url, "sec-fetch-site": "same-origin"}
     request = {"action": {"type": "press", "button": "stands"}}
     assert insider.post(f"{API}/actions", json=request, headers=own).status_code == 200
@@ -93,11 +79,10 @@ def test_accepts_its_own_origin(table: TrueTable, insider: httpx.Client) -> None
         assert receive(watched)["type"] == "snapshot"
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
-def test_refuses_content_types_that_a_foreign_form_can_send(insider: httpx.Client, kind: str) -> None:
+def test_refuses_content_types_that_a_foreign_form_can_send(insider: httpx.Client) -> None:
     body = json.dumps({"action": {"type": "press", "button": "undo"}})
-    answer = insider.post(f"{API}/actions", content=body, headers={"content-type": kind})
-    assert answer.status_code == 415
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
+        assert insider.post(f"{API}/actions", content=body, headers={"content-type": kind}).status_code == 415, kind
 
 
 def test_every_answer_has_security_headers(guest: httpx.Client) -> None:
@@ -129,27 +114,9 @@ _ANYTHING = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
-_NAMES = st.sampled_from(
-    [
-        "type",
-        "seq",
-        "seat",
-        "pips",
-        "points",
-        "button",
-        "before",
-        "kind",
-        "at",
-        "choice",
-        "topic",
-        "log",
-        "why",
-        "tiles",
-    ]
-)
-_TYPES = st.sampled_from(
-    ["press", "answer", "amend", "remove", "stands", "insert", "points", "lead", "left", "reveal", "take_back", "x"]
-)
+_FIELDS = "type seq seat pips points button before kind at choice topic log why tiles"
+_KINDS = "press answer amend remove stands insert points lead left reveal take_back x"
+_NAMES, _TYPES = st.sampled_from(_FIELDS.split()), st.sampled_from(_KINDS.split())
 _SMALL = st.integers(-1, 30) | st.lists(st.integers(-1, 19), min_size=2, max_size=2) | st.none() | _ANYTHING
 _ACTIONS = st.builds(lambda kind, fields: {**fields, "type": kind}, _TYPES, st.dictionaries(_NAMES, _SMALL, max_size=4))
 _BODIES = st.binary(max_size=200) | st.builds(
@@ -166,29 +133,16 @@ def scratch_table() -> Iterator[TrueTable]:
         yield table
 
 
-@pytest.fixture(scope="module")
-def stranger(scratch_table: TrueTable) -> Iterator[httpx.Client]:
-    """Return a client of that table without the PIN."""
-    with httpx.Client(base_url=scratch_table.page.url) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def friend(scratch_table: TrueTable) -> Iterator[httpx.Client]:
-    """Return a client of that table that has entered the PIN."""
-    with httpx.Client(base_url=scratch_table.page.url) as client:
-        client.post(f"{API}/login", json={"pin": PIN})
-        yield client
-
-
 @pytest.mark.slow
 @given(_BODIES)
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
-def test_no_body_breaks_the_page_or_the_game(scratch_table: TrueTable, friend: httpx.Client, body: bytes) -> None:
-    answer = friend.post(f"{API}/actions", content=body, headers=JSON)
-    assert answer.status_code in (200, 400, 409, 422)
-    assert answer.status_code == 200 or list(answer.json()) == ["error"]
-    assert friend.get(f"{API}/state").status_code == 200
+def test_no_body_breaks_the_page_or_the_game(scratch_table: TrueTable, body: bytes) -> None:
+    with httpx.Client(base_url=scratch_table.page.url) as friend:
+        friend.post(f"{API}/login", json={"pin": PIN})
+        answer = friend.post(f"{API}/actions", content=body, headers=JSON)
+        assert answer.status_code in (200, 400, 409, 422)
+        assert answer.status_code == 200 or list(answer.json()) == ["error"]
+        assert friend.get(f"{API}/state").status_code == 200
     assert scratch_table.thread is not None
     assert scratch_table.thread.is_alive()
 
@@ -196,21 +150,13 @@ def test_no_body_breaks_the_page_or_the_game(scratch_table: TrueTable, friend: h
 @pytest.mark.slow
 @given(_BODIES)
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-def test_no_body_gets_in_without_the_pin(scratch_table: TrueTable, stranger: httpx.Client, body: bytes) -> None:
+def test_no_body_gets_in_without_the_pin(scratch_table: TrueTable, body: bytes) -> None:
     before = log_of(scratch_table)
     for path in ("actions", "login"):
-        answer = stranger.post(f"{API}/{path}", content=body, headers=JSON)
+        answer = httpx.post(f"{scratch_table.page.url}{API}/{path}", content=body, headers=JSON)
         assert answer.status_code in (400, 401, 403, 422, 429)
         assert "set-cookie" not in answer.headers
     assert log_of(scratch_table) == before
-
-
-@pytest.mark.slow
-@given(st.text(max_size=60), st.sampled_from(["state", "events", "plays", "picture.jpg", "tiles/", "me", "x"]))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-def test_no_address_breaks_the_page(stranger: httpx.Client, text: str, path: str) -> None:
-    answer = stranger.get(f"{API}/{path}", params={"after": text, "hand": text, "width": text})
-    assert answer.status_code in (200, 404, 422)
 
 
 def raw_answer(url: str, request: bytes, *, is_all: bool = True) -> bytes:
@@ -293,14 +239,11 @@ def websocket_answer(url: str, frame: bytes) -> bytes:
 def test_malformed_frames_only_close_their_own_connection(table: TrueTable, frame: bytes) -> None:
     with viewer(table) as other:
         receive(other)
-        assert websocket_answer(table.page.url, frame)
+        answer = websocket_answer(table.page.url, frame)
+        assert answer
+        assert answer.endswith(b"\x88\x02" + (1007).to_bytes(2, "big")) or b"\xff\xfe" not in frame
         other.send("ping")
         assert receive(other)["type"] == "pong"
-
-
-def test_invalid_utf_8_closes_the_connection_with_code_1007(table: TrueTable) -> None:
-    invalid = b"\x81\x82\0\0\0\0\xff\xfe"
-    assert websocket_answer(table.page.url, invalid).endswith(b"\x88\x02" + (1007).to_bytes(2, "big"))
 
 
 def test_unknown_websocket_paths_are_client_errors(table: TrueTable) -> None:
@@ -310,14 +253,11 @@ def test_unknown_websocket_paths_are_client_errors(table: TrueTable) -> None:
         assert 400 <= refused.value.response.status_code < 500, path
 
 
-def test_a_frame_over_a_kilobyte_closes_the_connection(table: TrueTable) -> None:
+def test_a_viewer_that_sends_too_much_is_disconnected(table: TrueTable) -> None:
     with viewer(table) as watched:
         receive(watched)
         watched.send("x" * 1025)
         assert closed_with(watched) == 1009
-
-
-def test_a_viewer_that_sends_too_much_is_disconnected(table: TrueTable) -> None:
     with viewer(table) as watched:
         receive(watched)
         with suppress(ConnectionClosed):  # the connection may close before everything is sent
@@ -365,18 +305,11 @@ def test_files_outside_the_static_folder_are_not_served(tmp_path: Path) -> None:
     try:
         assert httpx.get(f"{url}/").text == "<!doctype html>the page"
         assert httpx.get(f"{url}/?display").status_code == 200
-        for path in (
-            "/../secret.txt",
-            "/..%2fsecret.txt",
-            "/%2e%2e/secret.txt",
-            "/static/../../secret.txt",
-            "//etc/passwd",
-            "/..\\secret.txt",
-            "/%00",
-            "/way.txt",
-            "/api/v1/../../secret.txt",
-            f"{API}/tiles/..%2f..%2fsecret.jpg",
-        ):
+        outside = (
+            "/../secret.txt /..%2fsecret.txt /%2e%2e/secret.txt /static/../../secret.txt //etc/passwd /..\\secret.txt"
+        )
+        others = f"/%00 /way.txt /api/v1/../../secret.txt {API}/tiles/..%2f..%2fsecret.jpg"
+        for path in f"{outside} {others}".split():
             answer = raw_answer(
                 url, f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode(), is_all=False
             )
@@ -389,26 +322,12 @@ def test_files_outside_the_static_folder_are_not_served(tmp_path: Path) -> None:
 def test_a_long_or_hostile_author_name_is_shortened(table: TrueTable) -> None:
     with httpx.Client(base_url=table.page.url) as client:
         client.post(f"{API}/login", json={"pin": PIN, "name": "\u202e<b>" + "n" * 190})
-        assert client.get(f"{API}/me").json() == {
-            "controls": True,
-            "name": "<b>" + "n" * 36 + "…",
-        }
+        assert client.get(f"{API}/me").json() == {"controls": True, "name": "<b>" + "n" * 36 + "…"}
         assert do(client, type="press", button="stack").status_code == 200
 
 
-def test_an_occupied_or_invalid_port_is_an_error(table: TrueTable) -> None:
-    port = urlsplit(table.page.url).port
-    with pytest.raises(OSError, match=f"127.0.0.1:{port}: another program uses this port"):
-        listen_on(f"127.0.0.1:{port}")
-    with pytest.raises(OSError, match="expected a port"):
-        listen_on("127.0.0.1:http")
-
-
-def test_the_schema_names_every_path(guest: httpx.Client) -> None:
+def test_the_schema_names_every_path_and_other_methods_are_refused(guest: httpx.Client) -> None:
     paths = guest.get(f"{API}/openapi.json").json()["paths"]
     assert {path.removeprefix(API) for path in paths} >= {"/state", "/events", "/login", "/logout", "/me", "/actions"}
-
-
-def test_other_methods_are_refused(guest: httpx.Client) -> None:
     assert guest.put(f"{API}/actions", json={}).status_code == 405
     assert guest.get(f"{API}/actions").status_code in (404, 405)

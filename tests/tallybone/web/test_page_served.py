@@ -1,10 +1,9 @@
-"""Tests of the page of a running game over real HTTP and WebSocket."""
+"""Tests of the page of a running game over real HTTP and WebSocket: state, actions, pictures and open ends."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
@@ -18,10 +17,13 @@ from engine import Scored, Tile, apply, legal_plays, profile, unseen
 from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.format import Topic
 from tallybone.recording.reader import RecordedMessage, input_of, read_recording
+from tallybone.web.live.feed import CameraPicture, PagePictures
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.web.conftest import at_table
+from tests.tallybone.web.hand_photos import game_of
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
 from tests.waiting import until
+from vision.tracking.camera_motion import Alignment
 
 API = "/api/v1"
 
@@ -61,8 +63,7 @@ def totals(snapshot: dict[str, object]) -> list[int]:
 
 def test_the_snapshot_matches_the_game(table: TrueTable, guest: httpx.Client) -> None:
     shown = state(guest)
-    game = table.live.session.state.game
-    assert game is not None
+    game = game_of(table)
     assert tuple(totals(shown)) == game.totals
     assert shown["match"]["count"] == str(game.count)  # type: ignore[index]  # JSON
     assert [tile["seq"] for tile in shown["layout"]["tiles"]] == [node.id for node in game.layout.nodes]  # type: ignore[index]
@@ -96,20 +97,27 @@ def test_every_sentence_is_translated(guest: httpx.Client) -> None:
         assert same == set()
 
 
-def test_errors_are_in_the_requested_language(insider: httpx.Client) -> None:
+def test_errors_give_the_reason_in_the_requested_language(insider: httpx.Client) -> None:
     action = {"action": {"type": "press", "button": "knock", "seat": 9}}
     answer = insider.post(f"{API}/actions?lang=fr", json=action)
     assert answer.json() == {"error": "personne n’est à la place 9"}
-    assert insider.post(f"{API}/actions?lang=../x", json=action).json() == {"error": "nobody sits at seat 9"}
+    answer = insider.post(f"{API}/actions?lang=../x", json=action)
+    assert (answer.status_code, answer.json()) == (422, {"error": "nobody sits at seat 9"})
 
 
-def test_viewing_needs_no_pin_but_actions_do(guest: httpx.Client) -> None:
+def test_viewing_needs_no_pin_but_actions_do_until_logout(guest: httpx.Client, table: TrueTable) -> None:
     for path in ("state", "events", "plays?hand=1", "picture.jpg", "tiles/3.jpg", "me", "openapi.json"):
         assert guest.get(f"{API}/{path}").status_code == 200
     before = state(guest)
     assert do(guest, type="press", button="undo").status_code == 401
     assert guest.get(f"{API}/me").json() == {"controls": False, "name": ""}
     assert state(guest) == before
+    with httpx.Client(base_url=table.page.url) as client:
+        client.post(f"{API}/login", json={"pin": PIN})
+        kept = dict(client.cookies)
+        assert client.post(f"{API}/logout", headers={"content-type": "application/json"}).status_code == 204
+        assert do(client, type="press", button="undo").status_code == 401
+        assert httpx.get(f"{table.page.url}{API}/me", cookies=kept).json()["controls"] is False
 
 
 def test_a_correction_and_its_undo_reach_all_viewers(table: TrueTable, insider: httpx.Client) -> None:
@@ -122,11 +130,7 @@ def test_a_correction_and_its_undo_reach_all_viewers(table: TrueTable, insider: 
         assert after["version"] == done.json()["version"] > before["version"]
         assert insider.post(f"{API}/actions", json={"action": done.json()["back"]}).status_code == 200
         assert totals(receive(socket)) == totals(before)
-
-
-def test_pips_are_corrected(insider: httpx.Client) -> None:
     done = do(insider, type="amend", seq=10, pips=[6, 1])
-    assert done.status_code == 200
     assert state(insider)["plays"][-1]["pips"] == [1, 6]  # type: ignore[index]
     assert insider.post(f"{API}/actions", json={"action": done.json()["back"]}).status_code == 200
 
@@ -139,25 +143,10 @@ def test_simultaneous_undos_of_the_same_action_count_once(insider: httpx.Client)
     assert insider.post(f"{API}/actions", json={"action": first.json()["back"]}).status_code == 200
 
 
-def test_an_invalid_action_is_answered_with_the_reason(insider: httpx.Client) -> None:
-    answer = do(insider, type="press", button="knock", seat=7)
-    assert answer.status_code == 422
-    assert answer.json() == {"error": "nobody sits at seat 7"}
-
-
-def test_a_logout_ends_control(table: TrueTable) -> None:
-    with httpx.Client(base_url=table.page.url) as client:
-        client.post(f"{API}/login", json={"pin": PIN})
-        kept = dict(client.cookies)
-        assert client.post(f"{API}/logout", headers={"content-type": "application/json"}).status_code == 204
-        assert do(client, type="press", button="undo").status_code == 401
-        assert httpx.get(f"{table.page.url}{API}/me", cookies=kept).json()["controls"] is False
-
-
 @pytest.mark.parametrize(
     ("rules", "seed", "count", "scenes"),
     [
-        ("bones", 1, 140, ["domino", "block", "domino", "domino", "match"]),
+        pytest.param("bones", 1, 140, ["domino", "block", "domino", "domino", "match"], marks=pytest.mark.slow),
         ("super", 2, 30, ["spell"]),
         ("cutthroat", 2, 50, ["steal", "steal", "domino"]),
     ],
@@ -171,6 +160,9 @@ def test_rare_events_are_marked_once(rules: str, seed: int, count: int, scenes: 
                 return [event["scene"] for event in client.get(f"{API}/events").json() if event["scene"]]
 
             until(lambda: marked() == scenes)
+            shown = state(client)
+            assert len(shown["players"]) == len(PLAYERS_OF[rules])  # type: ignore[arg-type]
+            assert shown["layout"]["tiles"]  # type: ignore[index]
 
 
 def test_events_are_numbered_in_order(guest: httpx.Client) -> None:
@@ -253,30 +245,16 @@ def test_the_author_of_an_action_is_recorded(tmp_path: Path) -> None:
 HOSTILE = ("<script>alert(1)</script>", "\u202eevil \x1b[31m" + "x" * 10_000)
 
 
-@pytest.fixture
-def hostile() -> Iterator[TrueTable]:
+def test_hostile_names_are_escaped_and_shortened() -> None:
     with at_table(players=HOSTILE) as table:
         table.play(8)
-        yield table
-
-
-def test_hostile_names_are_escaped_and_shortened(hostile: TrueTable) -> None:
-    answer = httpx.get(f"{hostile.page.url}{API}/state")
+        answer = httpx.get(f"{table.page.url}{API}/state")
     assert len(answer.content) < 20_000
     assert b"\\u202e" not in answer.content
     names = [player["name"] for player in answer.json()["players"]]
     assert names[0] == HOSTILE[0]
     assert names[1] == "evil [31m" + "x" * 30 + "…"
     assert answer.headers["content-type"] == "application/json"
-
-
-def test_another_game_is_shown() -> None:
-    with at_table(rules=profile("super"), players=PLAYERS_OF["super"]) as table:
-        table.play(15)
-        with httpx.Client(base_url=table.page.url) as client:
-            shown = state(client)
-            assert len(shown["players"]) == 3  # type: ignore[arg-type]
-            assert shown["layout"]["tiles"]  # type: ignore[index]
 
 
 def test_the_page_ends_with_the_game() -> None:
@@ -287,3 +265,51 @@ def test_the_page_ends_with_the_game() -> None:
         assert closed_with(socket) is not None
         with pytest.raises(httpx.ConnectError):
             httpx.get(table.page.url)
+
+
+SPINNER, FIRST = 3, 4
+"""The 5-5 that leads the hand, and the 5-1 to its right."""
+
+
+def offered(client: httpx.Client, before: int, *pips: int) -> list[dict[str, object]]:
+    answer = client.get(f"{API}/ends", params={"before": before, "pips": pips})
+    assert answer.status_code == 200, answer.text
+    ends: list[dict[str, object]] = answer.json()
+    return ends
+
+
+def test_both_sides_of_a_new_spinner_are_open(guest: httpx.Client) -> None:
+    ends = offered(guest, FIRST, 5, 2)
+    assert [(end["seq"], end["port"], end["value"]) for end in ends] == [(SPINNER, "W", 5), (SPINNER, "E", 5)]
+    assert [end["fits"] for end in ends] == [True, True]
+    assert [end["taken"] for end in ends] == [False, True]
+    assert len({(end["x"], end["y"]) for end in ends}) == 2
+
+
+def test_ends_are_those_open_at_that_time_and_mismatches_are_marked(table: TrueTable, guest: httpx.Client) -> None:
+    assert offered(guest, SPINNER, 5, 5) == []
+    assert [end["fits"] for end in offered(guest, FIRST, 6, 2)] == [False, False]
+    game = game_of(table)
+    later = {node.id for node in game.layout.nodes[2:]}
+    assert not later & {end["seq"] for end in offered(guest, game.layout.nodes[2].id, 5, 2)}
+
+
+def test_rejects_unknown_actions_and_invalid_pips(guest: httpx.Client) -> None:
+    assert guest.get(f"{API}/ends", params={"before": 999, "pips": (5, 2)}).status_code == 404
+    assert guest.get(f"{API}/ends", params={"before": FIRST, "pips": (5, 19)}).status_code == 422
+    assert guest.get(f"{API}/ends", params={"before": FIRST, "pips": (5,)}).status_code == 422
+
+
+SHIFT_PX = 40
+
+
+def test_a_bump_of_the_camera_is_compensated() -> None:
+    table = np.full((360, 640, 3), 60, np.uint8)
+    cv2.rectangle(table, (300, 150), (360, 180), (220, 230, 240), -1)
+    bumped = np.roll(table, SHIFT_PX, axis=1)
+    aim = Alignment((1.0, 0.0, SHIFT_PX, 0.0, 1.0, 0.0))
+    made = PagePictures(lambda: 0).of_width(CameraPicture(cv2.imencode(".jpg", bumped)[1].tobytes(), 1, aim), 640)
+    assert made is not None
+    shown = cv2.imdecode(np.frombuffer(made.jpeg, np.uint8), cv2.IMREAD_COLOR)
+    assert shown is not None
+    assert np.abs(shown.astype(int) - table)[:, :-SHIFT_PX].mean() < 2

@@ -1,24 +1,26 @@
-"""Tests of small screens, a phone upright and on its side first: score, layout and question in sight, sheets whole."""
+"""Tests of small screens: score, layout and question in sight, sheets whole, nothing moves for a question."""
 
 from __future__ import annotations
 
-import shutil
 from functools import partial
 from typing import NamedTuple
 
 import pytest
 
-pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
-if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
-    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
-
 from tallybone.session.inputs import Button, Press
-from tests.tallybone.web.browsers import Browser, Viewer, served, tiles_of, viewing, wait_for_tiles
+from tests.tallybone.web.browsers import Browser, Viewer, playing, served, tiles_of, viewing, wait_for_tiles
 from tests.tallybone.web.doubts import doubtful, play_until_asked
 from tests.tallybone.web.looks import FAULTS
 
 pytestmark = pytest.mark.slow
 
+SIZES = ((360, 740), (740, 360), (820, 1180), (1366, 768))
+OBSERVE = """window.shifts = [];
+const keep = (list) => list.getEntries().forEach((one) => window.shifts.push(one.value));
+new PerformanceObserver(keep).observe({ type: "layout-shift" });"""
+TAKE = "window.shifts.splice(0).reduce((sum, one) => sum + one, 0)"
+MAX_SHIFT = 0.01
+"""A tenth of what web.dev calls a good cumulative layout shift."""
 UPRIGHT, SIDEWAYS = (360, 740), (740, 360)
 LONG_NAMES = ("Maximiliana Voss", "Wolfgang Amadeus", "Bartholomew Finn", "Christopher Kent")
 # Whether every view's tab, made current, leaves the tabs on one line.
@@ -47,7 +49,6 @@ class Extent(NamedTuple):
 
 
 def extent(viewer: Viewer, selector: str, nth: int = 0) -> Extent:
-    """Return the extent of the *nth* element that matches a selector."""
     box = viewer.page.locator(selector).nth(nth).bounding_box()
     assert box is not None, f"{selector} is not visible"
     return Extent(box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"])
@@ -65,9 +66,7 @@ def test_a_question_covers_neither_score_nor_layout_on_a_laptop(browser: Browser
 
 @pytest.mark.parametrize("size", [(390, 844), UPRIGHT, (768, 1024)], ids=lambda size: str(size[0]))
 def test_the_layout_is_shown_above_the_answers_that_put_it_right(browser: Browser, size: tuple[int, int]) -> None:
-    with served(players=LONG_NAMES) as table, viewing(browser, table, size) as viewer:
-        table.play(12)
-        wait_for_tiles(viewer, tiles_of(table))
+    with playing(browser, 12, size, players=LONG_NAMES) as (table, viewer):
         viewer.page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
         table.camera.give(Press(Button.TABLE))
         table.play(0)
@@ -101,9 +100,7 @@ def test_a_question_covers_nothing_on_a_phone_on_its_side(browser: Browser, size
 
 @pytest.mark.parametrize("size", [UPRIGHT, (320, 640)], ids=lambda size: str(size[0]))
 def test_four_players_leave_room_for_the_layout_on_an_upright_phone(browser: Browser, size: tuple[int, int]) -> None:
-    with served(players=LONG_NAMES) as table, viewing(browser, table, size) as viewer:
-        table.play(12)
-        wait_for_tiles(viewer, tiles_of(table))
+    with playing(browser, 12, size, players=LONG_NAMES) as (_, viewer):
         rows = [extent(viewer, ".player", seat) for seat in range(4)]
         assert max(row.bottom - row.top for row in rows) <= 44
         felt, keys = extent(viewer, "#layout-view"), extent(viewer, "#controls")
@@ -140,3 +137,63 @@ def test_sheets_are_whole_on_a_phone(browser: Browser, size: tuple[int, int]) ->
         sheet.evaluate("(one) => { one.scrollTop = one.scrollHeight; }")
         assert extent(viewer, "#sheet").bottom - extent(viewer, "#sheet button", -1).bottom >= 8
         assert sheet.evaluate(HEAD_ON_TOP), "keys cover the title"
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: str(size[0]))
+def test_nothing_moves_when_a_question_comes(browser: Browser, size: tuple[int, int]) -> None:
+    with served() as table, viewing(browser, table, size, script=OBSERVE) as viewer:
+        page, question = viewer.page, viewer.page.locator("#question")
+        table.play(12)
+        wait_for_tiles(viewer, tiles_of(table))
+        page.wait_for_timeout(500)
+        page.evaluate(TAKE)
+        table.camera.give(Press(Button.TABLE))
+        table.play(0)
+        question.wait_for()
+        page.wait_for_timeout(500)
+        assert question.is_visible()
+        assert page.evaluate(TAKE) <= MAX_SHIFT
+        page.evaluate("window.scrollTo(0, 0)")  # a phone has scrolled to the layout, and would hide the next change
+        page.wait_for_timeout(300)
+        page.evaluate(TAKE)
+        page.evaluate("document.querySelector('#waits').style.marginTop = '5rem'")
+        page.wait_for_timeout(300)
+        assert page.evaluate(TAKE) > MAX_SHIFT, "the observer works"
+
+
+def test_a_phone_on_its_side_shows_score_and_layout_side_by_side(browser: Browser) -> None:
+    with playing(browser, 12, (740, 360)) as (_, viewer):
+        players, felt, controls = (extent(viewer, one) for one in ("#players", "#felt", "#controls"))
+        assert players.right <= felt.left
+        assert max(players.bottom, felt.bottom) <= controls.top
+        assert controls.bottom <= 360
+        assert min(felt.right - felt.left, felt.bottom - felt.top) >= 130
+
+
+def test_a_seat_has_one_colour_and_its_initials_everywhere(browser: Browser) -> None:
+    own = "(one) => getComputedStyle(one).getPropertyValue('--own')"
+    with playing(browser, 12, (820, 1180), players=("Jean-Christophe", "Ben")) as (_, viewer):
+        page = viewer.page
+        assert page.locator(".badge").all_inner_texts() == ["JC", "Be"]
+        rows = [page.locator(".player").nth(seat).evaluate(own) for seat in range(2)]
+        assert len(set(rows)) == 2
+        for seat, name in enumerate(("Jean-Christophe", "Ben")):
+            assert page.locator(".play", has_text=name).first.evaluate(own) == rows[seat]
+        last = page.locator(".play:has(.tile-icon)").first.get_attribute("class")
+        assert last is not None
+        assert str(page.locator("#felt").get_attribute("class")) in last
+
+
+@pytest.mark.parametrize(
+    ("names", "initials"),
+    [
+        (("Anna", "Ann"), ["Aa", "An"]),
+        (("Ann", "Anna", "Annan Ada"), ["An", "Aa", "Ad"]),
+        (("Al", "AL", "al b"), ["Al", "A2", "ab"]),
+    ],
+)
+def test_no_two_players_of_a_table_have_the_same_initials(
+    browser: Browser, names: tuple[str, ...], initials: list[str]
+) -> None:
+    with served(players=names) as table, viewing(browser, table, (360, 740)) as viewer:
+        assert viewer.page.locator(".badge").all_inner_texts() == initials

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
 from itertools import pairwise
 from typing import Any
 
 import cv2
 import numpy as np
 import pytest
-
-pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
-if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
-    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from engine import profile
 from tallybone.session.inputs import Answer, Button, Press

@@ -1,26 +1,54 @@
-"""Tests of words and signs of the page in a real browser: rows, messages, names of games, badges and waiting tiles."""
+"""Tests of words, languages, signs and speech of the page in a real browser."""
 
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
-if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
-    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
-
 from engine import profile
-from tests.tallybone.web.browsers import Browser, Viewer, WebSocketRoute, served, viewing, wait_for_tiles
+from tests.tallybone.web.browsers import Browser, Viewer, WebSocketRoute, served, tiles_of, viewing, wait_for_tiles
+from tests.tallybone.web.hand_photos import end_hand
+from tests.tallybone.web.true_table import TrueTable
 
 pytestmark = pytest.mark.slow
 
 Snapshot = dict[str, Any]
 NAMES = ("Bartholomew", "Ann")
 WRONG = "Bartholomew knocks, but it is the turn of Ann, who can play"
+TELEVISION = (1920, 1080)
+# A fake synthesizer that records its input and has the voices of a common phone.
+SYNTHESIZER = """
+window.spoken = [];
+const voices = [["en-GB", true], ["es-ES", false], ["es-MX", true], ["pt_BR", true]].map(
+  ([lang, localService]) => ({ lang, localService, name: lang }));
+window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
+Object.defineProperty(window, "speechSynthesis", { value: {
+  getVoices: () => voices,
+  cancel: () => window.spoken.push("silence"),
+  speak: (utterance) => window.spoken.push([utterance.text, utterance.lang, utterance.voice && utterance.voice.lang]),
+}});
+"""
+
+
+# A fake of WebAudio that records the frequencies of notes, and runs after the first touch.
+AUDIO = """
+window.notes = [];
+window.AudioContext = class {
+  constructor() { this.state = "suspended"; this.currentTime = 0; }
+  resume() { this.state = "running"; }
+  createGain() {
+    return { gain: { setValueAtTime() {}, exponentialRampToValueAtTime() {} }, connect: (other) => other };
+  }
+  createOscillator() {
+    const frequency = {};
+    return { frequency, connect: (other) => other, start: () => window.notes.push(frequency.value), stop() {} };
+  }
+};
+"""
 
 
 def show_edited(viewer: Viewer, edit: Callable[[Snapshot], None]) -> None:
@@ -42,36 +70,22 @@ def show_edited(viewer: Viewer, edit: Callable[[Snapshot], None]) -> None:
     viewer.page.locator("html[data-link=live]").wait_for(state="attached")
 
 
-def test_an_action_against_the_rules_without_a_tile_is_one_sentence_on_a_few_lines(browser: Browser) -> None:
-    def knock(snapshot: Snapshot) -> None:
-        last = snapshot["plays"][-1]
-        last.update(kind="knock", pips=None, points=0, text=WRONG, irregular=WRONG)
-
+def test_an_action_against_the_rules_without_a_tile_shows_its_words_and_another_reason(browser: Browser) -> None:
+    drawn, reason = "Bartholomew draws a tile from the boneyard", "Ann can play, and it is her turn"
     with served(players=NAMES) as table, viewing(browser, table, (360, 700)) as viewer:
         table.play(6)
-        show_edited(viewer, knock)
         row = viewer.page.locator("#play-list .is-irregular")
-        row.wait_for()
-        assert row.inner_text().strip() == WRONG
-        box = row.bounding_box()
-        assert box is not None
-        assert box["height"] < 90, "three lines at most"
-
-
-def test_an_action_with_words_and_another_reason_has_both_below_each_other(browser: Browser) -> None:
-    def draw(snapshot: Snapshot) -> None:
-        text = "Bartholomew draws a tile from the boneyard"
-        snapshot["plays"][-1].update(
-            kind="draw", pips=None, points=0, text=text, irregular="Ann can play, and it is her turn"
-        )
-
-    with served(players=NAMES) as table, viewing(browser, table, (360, 700)) as viewer:
-        table.play(6)
-        show_edited(viewer, draw)
-        why = viewer.page.locator("#play-list .is-irregular .why")
-        why.wait_for()
-        boxes = [why.bounding_box(), viewer.page.locator("#play-list .is-irregular .what").bounding_box()]
-        assert all(box is not None and box["width"] > 200 for box in boxes)
+        for kind, text, irregular in (("knock", WRONG, WRONG), ("draw", drawn, reason)):
+            action = {"kind": kind, "pips": None, "points": 0, "text": text, "irregular": irregular}
+            show_edited(viewer, lambda snapshot, action=action: snapshot["plays"][-1].update(action))  # type: ignore[misc]
+            row.wait_for()
+            if kind == "knock":
+                box = row.bounding_box()
+                assert row.inner_text().strip() == WRONG, "one sentence"
+                assert box is not None
+                assert box["height"] < 90, "three lines at most"
+        boxes = [row.locator(part).bounding_box() for part in (".why", ".what")]
+        assert all(box is not None and box["width"] > 200 for box in boxes), "both below each other"
 
 
 def test_the_button_of_a_message_is_not_broken(browser: Browser) -> None:
@@ -107,11 +121,11 @@ def test_a_correction_names_what_the_play_is_now(browser: Browser, part: str, ch
         assert messages.endswith(f"{named}.")
 
 
-def test_free_arms_of_a_starter_have_a_badge(browser: Browser) -> None:
-    with (
-        served(rules=profile("super"), players=("Ann", "Ben", "Cid", "Dee")) as table,
-        viewing(browser, table) as viewer,
-    ):
+def test_free_arms_of_a_starter_have_a_badge_and_games_their_proper_names(browser: Browser) -> None:
+    with served(rules=profile("allfives")) as table, viewing(browser, table) as viewer:
+        assert viewer.page.locator("#game").inner_text() == "All Fives to 100"
+    rules, players = profile("super"), ("Ann", "Ben", "Cid", "Dee")
+    with served(rules=rules, players=players) as table, viewing(browser, table) as viewer:
         table.play(6)
         game = table.live.session.state.game
         assert game is not None
@@ -166,13 +180,6 @@ def test_a_note_after_the_match_does_not_replace_its_winner(browser: Browser, pa
         viewer.page.locator("#told", has_text="Ann wins the match").wait_for()
 
 
-def test_games_have_their_proper_names(browser: Browser) -> None:
-    with served(rules=profile("allfives")) as table, viewing(browser, table) as viewer:
-        assert viewer.page.locator("#game").inner_text() == "All Fives to 100"
-        table.play(1)
-        assert viewer.complaints == []
-
-
 @pytest.mark.parametrize(("locale", "shown"), [("en-US", "PM"), ("en-GB", ""), ("de-DE", "")])
 def test_times_in_english_follow_the_region_of_the_viewer(browser: Browser, locale: str, shown: str) -> None:
     script = (
@@ -185,3 +192,117 @@ def test_times_in_english_follow_the_region_of_the_viewer(browser: Browser, loca
         clock.wait_for(state="attached")
         text = str(clock.text_content()).replace("\u202f", " ")
         assert text == ("9:05 PM" if shown else "21:05")
+
+
+def play_slowly(table: TrueTable, count: int) -> None:
+    """Play *count* items, with pauses long enough for viewers to receive each separately."""
+    for _ in range(count):
+        table.play(1)
+        table.ended.wait(0.1)
+
+
+@pytest.fixture(scope="module", name="table")
+def a_table_in_play() -> Iterator[TrueTable]:
+    with served() as table:
+        table.play(14)
+        yield table
+
+
+def test_a_chosen_language_is_kept_and_otherwise_that_of_the_browser(browser: Browser, table: TrueTable) -> None:
+    with viewing(browser, table, locale="es-MX") as viewer:
+        assert viewer.page.evaluate("document.documentElement.lang") == "es"
+        assert "Jugadas de esta mano" in viewer.page.locator("#plays-title").inner_text()
+        assert re.search("juega|roba", viewer.page.locator("#last .what").inner_text())
+        assert viewer.complaints == []
+    with viewing(browser, table, locale="de-DE") as viewer:
+        assert viewer.page.evaluate("document.documentElement.lang") == "en"
+    with viewing(browser, table) as viewer:
+        page = viewer.page
+        page.locator("[data-language=fr]").click()
+        page.locator("html[lang=fr][data-link=live]").wait_for(state="attached")
+        assert page.locator("[data-language=fr]").get_attribute("aria-pressed") == "true"
+        assert re.search("joue|pioche", page.locator("#last .what").inner_text())
+        page.reload()
+        page.locator("html[lang=fr][data-link=live]").wait_for(state="attached")
+
+
+def test_simultaneous_viewers_each_use_their_own_language(browser: Browser) -> None:
+    with (
+        served() as table,
+        viewing(browser, table, path="/?lang=pt") as phone,
+        viewing(browser, table, path="/?display&lang=fr", size=TELEVISION) as television,
+    ):
+        table.play(7)
+        phone.page.locator("#last .what", has_text="joga").wait_for()
+        television.page.locator("#last .what", has_text="joue").wait_for()
+        wait_for_tiles(phone, tiles_of(table))
+        phone.press("undo")
+        phone.log_in()
+        assert phone.toast() == "Desfeito: 5-2 de Ben."
+
+
+def test_points_and_turns_are_spoken_in_order_by_a_voice_of_the_language(browser: Browser) -> None:
+    with served() as table, viewing(browser, table, path="/?lang=es", script=SYNTHESIZER) as viewer:
+        play_slowly(table, 4)
+        viewer.page.locator("#last .what", has_text="juega").wait_for()
+        assert spoken_texts(viewer) == [], "until somebody switches it on"
+        viewer.page.locator("#voice").check()
+        play_slowly(table, 8)
+        viewer.page.wait_for_function("() => window.spoken.filter((entry) => entry !== 'silence').length >= 4")
+        spoken = spoken_texts(viewer)
+        assert all(before == "silence" for before in spoken[0::2]), "newer speech cancels older speech"
+        assert [(utterance[1], utterance[2]) for utterance in spoken[1::2]] == [("es", "es-MX")] * (len(spoken) // 2)
+        texts = [utterance[0] for utterance in spoken[1::2]]
+        assert any("anota" in text for text in texts)
+        assert all(" = " not in text for text in texts), "sums are not spoken"
+        assert any(text.endswith((": juega o roba", ": juega o pasa")) for text in texts)
+        viewer.page.locator("#voice").uncheck()
+        assert spoken_texts(viewer)[-1] == "silence"
+        count = len(spoken_texts(viewer))
+        table.play(2)
+        viewer.page.wait_for_timeout(500)
+        assert len(spoken_texts(viewer)) == count
+
+
+def test_sounds_are_off_until_they_are_switched_on(browser: Browser) -> None:
+    with served() as table, viewing(browser, table, script=AUDIO) as viewer:
+        page = viewer.page
+        play_slowly(table, 4)
+        page.locator("#last .what", has_text="plays").wait_for()
+        assert page.evaluate("window.notes") == []
+        page.locator("#sound").check()
+        assert page.evaluate("window.notes") == [659, 988], "a sample"
+        play_slowly(table, 8)
+        page.wait_for_function("() => window.notes.length >= 6")
+        assert set(page.evaluate("window.notes")) == {196, 659, 988}, "plays, and plays with points"
+        page.reload()
+        assert page.locator("#sound").is_checked()
+        page.locator("#sound").uncheck()
+        count = len(page.evaluate("window.notes"))
+        play_slowly(table, 2)
+        page.wait_for_timeout(300)
+        assert len(page.evaluate("window.notes")) == count
+
+
+def test_the_end_of_a_hand_has_its_own_sound_on_a_television(browser: Browser) -> None:
+    with (
+        served() as table,
+        viewing(browser, table, TELEVISION, path="/?display&sound", script=AUDIO) as viewer,
+    ):
+        viewer.page.mouse.click(5, 5)
+        end_hand(table)
+        viewer.page.wait_for_function("() => window.notes.includes(784)")
+        assert viewer.page.evaluate("window.notes").count(523) == 1, "each exposed hand reports the end again"
+
+
+def spoken_texts(viewer: Viewer) -> list[str | list[str]]:
+    found: list[str | list[str]] = viewer.page.evaluate("window.spoken")
+    return found
+
+
+def test_without_a_voice_of_the_language_the_browser_chooses(browser: Browser) -> None:
+    with served() as table, viewing(browser, table, path="/?lang=fr", script=SYNTHESIZER) as viewer:
+        viewer.page.locator("#voice").check()
+        play_slowly(table, 4)
+        viewer.page.wait_for_function("() => window.spoken.length >= 2")
+        assert spoken_texts(viewer)[1][1:] == ["fr", None]

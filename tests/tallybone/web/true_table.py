@@ -1,12 +1,7 @@
-"""A live game with its page, a perfect reader and drawn pictures, at any speed.
-
-`python -m tests.tallybone.web.true_table --port 8080 --pace 1.5` serves one until it is stopped.
-"""
+"""A live game with its page, a perfect reader and drawn pictures, at any speed."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +14,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from engine import BONES, Inferred, MatchStart, NewHand, Redeal, Rules, Seq, profile
+from engine import BONES, Inferred, MatchStart, NewHand, Redeal, Rules, Seq
 from tallybone.play.game import Listener, Listeners, LiveGame, LiveState
 from tallybone.play.recorder import FileRecorder, Recorder, RecordingQuota
 from tallybone.recording.format import SittingStart
@@ -31,7 +26,7 @@ from tallybone.sources.source import RecordedInput, Shot
 from tallybone.web.live.page import LivePage
 from tallybone.web.recordings.routes import recording_pages
 from tests.tallybone.live_clips import jpeg_of
-from tests.tallybone.truth_eye import PLAYERS, PLAYERS_OF, script, views
+from tests.tallybone.truth_eye import PLAYERS, script, views
 from vision.arrays import Image
 from vision.tracking.table_view import TableView
 from vision.tracking.watch import Frame
@@ -165,7 +160,6 @@ def true_table(
     hands: int = 1,
     rules: Rules = BONES,
     players: tuple[str, ...] = PLAYERS,
-    where: str = "127.0.0.1:0",
     pace_ns: int | None = None,
     recorder: Recorder | None = None,
     display: Silent | None = None,
@@ -176,7 +170,7 @@ def true_table(
     items, seen = items_of(seed, hands, rules, players)
     clock = time.monotonic_ns
     more = partial(recording_pages, recordings or Path("no-recordings"))
-    page = LivePage(where, clock, pin=PIN, more=more)
+    page = LivePage("127.0.0.1:0", clock, pin=PIN, more=more)
     session, announcements = opened(rules, players)
     camera = TrueCamera(items, clock, pace_ns)
     sitting = Sitting(lambda frame: reader(look_at(seen, frame)), session)
@@ -243,36 +237,3 @@ def _drawn(view: TableView) -> Image:
             at = (int(half.center_px[0]) - 9, int(half.center_px[1]) + 10)
             cv2.putText(image, str(half.pips), at, cv2.FONT_HERSHEY_SIMPLEX, 0.9, (25, 25, 25), 2)
     return image
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", default="8080")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--hands", type=int, default=3)
-    parser.add_argument("--rules", default="bones")
-    parser.add_argument("--players", default="")
-    parser.add_argument("--pace", type=float, default=1.5, help="seconds between two things that happen")
-    parser.add_argument("--recordings", type=Path, help="a folder with recordings that the page shows")
-    args = parser.parse_args()
-    players = tuple(args.players.split(",")) if args.players else PLAYERS_OF.get(args.rules, PLAYERS)
-    table = true_table(
-        args.seed,
-        hands=args.hands,
-        rules=profile(args.rules),
-        players=players,
-        where=f"127.0.0.1:{args.port}",
-        pace_ns=round(args.pace * SECOND),
-        recordings=args.recordings,
-    )
-    table.begin()
-    sys.stdout.write(f"{table.page.text}\n")
-    sys.stdout.flush()
-    try:
-        table.ended.wait()
-    except KeyboardInterrupt:
-        table.end()
-
-
-if __name__ == "__main__":
-    main()
