@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import get_args
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import engine
 from tests.engine.random_laws import check_event, check_event_thoroughly, check_match
@@ -125,3 +127,86 @@ def _misread(event: engine.Event, rng: random.Random) -> engine.Event:
     if isinstance(event, engine.Play):
         return replace(event, tile=rng.choice(engine.full_set(6)), inner=None)
     return engine.Knock(engine.Seat(rng.randrange(4)))
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=40, deadline=None)
+def test_the_order_of_independent_plays_does_not_change_the_count(seed: int) -> None:
+    rng = random.Random(seed)
+    arms = {"W": engine.Tile(1, 5), "E": engine.Tile(2, 5), "N": engine.Tile(3, 5), "S": engine.Tile(4, 5)}
+    rules = replace(STRICT, branch_order=engine.BranchOrder.ANY, spinner=engine.Spinner.FIRST)
+    order = list(arms)
+    rng.shuffle(order)
+    state = engine.replay(
+        [engine.MatchStart(rules, ("A", "B")), engine.NewHand(), engine.Play(engine.Seat(0), engine.Tile(5, 5))]
+    )
+    for turn, arm in enumerate(order, start=1):
+        state, outcomes = engine.apply(
+            state, engine.Play(engine.Seat(turn % 2), arms[arm], engine.Spot(engine.NodeId(2), engine.Port(arm)))
+        )
+        assert not any(isinstance(outcome, engine.Irregular) for outcome in outcomes)
+    assert state.game is not None
+    assert str(state.game.count) == "1 + 3 + 2 + 4 = 10"
+
+
+# ---- arbitrary input ----
+
+SEATS = st.integers(-1, 4).map(engine.Seat)
+TILES = st.sampled_from(engine.full_set(7))
+SPOTS = st.none() | st.builds(engine.Spot, st.integers(0, 30).map(engine.NodeId), st.sampled_from(list(engine.Port)))
+SEQS = st.integers(-1, 30).map(engine.Seq)
+ACTIONS = st.one_of(
+    st.builds(
+        engine.MatchStart,
+        st.sampled_from([engine.BONES, STRICT]),
+        st.sampled_from([("A", "B"), ("A", "B", "C"), ("A",)]),
+    ),
+    st.just(engine.NewHand()),
+    st.builds(engine.Redeal, st.sampled_from(list(engine.RedealReason))),
+    st.builds(engine.Lead, SEATS),
+    st.builds(engine.Play, SEATS, TILES, SPOTS),
+    st.builds(engine.Draw, SEATS, st.integers(1, 15)),
+    st.builds(engine.Knock, SEATS),
+    st.just(engine.HandEnd()),
+    st.builds(engine.Reveal, SEATS, st.lists(TILES, max_size=3).map(tuple)),
+    st.builds(engine.RevealPips, SEATS, st.integers(0, 50)),
+)
+MARKED = st.lists(SEQS, max_size=4).map(tuple)
+EVENTS = st.one_of(
+    ACTIONS,
+    st.builds(engine.Undo, SEQS),
+    st.builds(engine.Amend, SEQS, ACTIONS),
+    st.builds(engine.ItStands, SEQS),
+    st.builds(engine.Inferred, MARKED),
+    st.builds(engine.Confirmed, MARKED),
+)
+
+
+@given(st.lists(EVENTS, max_size=25), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_arbitrary_events_are_handled_and_replay(events: list[engine.Event], begun: bool) -> None:
+    start: list[engine.Event] = (
+        [engine.MatchStart(engine.BONES, ("A", "B")), engine.NewHand(), engine.Play(engine.Seat(0), engine.Tile(6, 6))]
+        if begun
+        else []
+    )
+    state = engine.State()
+    for event in [*start, *events]:
+        problem = engine.problem_with(state, event)
+        state, outcomes = engine.apply(state, event)
+        if problem is not None and not isinstance(event, engine.Undo | engine.Amend | engine.ItStands):
+            assert any(isinstance(outcome, engine.Irregular) and outcome.problem == problem for outcome in outcomes)
+        if state.game is not None:
+            assert all(
+                engine.describe(outcome, state.game.players)
+                for outcome in outcomes
+                if isinstance(outcome, engine.Counted | engine.Scored)
+            )
+    assert engine.replay(state.log) == state
+    assert state.inferred == tuple(entry.seq for entry in engine.entries(state) if entry.inferred)
+    fresh, _ = (
+        engine.apply(state, engine.Undo(engine.Seq(0)))
+        if engine.entries(state) and engine.entries(state)[0].seq == 0
+        else (engine.State(), ())
+    )
+    assert engine.entries(fresh) == ()
