@@ -172,6 +172,12 @@ def test_games_with_any_other_value_are_those_of_the_engine(rules: Rules) -> Non
     assert min(made) > 3
 
 
+def test_a_stacker_may_gain_its_own_points_too() -> None:
+    rules = with_options(CUTTHROAT, {"steal_gain": "score_plus_stolen", "hand": "7"})
+    for seed in range(4):
+        play_match(rules, 4, random.Random(seed), 3)
+
+
 @pytest.mark.parametrize("reserve", [0, 2])
 def test_a_player_draws_all_tiles_of_a_locked_layout_and_then_the_hand_ends(reserve: int) -> None:
     rules = with_options(DRAW, {"hand": "6", "boneyard_reserve": str(reserve)})
