@@ -134,7 +134,7 @@ def _read_object(data: Mapping[str, object], kind: Any, where: str) -> Any:
     lacking = [
         name
         for name, (each, _) in known_fields.items()
-        if name not in data and not (each.default is not MISSING or each.default_factory is not MISSING)
+        if name not in data and each.default is MISSING and each.default_factory is MISSING
     ]
     if lacking:
         raise JsonValueError(f"{where or tag_of(cls)}: a {tag_of(cls)} needs {lacking[0]!r}")

@@ -161,7 +161,7 @@ def format_pdf(sheets: Sequence[Sheet]) -> bytes:
             page.encode(),
             b"<< /Length %d /Filter /FlateDecode >>\nstream\n%b\nendstream" % (len(stream), stream),
         ]
-    # A file with the objects, numbered from 1, and their cross-reference table.
+    # The objects are numbered from 1. Their cross-reference table follows.
     data = bytearray(b"%PDF-1.4\n")
     offsets: list[int] = []
     for number, item in enumerate(objects, start=1):
@@ -473,19 +473,19 @@ def _mat_sheets(paper: Paper, players: int) -> list[Sheet]:
     whole = draw_mat(players)
     part_mm = (MAT_WIDTH_MM / SHEETS_ACROSS, MAT_HEIGHT_MM / SHEETS_DOWN)
     at_mm = ((paper.long_mm - part_mm[0]) / 2, (paper.short_mm - part_mm[1]) / 2 - 1.0)
+    # Cutting marks: short lines outside the corners, aligned with the edges.
+    marks = []
+    for x_mm, out_x in ((at_mm[0], -1), (at_mm[0] + part_mm[0], 1)):
+        for y_mm, out_y in ((at_mm[1], -1), (at_mm[1] + part_mm[1], 1)):
+            marks.append(LineSegment((x_mm + out_x, y_mm), (x_mm + 5 * out_x, y_mm), 0.15))
+            marks.append(LineSegment((x_mm, y_mm + out_y), (x_mm, y_mm + 4 * out_y), 0.15))
     sheets = []
     for row in range(SHEETS_DOWN):
         for column in range(SHEETS_ACROSS):
             window = Window(whole, (column * part_mm[0], row * part_mm[1]), at_mm, *part_mm)
             name = f"Mat, row {row + 1} of {SHEETS_DOWN}, column {column + 1} of {SHEETS_ACROSS}"
             foot = _foot(paper.short_mm, at_mm[0], name)
-            # Short lines outside the corners, aligned with the edges.
-            marks = []
-            for x_mm, out_x in ((at_mm[0], -1), (at_mm[0] + part_mm[0], 1)):
-                for y_mm, out_y in ((at_mm[1], -1), (at_mm[1] + part_mm[1], 1)):
-                    marks.append(LineSegment((x_mm + out_x, y_mm), (x_mm + 5 * out_x, y_mm), 0.15))
-                    marks.append(LineSegment((x_mm, y_mm + out_y), (x_mm, y_mm + 4 * out_y), 0.15))
-            sheets.append(Sheet(paper.long_mm, paper.short_mm, (window, *tuple(marks), *foot)))
+            sheets.append(Sheet(paper.long_mm, paper.short_mm, (window, *marks, *foot)))
     return sheets
 
 

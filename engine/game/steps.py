@@ -13,7 +13,6 @@ from engine.game.closing import GameUpdate, close_hand, pay, prepend, rename, sw
 from engine.phrases import phrase
 from engine.rules import rules as values
 from engine.state import events
-from engine.state import events as inputs
 from engine.state import outcomes as out
 from engine.state.descriptions import sum_of
 from engine.state.layout import Layout, NodeId, Port, count, is_locked, lay, points_for, stack_on
@@ -33,7 +32,7 @@ class EffectTile:
 
 
 def take_effect(
-    hand: Hand, seat: inputs.Seat, rules: values.Rules, effects: values.Effects
+    hand: Hand, seat: events.Seat, rules: values.Rules, effects: values.Effects
 ) -> tuple[Hand, tuple[Outcome, ...]]:
     """Return the hand after the effects of the outer number of the last tile. The turn is not passed yet.
 
@@ -59,7 +58,7 @@ def take_effect(
 
 
 def course_after(
-    course: Course, seat: inputs.Seat, laid: EffectTile, effects: values.Effects, seats: int, *, has_room: bool
+    course: Course, seat: events.Seat, laid: EffectTile, effects: values.Effects, seats: int, *, has_room: bool
 ) -> Course:
     """Return the turn state after *seat* laid a tile that takes effect. *has_room*: the starter has a free arm."""
     spell, skip = course.spell, course.skip
@@ -75,7 +74,7 @@ def course_after(
     return Course(direction, spell, laid.number == effects.again_on, skip, 0, course.without_double, course.owed)
 
 
-def force_draws(hand: Hand, seat: inputs.Seat, rules: values.Rules) -> tuple[Hand, tuple[Outcome, ...]]:
+def force_draws(hand: Hand, seat: events.Seat, rules: values.Rules) -> tuple[Hand, tuple[Outcome, ...]]:
     """Return the hand after everybody but *seat* draws one tile, in turn order.
 
     It stops early when no tile may be drawn from the boneyard.
@@ -91,7 +90,7 @@ def force_draws(hand: Hand, seat: inputs.Seat, rules: values.Rules) -> tuple[Han
         sizes[at] += 1
         owed[at] += 1
         claims = questions.after_draw(claims, at, 1)
-        outcomes.append(ForcedDraw(inputs.Seat(at), 1, boneyard))
+        outcomes.append(ForcedDraw(events.Seat(at), 1, boneyard))
     course = changed(hand.course, owed=tuple(owed))
     return changed(hand, sizes=tuple(sizes), boneyard=boneyard, claims=claims, course=course), tuple(outcomes)
 
@@ -111,19 +110,19 @@ _LEAD_TILES = {
     values.LeadRule.LEFT_OF_WINNER: LeadTile.ANY,
 }
 
-_Correction = inputs.Adjust | inputs.Rename | inputs.Swap
+_Correction = events.Adjust | events.Rename | events.Swap
 
-_IMPLIES_PASS = (inputs.Play, inputs.Stack, inputs.Draw, inputs.Knock)
+_IMPLIES_PASS = (events.Play, events.Stack, events.Draw, events.Knock)
 """Actions of the next player which imply that the previous player is done."""
 
 
-def step(game: Game | None, seq: inputs.Seq, action: inputs.Action) -> GameUpdate:
+def step(game: Game | None, seq: events.Seq, action: events.Action) -> GameUpdate:
     """Return the match after *action* and the outcomes.
 
     The last outcome is the next turn, if anyone is to move. `MatchStart`, `MatchClose` and `Rename` never report it,
     and `Adjust` only if it takes back the win.
     """
-    if isinstance(action, inputs.MatchStart):
+    if isinstance(action, events.MatchStart):
         seats = len(action.players)
         game = Game(action.rules, action.players, Phase.DEAL, scores=((),) * seats, totals=(0,) * seats)
         return game, (out.MatchStarted(action.players),)
@@ -132,9 +131,9 @@ def step(game: Game | None, seq: inputs.Seq, action: inputs.Action) -> GameUpdat
         return _correct(game, action)
     if game.other is not None:  # A win that was taken back only returns with the points.
         game = changed(game, other=None)
-    if isinstance(action, inputs.Play) and game.hand is not None and game.hand.turn == action.seat:
+    if isinstance(action, events.Play) and game.hand is not None and game.hand.turn == action.seat:
         after, outcomes = _play(game, game.hand, seq, action)  # Fast path: most actions are plays.
-    elif isinstance(action, inputs.NewHand):
+    elif isinstance(action, events.NewHand):
         after, outcomes = _deal(game, 1 if game.hand is None else game.hand.number + 1, action)
     elif isinstance(action, events.MatchClose):
         return closing.close_match(game)
@@ -149,7 +148,7 @@ def step(game: Game | None, seq: inputs.Seq, action: inputs.Action) -> GameUpdat
     return after, outcomes if next_turn is None else (*outcomes, next_turn)
 
 
-def with_implied_pass(game: Game, action: inputs.Action) -> GameUpdate:
+def with_implied_pass(game: Game, action: events.Action) -> GameUpdate:
     """Pass the turn on if *action* of the next player implies that the current player is done.
 
     A forced draw implies nothing. A pass that would end the hand is never implied. Only a player who can decline an
@@ -158,7 +157,7 @@ def with_implied_pass(game: Game, action: inputs.Action) -> GameUpdate:
     hand = game.hand
     if hand is None or hand.turn is None or not isinstance(action, _IMPLIES_PASS) or hand.turn == action.seat:
         return game, ()
-    if isinstance(action, inputs.Draw) and action.forced:
+    if isinstance(action, events.Draw) and action.forced:
         return game, ()
     if hand.course.extra:
         passed = _decline(game, hand)
@@ -170,20 +169,20 @@ def with_implied_pass(game: Game, action: inputs.Action) -> GameUpdate:
     return passed if after is not None and after.turn == action.seat else (game, ())
 
 
-def _in_hand(game: Game, hand: Hand, seq: inputs.Seq, action: events.InHand) -> GameUpdate:
+def _in_hand(game: Game, hand: Hand, seq: events.Seq, action: events.InHand) -> GameUpdate:
     """Return the match after *action*, without implied passes."""
     match action:
-        case inputs.Play():
+        case events.Play():
             return _play(game, hand, seq, action)
-        case inputs.Stack():
+        case events.Stack():
             return _stack(game, hand, action)
-        case inputs.Draw():
+        case events.Draw():
             return _draw(game, hand, action)
         case events.Boneyard(tiles=tiles):
             if tiles >= hand.boneyard or hand.turn is None:
                 return changed(game, hand=changed(hand, boneyard=tiles)), ()
-            return _draw(game, hand, inputs.Draw(hand.turn, hand.boneyard - tiles))
-        case inputs.Knock(seat=seat):
+            return _draw(game, hand, events.Draw(hand.turn, hand.boneyard - tiles))
+        case events.Knock(seat=seat):
             return _knock(game, hand, seat)
         case events.Decline():
             return _decline(game, hand)
@@ -192,7 +191,7 @@ def _in_hand(game: Game, hand: Hand, seq: inputs.Seq, action: events.InHand) -> 
         case events.Redeal(reason=reason):
             before = hand.scores_before
             game = changed(game, scores=before, totals=tuple(map(sum, before)))
-            return prepend((out.Redealt(reason),), _deal(game, hand.number, inputs.NewHand()))
+            return prepend((out.Redealt(reason),), _deal(game, hand.number, events.NewHand()))
         case events.Lead(seat=seat):
             return changed(game, hand=changed(hand, turn=seat)), ()
         case events.Domino(seat=seat):
@@ -204,9 +203,9 @@ def _in_hand(game: Game, hand: Hand, seq: inputs.Seq, action: events.InHand) -> 
         case events.Abandon():
             return closing.abandon_hand(game, hand)
         case events.Reveal(seat=seat, tiles=tiles):
-            return closing.reveal(game, hand, seat, inputs.Holding.of(tiles))
+            return closing.reveal(game, hand, seat, events.Holding.of(tiles))
         case events.RevealPips(seat=seat, pips=pips):
-            return closing.reveal(game, hand, seat, inputs.Holding(pips, size=hand.sizes[seat]))
+            return closing.reveal(game, hand, seat, events.Holding(pips, size=hand.sizes[seat]))
         case _:
             assert_never(action)
 
@@ -215,8 +214,8 @@ def _correct(game: Game, action: _Correction) -> GameUpdate:
     """Return the match after a correction by hand. The new totals decide whether it is won, in both directions."""
     after, outcomes = _revised(game, action)
     other = None if game.other is None else _revised(game.other, action)[0]
-    if not isinstance(action, inputs.Adjust):
-        next_turn = questions.turn(after) if isinstance(action, inputs.Swap) else None
+    if not isinstance(action, events.Adjust):
+        next_turn = questions.turn(after) if isinstance(action, events.Swap) else None
         return changed(after, other=other), outcomes if next_turn is None else (*outcomes, next_turn)
     won, continues = (after, other) if after.phase is Phase.MATCH_OVER else (other, after)
     if won is None:
@@ -233,9 +232,9 @@ def _correct(game: Game, action: _Correction) -> GameUpdate:
 
 def _revised(game: Game, action: _Correction) -> GameUpdate:
     """Return the match after a correction, without looking at the target."""
-    if isinstance(action, inputs.Rename):
+    if isinstance(action, events.Rename):
         return rename(game, action)
-    if isinstance(action, inputs.Swap):
+    if isinstance(action, events.Swap):
         after, outcomes = swap(game, action)
         if game.phase is Phase.LEAD and game.hand is not None and game.hand.turn == _lead(game)[0]:
             after = changed(after, hand=changed(after.hand, turn=_lead(after)[0]))  # The rules name the leader again.
@@ -248,7 +247,7 @@ def _revised(game: Game, action: _Correction) -> GameUpdate:
     return after, outcomes
 
 
-def _deal(game: Game, number: int, dealt: inputs.NewHand) -> GameUpdate:
+def _deal(game: Game, number: int, dealt: events.NewHand) -> GameUpdate:
     """Return the match after a new hand is dealt."""
     rules, seats = game.rules, len(game.players)
     sizes = dealt.dealt or (rules.dealt(seats),) * seats
@@ -269,7 +268,7 @@ def _deal(game: Game, number: int, dealt: inputs.NewHand) -> GameUpdate:
     return changed(game, phase=Phase.LEAD, hand=hand, winner=None), (out.HandStarted(number, boneyard),)
 
 
-def _lead(game: Game) -> tuple[inputs.Seat | None, LeadTile]:
+def _lead(game: Game) -> tuple[events.Seat | None, LeadTile]:
     """Return the leader of the next hand, or None if unknown, and the kind of tile to lead."""
     rules, winner = game.rules, game.hand_winner
     rule = rules.lead_first if winner is None else rules.lead_next
@@ -277,11 +276,11 @@ def _lead(game: Game) -> tuple[inputs.Seat | None, LeadTile]:
     if rules.spinner is values.Spinner.STARTER_SIX and tile is LeadTile.ANY:
         tile = LeadTile.ANY_DOUBLE  # A six-arm starter is always a double.
     if winner is not None and rule is values.LeadRule.LEFT_OF_WINNER:
-        return inputs.Seat((winner + 1) % len(game.players)), tile
+        return events.Seat((winner + 1) % len(game.players)), tile
     return winner if rule is values.LeadRule.WINNER_ANY else None, tile
 
 
-def _play(game: Game, hand: Hand, seq: inputs.Seq, action: inputs.Play) -> GameUpdate:
+def _play(game: Game, hand: Hand, seq: events.Seq, action: events.Play) -> GameUpdate:
     """Return the match after a play. Scores the count, and ends the hand if it was the player's last tile."""
     rules, seat, node = game.rules, action.seat, NodeId(seq)
     layout = lay(hand.layout, action.tile, action.at, node, rules, action.inner)
@@ -304,7 +303,7 @@ def _play(game: Game, hand: Hand, seq: inputs.Seq, action: inputs.Play) -> GameU
     return after, (*outcomes, *then)
 
 
-def _stack(game: Game, hand: Hand, action: inputs.Stack) -> GameUpdate:
+def _stack(game: Game, hand: Hand, action: events.Stack) -> GameUpdate:
     """Return the match after a stack: the count scores again, at the previous player's cost."""
     # See docs/reference/rules.md 3.6.
     rules, seat, chance = game.rules, action.seat, hand.chance
@@ -322,7 +321,7 @@ def _stack(game: Game, hand: Hand, action: inputs.Stack) -> GameUpdate:
     return prepend(outcomes, _after_tile(game, seat))
 
 
-def _laid(game: Game, hand: Hand, seat: inputs.Seat, tile: Tile, layout: Layout) -> GameUpdate:
+def _laid(game: Game, hand: Hand, seat: events.Seat, tile: Tile, layout: Layout) -> GameUpdate:
     """Return the match after *seat* laid *tile*, and `Forfeited` if the previous points were not called in time."""
     # The effects of the tile are not applied here, so the turn simply passes to the left.
     hand, lost = closing.forfeit(hand)
@@ -337,7 +336,7 @@ def _laid(game: Game, hand: Hand, seat: inputs.Seat, tile: Tile, layout: Layout)
         layout,
         replaced_at(hand.sizes, seat, hand.sizes[seat] - 1 if hand.sizes[seat] else 0),
         hand.boneyard,
-        inputs.Seat((seat + 1) % len(hand.sizes)),
+        events.Seat((seat + 1) % len(hand.sizes)),
         hand.lead,
         hand.scores_before,
         claims,
@@ -363,7 +362,7 @@ def _score(game: Game, chance: Chance) -> GameUpdate:
     return _grant(game, chance)
 
 
-def _call(game: Game, hand: Hand, seat: inputs.Seat) -> GameUpdate:
+def _call(game: Game, hand: Hand, seat: events.Seat) -> GameUpdate:
     """Return the match after *seat* scores the points that it calls."""
     # These are the points of its last play, or forfeited points if the players accepted the late call.
     chance, lapsed = hand.chance, hand.lapsed
@@ -383,7 +382,7 @@ def _grant(game: Game, chance: Chance) -> GameUpdate:
     return prepend(taken, pay(game, chance.seat, chance.points, Reason.STEAL, because))
 
 
-def _after_tile(game: Game, seat: inputs.Seat) -> GameUpdate:
+def _after_tile(game: Game, seat: events.Seat) -> GameUpdate:
     """Return the match after a scored tile takes effect. Ends the hand if it is over, else passes the turn."""
     # If no tile fits but some can be drawn, the rules end the hand, report `Blocked` or let play go on.
     rules, hand, effects = game.rules, game.hand, game.rules.effects
@@ -406,7 +405,7 @@ def _after_tile(game: Game, seat: inputs.Seat) -> GameUpdate:
     return game, (*outcomes, out.Blocked(hand.boneyard)) if is_announced else outcomes
 
 
-def _draw(game: Game, hand: Hand, action: inputs.Draw) -> GameUpdate:
+def _draw(game: Game, hand: Hand, action: events.Draw) -> GameUpdate:
     """Return the match after a draw. Unless draws are voluntary, drawing claims that the player could not play."""
     # A forced draw has already been counted, so it only settles what the seat owes. If no tile fits and none is left to
     # draw, the hand ends.
@@ -431,10 +430,10 @@ def _draw(game: Game, hand: Hand, action: inputs.Draw) -> GameUpdate:
     return game, outcomes
 
 
-def _knock(game: Game, hand: Hand, seat: inputs.Seat) -> GameUpdate:
+def _knock(game: Game, hand: Hand, seat: events.Seat) -> GameUpdate:
     """Return the match after a knock. If all players have knocked in succession, the hand ends or a spell lapses."""
     # Before the lead, a knock declares that the player has no double. See docs/reference/rules.md 3.5.
-    rules, claim = game.rules, questions.claim_of(game, hand, inputs.Knock(seat))
+    rules, claim = game.rules, questions.claim_of(game, hand, events.Knock(seat))
     if claim is not None:
         hand = changed(hand, claims=questions.add_claim(hand.claims, seat, claim))
     if game.phase is Phase.LEAD:
@@ -442,7 +441,7 @@ def _knock(game: Game, hand: Hand, seat: inputs.Seat) -> GameUpdate:
         hand, _ = questions.pass_turn(hand, seat)
         hand = changed(hand, course=changed(hand.course, without_double=without))
         return changed(game, hand=hand), (out.Passed(seat, without, instead_of_leading=True),)
-    hand = changed(hand, passes=hand.passes + 1, turn=inputs.Seat((seat + 1) % len(game.players)))
+    hand = changed(hand, passes=hand.passes + 1, turn=events.Seat((seat + 1) % len(game.players)))
     outcomes: tuple[Outcome, ...] = (out.Passed(seat, hand.passes),)
     if hand.course is not NO_COURSE:
         hand, skipped = questions.pass_turn(hand, seat)

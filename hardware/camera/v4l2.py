@@ -293,7 +293,6 @@ class V4l2Feed:
         if not self._video.isOpened():
             self._video.release()
             raise device.CameraError(f"{name}: cannot open it: check that it is a camera")
-        # Request a mode, and return the negotiated one.
         video = self._video
         # MJPG first, because the available sizes depend on it. Raw pictures would exceed the bandwidth of USB 2.
         video.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
@@ -317,7 +316,7 @@ class V4l2Feed:
 
     def grab(self) -> int:
         """Wait for a new picture and return its time. Skips old pictures queued in the driver."""
-        # Grab the newest picture from the driver without decoding it, and return its time.
+        # Grab the newest picture from the driver without decoding it.
         t_ns = 0
         for _ in range(_MAX_STALE):
             before_ns = self._clocks.game()

@@ -44,7 +44,6 @@ from hardware.knock.drivers.wav import read_wav
 from hardware.knock.sensor import NS_PER_S, Sound, SoundBlock
 from lab.packages import Collection, files_of
 from lab.sounds import devices
-from lab.sounds import devices as microphones
 from lab.sounds.backgrounds import television
 from lab.sounds.everyday import EVERYDAY
 from lab.sounds.scenes import LEAD, hit, random_table
@@ -129,9 +128,7 @@ def stream_of(rng: np.random.Generator, model: Callable[[np.random.Generator], W
 
 def at_distance(rng: np.random.Generator, sound: Waveform, *, distance_m: float) -> Waveform:
     """Return a sound in a random room with noise 40 dB below a hit at 1 m, so that the noise is louder farther away."""
-    heard = microphones.reverberate(
-        sound, microphones.room_response(rng, microphones.draw_room(rng, distance_m=distance_m))
-    )
+    heard = devices.reverberate(sound, devices.room_response(rng, devices.draw_room(rng, distance_m=distance_m)))
     noise = devices.draw_background(rng, len(sound))
     below_db = _ROOM_NOISE_BELOW_DB - 20 * float(np.log10(distance_m))
     return _scaled(heard + devices.add_background(sound, noise, below_db=below_db) - sound)
@@ -145,8 +142,8 @@ def _same(rng: np.random.Generator, sound: Waveform) -> Waveform:
     return sound
 
 
-def _respond(rng: np.random.Generator, sound: Waveform, *, response: microphones.Response) -> Waveform:
-    return np.asarray(microphones.apply_response(sound.astype(np.float32), response), np.float64)
+def _respond(rng: np.random.Generator, sound: Waveform, *, response: devices.Response) -> Waveform:
+    return np.asarray(devices.apply_response(sound.astype(np.float32), response), np.float64)
 
 
 def _overload(rng: np.random.Generator, sound: Waveform, *, by_db: float) -> Waveform:
@@ -174,13 +171,13 @@ def _record(rng: np.random.Generator, sound: Waveform) -> Waveform:
 def _alterations() -> dict[str, Altering]:
     rows: dict[str, Altering] = {"none": _same}
     for db in (-6, -4, -2, 2, 4, 6):
-        rows[f"{db:+d} dB per octave"] = partial(_respond, response=microphones.tilted(db))
+        rows[f"{db:+d} dB per octave"] = partial(_respond, response=devices.tilted(db))
     for at_hz in (500, 800, 1_500, 2_500, 4_000):
         for db in (-8, 8):
-            rows[f"{db:+d} dB at {at_hz} Hz"] = partial(_respond, response=microphones.peaking(at_hz, db))
+            rows[f"{db:+d} dB at {at_hz} Hz"] = partial(_respond, response=devices.peaking(at_hz, db))
     for limit_hz in (3_000, 5_000):
-        rows[f"low-pass {limit_hz} Hz"] = partial(_respond, response=microphones.low_pass(limit_hz))
-    rows["high-pass 200 Hz"] = partial(_respond, response=microphones.high_pass(200))
+        rows[f"low-pass {limit_hz} Hz"] = partial(_respond, response=devices.low_pass(limit_hz))
+    rows["high-pass 200 Hz"] = partial(_respond, response=devices.high_pass(200))
     rows["20 dB clipped"] = partial(_overload, by_db=20)
     rows["8 bits"] = _coarse
     rows["telephone, 8 kHz"] = partial(_device, alter=devices.telephone)

@@ -10,7 +10,6 @@ import cv2
 import numpy as np
 
 from lab.render import looks, scene
-from lab.render import scene as scenes
 from lab.render.clutter import draw_clutter, printed_border
 from lab.render.looks import draw_camera_look, draw_light_look, draw_seat_camera, draw_table_look, draw_tile_look
 from lab.render.paint import draw_floor
@@ -38,15 +37,15 @@ from vision.arrays import Bgr, Points
 _MAX_LAYERS = 3
 
 
-def pile(rng: np.random.Generator, hand: Sequence[PipPair | None], area: Area, look: scenes.TileLook) -> Arrangement:
+def pile(rng: np.random.Generator, hand: Sequence[PipPair | None], area: Area, look: scene.TileLook) -> Arrangement:
     """Return a pile of *hand*: crowded around one point and up to three layers deep. Tiles without room are dropped."""
     crowd_mm = math.sqrt(len(hand) * look.length_mm * look.width_mm) * rng.uniform(0.5, 1.0)
     middle = rng.uniform(-0.25, 0.25, 2) * (area.width_mm, area.height_mm)
-    placed: list[scenes.PlacedTile] = []
+    placed: list[scene.PlacedTile] = []
     for pips in hand:
         for _ in range(12):
             center = middle + rng.normal(0, crowd_mm * 0.55, 2)
-            tile = scenes.PlacedTile(pips, (float(center[0]), float(center[1])), rng.uniform(-math.pi, math.pi))
+            tile = scene.PlacedTile(pips, (float(center[0]), float(center[1])), rng.uniform(-math.pi, math.pi))
             tile = replace(tile, height_mm=_top_under(tile, placed, look))
             if fits(tile, area, look) and tile.height_mm < (_MAX_LAYERS - 0.5) * look.thickness_mm:
                 placed.append(tile)
@@ -54,7 +53,7 @@ def pile(rng: np.random.Generator, hand: Sequence[PipPair | None], area: Area, l
     return Arrangement(tuple(placed))
 
 
-def _top_under(tile: scenes.PlacedTile, placed: Sequence[scenes.PlacedTile], look: scenes.TileLook) -> float:
+def _top_under(tile: scene.PlacedTile, placed: Sequence[scene.PlacedTile], look: scene.TileLook) -> float:
     """Return the top of the highest tile below *tile*, or 0 if it would be on the table."""
     reach_mm = math.hypot(look.length_mm, look.width_mm)
     own_outline = outline_mm(tile, look)
@@ -67,21 +66,21 @@ def _top_under(tile: scenes.PlacedTile, placed: Sequence[scenes.PlacedTile], loo
     return max(below, default=0.0)
 
 
-def strewn_over(rng: np.random.Generator, layout: Arrangement, max_pips: int, look: scenes.TileLook) -> Arrangement:
+def strewn_over(rng: np.random.Generator, layout: Arrangement, max_pips: int, look: scene.TileLook) -> Arrangement:
     """Return *layout* with up to three random tiles on top of others."""
-    on_top: list[scenes.PlacedTile] = []
+    on_top: list[scene.PlacedTile] = []
     for index in rng.permutation(len(layout.tiles))[: int(rng.integers(1, 4))]:
         below = layout.tiles[index]
         center = np.asarray(below.center_mm) + rng.normal(0, look.width_mm / 3, 2)
         (pips,) = random_hand(rng, 1, max_pips)
-        top = scenes.PlacedTile(pips, (float(center[0]), float(center[1])), rng.uniform(-math.pi, math.pi))
+        top = scene.PlacedTile(pips, (float(center[0]), float(center[1])), rng.uniform(-math.pi, math.pi))
         top = replace(top, height_mm=_top_under(top, layout.tiles, look))
         if is_free(top, on_top, look):
             on_top.append(top)
     return layout.with_arrangement(Arrangement(tuple(on_top)))
 
 
-def with_stacks(rng: np.random.Generator, layout: Arrangement, look: scenes.TileLook, stack_look: int) -> Arrangement:
+def with_stacks(rng: np.random.Generator, layout: Arrangement, look: scene.TileLook, stack_look: int) -> Arrangement:
     """Return *layout* with up to three tiles covered by the same tile in the look *stack_look*."""
     free = [tile for tile in layout.tiles if tile.pips is not None and tile.height_mm == 0.0]
     picked = rng.permutation(len(free))[: int(rng.integers(1, 4))]
@@ -96,7 +95,7 @@ def two_sets(rng: np.random.Generator, layout: Arrangement) -> Arrangement:
     return Arrangement(tiles, layout.joins)
 
 
-def same_size(other: scenes.TileLook, look: scenes.TileLook) -> scenes.TileLook:
+def same_size(other: scene.TileLook, look: scene.TileLook) -> scene.TileLook:
     """Return the look *other* with the tile size of *look*."""
     return replace(
         other,
@@ -119,15 +118,15 @@ _SKINS: tuple[Bgr, ...] = (
 
 
 def draw_reach(
-    rng: np.random.Generator, area: Area, look: scenes.TileLook, tiles: tuple[scenes.PlacedTile, ...] = ()
-) -> scenes.Reach:
+    rng: np.random.Generator, area: Area, look: scene.TileLook, tiles: tuple[scene.PlacedTile, ...] = ()
+) -> scene.Reach:
     """Return a random hand over *area*. In half of the cases it is near one of *tiles*, if there are any."""
     tip = rng.uniform(-0.5, 0.5, 2) * (area.width_mm, area.height_mm)
     if tiles and rng.random() < 0.5:
         tip = np.array(tiles[int(rng.integers(len(tiles)))].center_mm) + rng.normal(0, 0.4 * look.width_mm, 2)
     from_side = math.pi / 2 * int(rng.integers(0, 4))
     skin = looks.near(rng, _SKINS[int(rng.integers(len(_SKINS)))], 8)
-    return scenes.Reach(
+    return scene.Reach(
         tip_mm=(float(tip[0]), float(tip[1])),
         heading_rad=from_side + rng.normal(0, 0.35),
         height_mm=look.thickness_mm + float(rng.choice([1.0, rng.uniform(2, 60)])),
@@ -142,10 +141,10 @@ def draw_reach(
 
 
 def standing_hands(
-    rng: np.random.Generator, area: Area, look: scenes.TileLook, tiles: tuple[scenes.PlacedTile, ...], max_pips: int
-) -> tuple[scenes.Clutter, ...]:
+    rng: np.random.Generator, area: Area, look: scene.TileLook, tiles: tuple[scene.PlacedTile, ...], max_pips: int
+) -> tuple[scene.Clutter, ...]:
     """Return rows of standing tiles along the sides of *area*, facing the players and clear of *tiles*."""
-    things: list[scenes.Clutter] = []
+    things: list[scene.Clutter] = []
     for side in range(4):
         if rng.random() < 0.25:
             continue
@@ -161,10 +160,10 @@ def standing_hands(
                 out_mm * math.sin(outward) + along * math.cos(outward),
             )
             theta_rad = outward - math.pi / 2 + rng.normal(0, 0.12)
-            if is_free(scenes.PlacedTile(None, center, theta_rad), tiles, look, look.width_mm):
+            if is_free(scene.PlacedTile(None, center, theta_rad), tiles, look, look.width_mm):
                 things.append(
-                    scenes.Clutter(
-                        scenes.ClutterKind.STANDING_TILE,
+                    scene.Clutter(
+                        scene.ClutterKind.STANDING_TILE,
                         center,
                         theta_rad,
                         look.length_mm,
@@ -177,7 +176,7 @@ def standing_hands(
     return tuple(things)
 
 
-def visible_area(camera: scenes.CameraLook, margin: float = 0.03) -> Area:
+def visible_area(camera: scene.CameraLook, margin: float = 0.03) -> Area:
     """Return the largest visible table area around (0, 0) with the aspect ratio of the picture, less a *margin*."""
     view = view_of(camera)
     outline = view.frame_mm(camera.width_px, camera.height_px, 10.0).astype(np.float32)
@@ -191,7 +190,7 @@ def visible_area(camera: scenes.CameraLook, margin: float = 0.03) -> Area:
     return Area(low * (1 - margin), low * ratio * (1 - margin))
 
 
-def area_from_seat(camera: scenes.CameraLook) -> Area:
+def area_from_seat(camera: scene.CameraLook) -> Area:
     """Return a player's area: as wide as the picture at its middle, and as deep beyond the middle as in front of it.
 
     The picture cuts off its near corners, just as it cuts off hands and tiles near the camera.
@@ -205,7 +204,7 @@ def _some_down(rng: np.random.Generator, hand: tuple[PipPair, ...], share: float
     return [None if rng.random() < share else pips for pips in hand]
 
 
-def mixed_layout(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: scenes.TileLook) -> Arrangement:
+def mixed_layout(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: scene.TileLook) -> Arrangement:
     """Return a line of play in the middle, with face-up and face-down tiles around it."""
     inner = Area(area.width_mm * 0.75, area.height_mm * 0.75)
     layout = chain(rng, max(2, count * 2 // 3), max_pips, inner, look, theta_rad=rng.uniform(-0.3, 0.3))
@@ -218,7 +217,7 @@ def mixed_layout(rng: np.random.Generator, count: int, max_pips: int, area: Area
 
 
 def random_layout(
-    rng: np.random.Generator, max_pips: int, area: Area, look: scenes.TileLook, count: int, *, from_seat: bool = False
+    rng: np.random.Generator, max_pips: int, area: Area, look: scene.TileLook, count: int, *, from_seat: bool = False
 ) -> Arrangement:
     """Return a random layout of about *count* tiles. With *from_seat*, it is more often a line of play."""
     kind = rng.random()
@@ -261,8 +260,8 @@ def random_layout(
 
 
 def with_tiles_on_tiles(
-    rng: np.random.Generator, layout: Arrangement, max_pips: int, look: scenes.TileLook
-) -> tuple[Arrangement, tuple[scenes.TileLook, ...]]:
+    rng: np.random.Generator, layout: Arrangement, max_pips: int, look: scene.TileLook
+) -> tuple[Arrangement, tuple[scene.TileLook, ...]]:
     """Return *layout* and additional looks. In 10 % of calls it has tiles on top of others, some in a second look."""
     kind = rng.random()
     if kind < 0.04:
@@ -281,7 +280,7 @@ def random_scene(
     size_px: tuple[int, int] = (1280, 960),
     tile_side_px: tuple[float, float] = (22.0, 80.0),
     largest_tilt_rad: float = 1.0,
-) -> scenes.Scene:
+) -> scene.Scene:
     """Return a random scene.
 
     Args:
@@ -304,12 +303,12 @@ def random_scene(
     area = area_from_seat(camera) if from_seat else visible_area(camera)
     count = draw_count(rng, area, look, most=28, share=0.45)
     table = draw_table_look(rng, look.face_bgr)
-    is_bordered = table.kind is scenes.TableKind.BOARD and rng.random() < 0.4
+    is_bordered = table.kind is scene.TableKind.BOARD and rng.random() < 0.4
     if is_bordered:
         area = Area(area.width_mm * 0.78, area.height_mm * 0.78)
     layout = random_layout(rng, max_pips, area, look, count, from_seat=from_seat)
     layout, more_looks = with_tiles_on_tiles(rng, layout, max_pips, look)
-    return scenes.Scene(
+    return scene.Scene(
         tiles=layout.tiles,
         tile=look,
         table=table,
@@ -327,19 +326,19 @@ def random_scene(
 
 
 def draw_scale(
-    rng: np.random.Generator, look: scenes.TileLook, sides: tuple[float, float], *, unit_px: float = 1.0
+    rng: np.random.Generator, look: scene.TileLook, sides: tuple[float, float], *, unit_px: float = 1.0
 ) -> float:
     """Return random pixels per mm. A tile's short side is log-uniform in the range *sides*, in units of *unit_px*."""
     return unit_px * float(np.exp(rng.uniform(*np.log(sides)))) / look.width_mm
 
 
-def draw_count(rng: np.random.Generator, area: Area, look: scenes.TileLook, *, most: int, share: float) -> int:
+def draw_count(rng: np.random.Generator, area: Area, look: scene.TileLook, *, most: int, share: float) -> int:
     """Return a random number of tiles from 3 to *most*, fewer if they would cover more than *share* of *area*."""
     room = area.width_mm * area.height_mm / (look.length_mm * look.width_mm)
     return int(np.clip(rng.integers(3, most + 1), 1, max(1, room * share)))
 
 
-def before_camera(camera: scenes.CameraLook, *things: scenes.Clutter) -> tuple[scenes.Clutter, ...]:
+def before_camera(camera: scene.CameraLook, *things: scene.Clutter) -> tuple[scene.Clutter, ...]:
     """Return the *things* that are in front of the camera and below 45 % of its height."""
     view = view_of(camera)
     highest_mm = 0.45 * float(view.camera_mm()[2])
@@ -352,8 +351,8 @@ def before_camera(camera: scenes.CameraLook, *things: scenes.Clutter) -> tuple[s
 
 
 def _draw_things(
-    rng: np.random.Generator, area: Area, look: scenes.TileLook, layout: Arrangement, max_pips: int, *, from_seat: bool
-) -> tuple[scenes.Clutter, ...]:
+    rng: np.random.Generator, area: Area, look: scene.TileLook, layout: Arrangement, max_pips: int, *, from_seat: bool
+) -> tuple[scene.Clutter, ...]:
     """Return random clutter, sometimes with hands of standing tiles around the table."""
     count = int(rng.integers(1, 7)) if rng.random() < 0.35 else 0
     things = draw_clutter(rng, area, look, layout.tiles, count, max_pips)
@@ -403,7 +402,7 @@ def _on_paper(rng: np.random.Generator, look: scene.TileLook) -> scene.TileLook:
     """Return the tiles as paper cards: flat, matt, often with a printed border."""
     face = looks.from_hsv(rng.uniform(0, 1), rng.uniform(0, 0.06), rng.uniform(0.7, 1.0))
     ink = looks.any_color(rng, (0.0, 0.3), (0.05, 0.6))
-    pips: tuple[Bgr, ...] = (ink,) * (scenes.MAX_PIPS + 1) if rng.random() < 0.7 else look.pip_bgr
+    pips: tuple[Bgr, ...] = (ink,) * (scene.MAX_PIPS + 1) if rng.random() < 0.7 else look.pip_bgr
     return replace(
         look,
         face_bgr=face,
@@ -510,7 +509,7 @@ class _Painter:
     slim: float
 
 
-def painted_by_hand(rng: np.random.Generator, scene: scenes.Scene) -> scenes.Scene:
+def painted_by_hand(rng: np.random.Generator, scene: scene.Scene) -> scene.Scene:
     """Return *scene* with pips in a random hand-painted style, drawn separately for each tile."""
     hand = _Painter(
         radius=float(np.clip(scene.tile.pip_radius * rng.uniform(0.6, 1.2), 0.09, 0.3)),
@@ -552,7 +551,7 @@ def _half(rng: np.random.Generator, hand: _Painter, number: int) -> tuple[scene.
 def _places(rng: np.random.Generator, hand: _Painter, number: int) -> Points:
     if hand.off is None:
         return np.asarray(rng.uniform(-1, 1, (number, 2)))
-    usual = scenes.pip_centers(number, int(rng.integers(scenes.style_count(number))))
+    usual = scene.pip_centers(number, int(rng.integers(scene.style_count(number))))
     return np.asarray(usual + rng.uniform(-hand.off, hand.off, usual.shape))
 
 
@@ -574,8 +573,8 @@ _SEAT_RAD = 0.5
 # Shares of scenes with a visible table edge, and with individually hand-painted pips.
 _WITH_EDGE = 0.35
 _HAND_PAINTED = 0.25
-_TILES = (scenes.ClutterKind.PRINTED_TILE, scenes.ClutterKind.STANDING_TILE)
-THINGS = tuple(kind for kind in scenes.ClutterKind if kind not in _TILES)
+_TILES = (scene.ClutterKind.PRINTED_TILE, scene.ClutterKind.STANDING_TILE)
+THINGS = tuple(kind for kind in scene.ClutterKind if kind not in _TILES)
 """Kinds of objects that do not show a tile."""
 # Range of the number of additional objects in a scene without tiles, and the share of these with a second hand.
 _MORE_THINGS = (4, 16)
@@ -589,7 +588,7 @@ def draw_foreign_scene(
     size_px: tuple[int, int] = (1280, 960),
     tile_side_px: tuple[float, float] = (12.0, 120.0),
     tilt_rad: tuple[float, float] = (0.0, LARGEST_TILT_RAD),
-) -> scenes.Scene:
+) -> scene.Scene:
     """Return a random scene that is as hard to read as other people's photos.
 
     Args:
@@ -619,7 +618,7 @@ def draw_foreign_scene(
         floor = draw_floor(rng, area, centers_mm, margin_mm=look.length_mm, table_bgr=table.base_bgr)
     things = _draw_foreign_things(rng, area, look, layout, max_pips)
     things = tuple(thing for thing in things if floor is None or floor.margin_mm(thing.center_mm) > 0)
-    scene = scenes.Scene(
+    drawn = scene.Scene(
         tiles=layout.tiles,
         tile=look,
         table=table,
@@ -631,7 +630,7 @@ def draw_foreign_scene(
         more_looks=more_looks,
         floor=floor,
     )
-    return painted_by_hand(rng, scene) if rng.random() < _HAND_PAINTED else scene
+    return painted_by_hand(rng, drawn) if rng.random() < _HAND_PAINTED else drawn
 
 
 def draw_bare_scene(
@@ -639,7 +638,7 @@ def draw_bare_scene(
     *,
     size_px: tuple[int, int] = (1280, 960),
     tile_side_px: tuple[float, float] = (12.0, 120.0),
-) -> scenes.Scene:
+) -> scene.Scene:
     """Return a scene of `draw_foreign_scene` with more objects and hands, but nothing that is or shows a tile."""
     scene = draw_foreign_scene(rng, size_px=size_px, tile_side_px=tile_side_px)
     area = visible_area(scene.camera).grown(2 * scene.tile.length_mm)
@@ -677,11 +676,11 @@ def _packed_foreign(
 
 def _draw_foreign_things(
     rng: np.random.Generator, area: Area, look: scene.TileLook, layout: Arrangement, max_pips: int
-) -> tuple[scenes.Clutter, ...]:
+) -> tuple[scene.Clutter, ...]:
     """Return random clutter, sometimes with hands of standing tiles around the table."""
     count = int(rng.integers(1, 9)) if rng.random() < 0.6 else 0
     around = area.grown(2 * look.length_mm)
-    things = draw_clutter(rng, around, look, layout.tiles, count, max_pips, kinds=tuple(scenes.ClutterKind))
+    things = draw_clutter(rng, around, look, layout.tiles, count, max_pips, kinds=tuple(scene.ClutterKind))
     if rng.random() < 0.2:
         things += standing_hands(rng, area, look, layout.tiles, max_pips)
     return things

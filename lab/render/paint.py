@@ -12,7 +12,6 @@ import cv2
 import numpy as np
 
 from lab.render import looks, view
-from lab.render import view as camera_lens
 from lab.render.clutter import clutter_solids, is_flat, paint_flat_clutter, paint_thing
 from lab.render.cover import RenderedTile, outlines_px, paint_reach, reach_solids, tile_solids, truth_of
 from lab.render.faces import FaceGrid, Glint, grid_of, paint_face
@@ -21,6 +20,18 @@ from lab.render.placements import Area
 from lab.render.prints import paint_texture, paint_walls, rounded_outline, top_warp
 from lab.render.scene import MAX_PIPS, Floor, PlacedTile, Reach, Scene, TileLook
 from lab.render.tabletop import paint_table
+from lab.render.view import (
+    View,
+    add_light,
+    expose,
+    glare_field,
+    light_field,
+    shade_plane,
+    shade_table,
+    take,
+    to_lamp,
+    view_of,
+)
 from vision.arrays import Bgr, Crop, GreyImage, Image, Motion, Points
 from vision.reading import OutlinePx, PointPx, Reading, SeenTile
 
@@ -102,7 +113,7 @@ def _round(rng: np.random.Generator, area: Area, centers: Points, margin_mm: flo
     return outline
 
 
-def paint_beyond(picture: Image, floor: Floor, view: camera_lens.View, rng: np.random.Generator) -> GreyImage:
+def paint_beyond(picture: Image, floor: Floor, view: View, rng: np.random.Generator) -> GreyImage:
     """Paint the floor and the table's rim over a picture of the table, in place.
 
     Returns:
@@ -124,9 +135,7 @@ def paint_beyond(picture: Image, floor: Floor, view: camera_lens.View, rng: np.r
     return top
 
 
-def _cover(
-    outline_mm: Points, heights_mm: tuple[float, ...], view: camera_lens.View, shape: tuple[int, int]
-) -> GreyImage:
+def _cover(outline_mm: Points, heights_mm: tuple[float, ...], view: View, shape: tuple[int, int]) -> GreyImage:
     """Return the coverage of each pixel, shape (H, W), by the convex body that spans *heights_mm*."""
     cover = np.zeros(shape, np.uint8)
     clipped = [(view.cut_near(outline_mm, height_mm), height_mm) for height_mm in heights_mm]
@@ -137,7 +146,7 @@ def _cover(
     return cover
 
 
-def _floor_picture(floor: Floor, view: camera_lens.View, shape: tuple[int, int], rng: np.random.Generator) -> Image:
+def _floor_picture(floor: Floor, view: View, shape: tuple[int, int], rng: np.random.Generator) -> Image:
     """Return a picture of the floor alone, blurred and darkened, shape (H, W, 3)."""
     shrink = min(1.0, _FLOOR_PX / shape[1])
     width, height = max(8, round(shape[1] * shrink)), max(8, round(shape[0] * shrink))
@@ -145,7 +154,7 @@ def _floor_picture(floor: Floor, view: camera_lens.View, shape: tuple[int, int],
     matrix[:, 3] -= floor.below_mm * matrix[:, 2]
     matrix[:2] *= np.array([[width / shape[1]], [height / shape[0]]])
     center = (view.center_px[0] * width / shape[1], view.center_px[1] * height / shape[0])
-    small = paint_table(floor.look, camera_lens.View(matrix, center, 0.0), width, height, rng)
+    small = paint_table(floor.look, View(matrix, center, 0.0), width, height, rng)
     small = cv2.GaussianBlur(small, (0, 0), rng.uniform(0.8, 3.0)).astype(np.uint8, copy=False)
     dark = cv2.convertScaleAbs(small, alpha=1 - floor.drop)
     return cv2.resize(dark, (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR).astype(np.uint8, copy=False)
@@ -221,9 +230,9 @@ def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Gener
         frame_rng: Random generator for sensor noise. None derives it from *rng*.
     """
     painted = paint_scene(scene, rng)
-    view = camera_lens.view_of(scene.camera)
-    lit = camera_lens.expose(painted.picture, painted.field, scene.light, scene.camera)
-    picture = camera_lens.take(lit, scene.camera, view, frame_rng or painted.camera_rng)
+    view = view_of(scene.camera)
+    lit = expose(painted.picture, painted.field, scene.light, scene.camera)
+    picture = take(lit, scene.camera, view, frame_rng or painted.camera_rng)
     truth = truth_of(scene, view)
     return RenderedPicture(picture, truth.reading, truth.tile_index, truth.unread_px, truth.shown)
 
@@ -234,17 +243,17 @@ def paint_scene(scene: Scene, rng: np.random.Generator) -> PaintedScene:
     tile_seed = int(rng.integers(0, 2**62))
     camera = scene.camera
     shape = (camera.height_px, camera.width_px)
-    view = camera_lens.view_of(camera)
+    view = view_of(camera)
     picture = paint_table(scene.table, view, camera.width_px, camera.height_px, table_rng)
     top = None if scene.floor is None else paint_beyond(picture, scene.floor, view, table_rng)
     paint_flat_clutter(picture, scene, view, clutter_rng)
     solids = [*tile_solids(scene), *clutter_solids(scene), *(s for reach in scene.reaches for s in reach_solids(reach))]
-    picture = camera_lens.shade_table(picture, solids, scene, view, table_rng)
-    glare = camera_lens.glare_field(scene.light, shape, light_rng)
+    picture = shade_table(picture, solids, scene, view, table_rng)
+    glare = glare_field(scene.light, shape, light_rng)
     if glare is not None and scene.table.gloss > 0:
         shine = cv2.convertScaleAbs(glare, alpha=scene.table.gloss)
         shine = shine if top is None else cv2.multiply(shine, top, scale=1 / 255)
-        picture = camera_lens.add_light(picture, shine)
+        picture = add_light(picture, shine)
     if scene.table.mirror > 0:
         # Bare table with dim, blurred reflections of the sides of tiles.
         mirrored = picture.copy()
@@ -260,16 +269,16 @@ def paint_scene(scene: Scene, rng: np.random.Generator) -> PaintedScene:
         )
     top_mm = scene.tile.thickness_mm
     higher = [solid for solid in solids if solid.top_mm > top_mm + 1.0]
-    light = _Light(glare, (camera_lens.shade_plane(higher, scene, view, top_mm) if higher and scene.tiles else None))
+    light = _Light(glare, (shade_plane(higher, scene, view, top_mm) if higher and scene.tiles else None))
     _paint_bodies(picture, scene, view, light, tile_seed, clutter_rng)
     for reach in scene.reaches:
         paint_reach(picture, reach, scene.light, view, clutter_rng)
-    field = camera_lens.light_field(scene.light, camera.vignette, shape, light_rng)
+    field = light_field(scene.light, camera.vignette, shape, light_rng)
     return PaintedScene(picture, field, light, tile_seed, camera_rng)
 
 
 def paint_one_tile(
-    picture: Image, placed: PlacedTile, marks: int, scene: Scene, view: camera_lens.View, painted: PaintedScene
+    picture: Image, placed: PlacedTile, marks: int, scene: Scene, view: View, painted: PaintedScene
 ) -> None:
     """Paint another tile over a painted table, in place.
 
@@ -297,7 +306,7 @@ def _marks_rng(tile_seed: int, placed: PlacedTile, index: int) -> np.random.Gene
 def _paint_bodies(
     picture: Image,
     scene: Scene,
-    view: camera_lens.View,
+    view: View,
     light: _Light,
     tile_seed: int,
     clutter_rng: np.random.Generator,
@@ -330,7 +339,7 @@ def _paint_tile(
     scene: Scene,
     grid: FaceGrid,
     outline: Points,
-    view: camera_lens.View,
+    view: View,
     light: _Light,
     rng: np.random.Generator,
 ) -> None:
@@ -340,7 +349,7 @@ def _paint_tile(
     cos, sin = math.cos(placed.theta_rad), math.sin(placed.theta_rad)
     turn = np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
     to_camera = view.camera_mm() - np.array([*placed.center_mm, placed.height_mm])
-    glint = Glint(turn @ camera_lens.to_lamp(scene.light), turn @ (to_camera / np.linalg.norm(to_camera)))
+    glint = Glint(turn @ to_lamp(scene.light), turn @ (to_camera / np.linalg.norm(to_camera)))
     texture = paint_face(grid, look, placed.pips, glint, scene.light.ambient, rng)
     shadow = light.shadow if placed.height_mm < 1.0 else None
     # Real tiles are never perfectly level, so each reflects a slightly different part of the glare.
@@ -356,9 +365,7 @@ def _paint_tile(
     )
 
 
-def _paint_sides(
-    picture: Image, on_table: Points, bottom_mm: float, scene: Scene, look: TileLook, view: camera_lens.View
-) -> None:
+def _paint_sides(picture: Image, on_table: Points, bottom_mm: float, scene: Scene, look: TileLook, view: View) -> None:
     """Paint the sides in place: a darker rounded foot, the lower half of two-coloured tiles, and the body."""
     middle_mm, top_mm = bottom_mm + 0.5 * look.thickness_mm, bottom_mm + look.thickness_mm
     foot_mm = bottom_mm + min(0.8 * look.bevel_mm, 0.3 * look.thickness_mm)
@@ -447,7 +454,7 @@ class Film:
         self.width_px, self.height_px = camera.width_px - 2 * margin_px, camera.height_px - 2 * margin_px
         self._quiet = replace(camera, noise=0.0, jpeg_quality=None)
         self._scene = replace(scene, tiles=(), reaches=(), camera=self._quiet)
-        self._view = camera_lens.view_of(camera)
+        self._view = view_of(camera)
         self._seed, self._margin_px, self._rng = seed, margin_px, rng
         self._tables: OrderedDict[tuple[PlacedTile, ...], _StillTable] = OrderedDict()
         rows, columns = self.height_px + _SPARE_NOISE_PX, self.width_px + _SPARE_NOISE_PX
@@ -473,7 +480,7 @@ class Film:
         if (gain != 1.0).any():
             levels = np.clip(np.arange(256)[:, None] * gain + 0.5, 0, 255).astype(np.uint8)[None]
             frame = cv2.LUT(frame, levels).astype(np.uint8, copy=False)
-        # Add noise to a frame in place, and return it.
+        # Noise is added in place, in strips.
         tops = range(0, self.height_px, _NOISE_STRIP_PX)
         places = self._rng.integers(0, _SPARE_NOISE_PX, (len(tops), 2)).tolist()
         for top, (down, right) in zip(tops, places, strict=True):
@@ -518,7 +525,7 @@ class Film:
         solids = [*tile_solids(replace(self._scene, tiles=moment.moving))]
         solids += [solid for reach in moment.reaches for solid in reach_solids(reach)]
         picture = table.painted.picture.copy()
-        shade = camera_lens.shade_plane(solids, self._scene, self._view, 0.0)
+        shade = shade_plane(solids, self._scene, self._view, 0.0)
         outer = self._box(shade, moment, _BLUR_MARGIN_PX + _SHADOW_MARGIN_PX)
         inner = self._box(shade, moment, _SHADOW_MARGIN_PX)
         part = picture[outer]

@@ -402,7 +402,7 @@ def keypad(sheet: PrintedSheet, rng: np.random.Generator) -> None:
     if rng.random() < 0.5:
         button = _LIGHT if is_dark else _DARK
     if rng.random() < 0.5:
-        # Paint a screen or a navigation ring in place, and return the x position where the buttons start, in mm.
+        # A screen or a navigation ring. The buttons start below it.
         width = sheet.width_mm
         if rng.random() < 0.5:
             box(sheet, (0.65 * width, width / 2), (0.9 * width, 0.8 * width), (70.0, 90.0, 85.0), 2.0)

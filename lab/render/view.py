@@ -306,7 +306,7 @@ def take(picture: Image, camera: CameraLook, view: View, rng: np.random.Generato
     if camera.blur_px > 0.2:
         picture = cv2.GaussianBlur(picture, (0, 0), camera.blur_px).astype(np.uint8, copy=False)
     if camera.noise > 0:
-        # Add sensor noise to *picture* in place, stronger in brightness than in colour.
+        # Sensor noise is stronger in brightness than in colour.
         side = 160  # side of the tiled patch; independent noise for every pixel would take 40 ms
         patch = rng.standard_normal((side, side, 3), dtype=np.float32)
         patch = np.float32(0.75) * patch[..., :1] + np.float32(0.65) * patch

@@ -21,11 +21,30 @@ from threadpoolctl import threadpool_limits
 from lab.render.layouts import random_scene
 from lab.render.paint import render
 from lab.render.scene import MAX_PIPS, Scene
-from lab.training import tables as drawn_tables
+from lab.training.tables import (
+    concatenated,
+    corner_errors,
+    draw_in_processes,
+    draw_learning_table,
+    draw_max_pips,
+    legible_halves,
+    true_pips,
+    truth_poses,
+    with_half_0_first,
+)
 from vision.arrays import Points
 from vision.image.picture import build_pyramid
-from vision.networks import network as pip_model
 from vision.networks.detector import Detector, load_detector
+from vision.networks.network import (
+    UP,
+    HardCaseClassifier,
+    PipClassifier,
+    PipFeatures,
+    Refiner,
+    load_hard_case_classifier,
+    load_pip_features,
+    load_refiner,
+)
 from vision.poses import Poses, half_centers, jittered, sides_px
 from vision.reader.candidates import Candidates
 from vision.reader.reader import Reader
@@ -51,16 +70,14 @@ class Networks:
     """
 
     detector: Detector
-    refiner: pip_model.Refiner
-    halves: pip_model.PipFeatures
-    hard_cases: pip_model.HardCaseClassifier
+    refiner: Refiner
+    halves: PipFeatures
+    hard_cases: HardCaseClassifier
 
 
 def load_networks() -> Networks:
     """Load the shipped networks."""
-    return Networks(
-        load_detector(), pip_model.load_refiner(), pip_model.load_pip_features(), pip_model.load_hard_case_classifier()
-    )
+    return Networks(load_detector(), load_refiner(), load_pip_features(), load_hard_case_classifier())
 
 
 def collect(
@@ -81,7 +98,7 @@ def collect(
     """
     chunk, chunks = partial(_drawn_chunk, draw, seed, scenes), -(-scenes // _CHUNK)
     if jobs > 1:
-        for part in drawn_tables.draw_in_processes(chunk, chunks, jobs, progress):
+        for part in draw_in_processes(chunk, chunks, jobs, progress):
             yield from part
         return
     for index in range(chunks):
@@ -137,18 +154,16 @@ def draw_samples(rng: np.random.Generator, networks: Networks, *, max_pips: int)
     """
     width = int(rng.integers(*_WIDTH_PX))
     sides_px = (width * _SIDES[0], width * _SIDES[1])
-    table = drawn_tables.draw_learning_table(
-        rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px
-    )
+    table = draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
     levels = build_pyramid(table.image)
     found = networks.detector.find(levels).poses
     refined, _ = Candidates(networks.detector, networks.refiner).refined(levels, found, rounds=_READER_ROUNDS)
     spreads = _PIP_SPREADS * (1 if max_pips <= _COMMON_SETS else 2)
-    truth = table.poses[table.faces == pip_model.UP]
-    error, nearest, target = drawn_tables.corner_errors(refined, truth)
+    truth = table.poses[table.faces == UP]
+    error, nearest, target = corner_errors(refined, truth)
     found = rng.permutation(np.nonzero(error < _FOUND)[0])
     found = found[np.unique(nearest[found], return_index=True)[1]]
-    matched = drawn_tables.with_half_0_first(refined[found], target[found], truth[nearest[found]])
+    matched = with_half_0_first(refined[found], target[found], truth[nearest[found]])
     views = [jittered(rng, truth, spread) for spread in spreads]
     tiles = np.arange(len(truth))
     poses, tiles = np.concatenate([*views, matched]), np.concatenate([*[tiles] * len(spreads), nearest[found]])
@@ -203,21 +218,21 @@ def draw_usual_scene(rng: np.random.Generator) -> Scene:
             return scene
 
 
-def draw_usual(rng: np.random.Generator, networks: Networks, *, head: pip_model.PipClassifier) -> Halves:
+def draw_usual(rng: np.random.Generator, networks: Networks, *, head: PipClassifier) -> Halves:
     """Render a usual table, read it with the complete reader, and return the halves of the detected true tiles."""
     scene = draw_usual_scene(rng)
     rendered = render(scene, rng)
-    truth, faces = drawn_tables.truth_poses(rendered.truth)
+    truth, faces = truth_poses(rendered.truth)
     reader = Reader(networks.detector, networks.refiner, networks.halves, head, networks.hard_cases)
     reading = reader.read(rendered.image)
     read = [half for tile in reading.tiles for half in tile.halves]
-    which = true_halves(np.array([half.center_px for half in read]).reshape(-1, 2, 2), truth[faces == pip_model.UP])
+    which = true_halves(np.array([half.center_px for half in read]).reshape(-1, 2, 2), truth[faces == UP])
     found = which >= 0
     return Halves(
         np.array([half.pips for half in read], np.int64)[found],
         np.array([half.confidence for half in read], np.float64)[found],
-        drawn_tables.true_pips(rendered.truth).ravel()[which[found]],
-        drawn_tables.legible_halves(scene, rendered).ravel()[which[found]],
+        true_pips(rendered.truth).ravel()[which[found]],
+        legible_halves(scene, rendered).ravel()[which[found]],
     )
 
 
@@ -270,7 +285,7 @@ _MISREAD = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 
 def train_pip_classifier(
     *, seed: int, scenes: int, epochs: int, jobs: int, progress: Callable[[str, float], None]
-) -> pip_model.PipClassifier:
+) -> PipClassifier:
     """Render tables, train the pip classifier on them, and calibrate its probabilities on held-out tables.
 
     Args:
@@ -282,32 +297,28 @@ def train_pip_classifier(
     """
 
     def tables(stage: str, seed: int, count: int) -> PipSamples:
-        return drawn_tables.concatenated(
-            list(collect(_draw_any_set, seed, max(1, count), jobs, partial(progress, stage)))
-        )
+        return concatenated(list(collect(_draw_any_set, seed, max(1, count), jobs, partial(progress, stage))))
 
     learn = tables("rendering tables", seed, scenes)
     check = tables("rendering held-out tables", seed + 2, round(_HELD_OUT * scenes))
     head = fit_head(learn, check, seed, epochs, partial(progress, "training"))
 
     draw, usual_count = partial(draw_usual, head=head), max(1, round(_USUAL_HELD_OUT * scenes))
-    halves = drawn_tables.concatenated(
-        list(collect(draw, seed + 3, usual_count, jobs, partial(progress, "reading usual tables")))
-    )
+    halves = concatenated(list(collect(draw, seed + 3, usual_count, jobs, partial(progress, "reading usual tables"))))
     notes = {"seed": seed, "scenes": scenes, "epochs": epochs} | head.notes | misread_figures(halves)
     return replace(head, notes=notes)
 
 
 def fit_head(
     learn: PipSamples, check: PipSamples, seed: int, epochs: int, progress: Callable[[float], None]
-) -> pip_model.PipClassifier:
+) -> PipClassifier:
     """Return a classifier fitted to *learn* and calibrated on *check*, with its error rates on *check* as notes."""
     head = _fit_classifier(learn.features, learn.pips, MAX_PIPS + 1, seed, epochs, progress)
     head = calibrated(head, head.outputs(check.features.astype(np.float32)), check.pips, misread=_MISREAD)
     return replace(head, notes=held_out_figures(head, check))
 
 
-def held_out_figures(head: pip_model.PipClassifier, check: PipSamples) -> dict[str, object]:
+def held_out_figures(head: PipClassifier, check: PipSamples) -> dict[str, object]:
     """Return the error rates on held-out samples."""
     error = head.probabilities(check.features.astype(np.float32)).argmax(axis=1) != check.pips
     return {
@@ -317,7 +328,7 @@ def held_out_figures(head: pip_model.PipClassifier, check: PipSamples) -> dict[s
 
 
 def _draw_any_set(rng: np.random.Generator, networks: Networks) -> PipSamples:
-    max_pips = drawn_tables.draw_max_pips(rng)
+    max_pips = draw_max_pips(rng)
     return draw_samples(rng, networks, max_pips=max_pips)
 
 
@@ -328,7 +339,7 @@ def _fit_classifier(
     seed: int,
     epochs: int,
     progress: Callable[[float], None],
-) -> pip_model.PipClassifier:
+) -> PipClassifier:
     """Return a fitted classifier with *class_count* outputs, even for classes without labels."""
     mean = features.mean(axis=0, dtype=np.float32)
     scale = np.sqrt(((features.astype(np.float32) - mean) ** 2).mean(axis=0)) + 0.05
@@ -345,7 +356,7 @@ def _fit_classifier(
         biases[-1] = np.concatenate([np.zeros_like(biases[-1]), biases[-1]])
     last, bias = np.zeros((weights[-1].shape[0], class_count), np.float32), np.full(class_count, -20, np.float32)
     last[:, classes], bias[classes] = weights[-1], biases[-1]
-    return pip_model.PipClassifier(mean, scale, (*weights[:-1], last), (*biases[:-1], bias))
+    return PipClassifier(mean, scale, (*weights[:-1], last), (*biases[:-1], bias))
 
 
 def _run(
@@ -368,12 +379,12 @@ def _run(
 
 
 def calibrated(
-    head: pip_model.PipClassifier,
+    head: PipClassifier,
     outputs: NDArray[np.float32],
     labels: NDArray[np.int64],
     *,
     misread: tuple[float, ...] = (0.0,),
-) -> pip_model.PipClassifier:
+) -> PipClassifier:
     """Return the classifier with the sharpness and misreading rate that fit held-out labels best.
 
     Args:
@@ -383,7 +394,7 @@ def calibrated(
         misread: Candidate misreading rates.
     """
 
-    def loss(candidate: pip_model.PipClassifier) -> float:
+    def loss(candidate: PipClassifier) -> float:
         return float(-np.log(candidate.chances(outputs)[np.arange(len(labels)), labels] + 1e-9).mean())
 
     candidates = (replace(head, sharpness=float(sharpness), misread=m) for sharpness in _SHARPNESS for m in misread)

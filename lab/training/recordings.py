@@ -15,7 +15,6 @@ from hardware.knock.detector import SoundFinder, SuddenSound
 from hardware.knock.sensor import NS_PER_S, Sound, SoundBlock
 from lab.sounds import scenes as sound_scenes
 from lab.sounds import signals
-from lab.sounds import signals as audio
 from lab.sounds.devices import recorded_by_chance
 from lab.sounds.everyday import EVERYDAY
 from lab.training.tables import concatenated, draw_in_processes
@@ -78,7 +77,7 @@ class _Timed:
     """A sound and its event. The event starts *lead* samples after the first."""
 
     event: sound_scenes.SoundEvent
-    samples: audio.Waveform
+    samples: signals.Waveform
     lead: int = 0
 
 
@@ -89,7 +88,7 @@ def draw_recording(rng: np.random.Generator, library: Path | None = None) -> sou
         rng: Random generator.
         library: Folder of recorded everyday sounds, or None to model all of them.
     """
-    table, microphone = sound_scenes.random_table(rng), audio.draw_microphone(rng)
+    table, microphone = sound_scenes.random_table(rng), signals.draw_microphone(rng)
     if rng.random() < _PLAIN:
         microphone = replace(microphone, response=np.ones_like(microphone.response))
     if rng.random() >= 2 * _SMEARED:
@@ -105,8 +104,8 @@ def draw_recording(rng: np.random.Generator, library: Path | None = None) -> sou
             sounding += _hits(rng, chosen, t_s, level_db, table, microphone)
         else:
             everyday = (
-                audio.recorded_sound(rng, library, chosen)
-                if library is not None and chosen in audio.COLLECTIONS and rng.random() < _RECORDED
+                signals.recorded_sound(rng, library, chosen)
+                if library is not None and chosen in signals.COLLECTIONS and rng.random() < _RECORDED
                 else EVERYDAY[chosen](rng)
             )
             sound = everyday * 10 ** (level_db / 20)
@@ -125,7 +124,7 @@ def _accompaniment(rng: np.random.Generator, library: Path, until_s: float) -> l
     sounding: list[_Timed] = []
     t_s = 0.0
     while t_s < until_s:
-        sounding.append(_sounding(_EVERYDAY[group][0], t_s, audio.recorded_sound(rng, library, group) * level, 0))
+        sounding.append(_sounding(_EVERYDAY[group][0], t_s, signals.recorded_sound(rng, library, group) * level, 0))
         t_s = max(t_s + 0.1, sounding[-1].event.until_s)
     return sounding
 
@@ -136,7 +135,7 @@ def _hits(
     t_s: float,
     level_db: float,
     table: sound_scenes.TableModes,
-    microphone: audio.PlacedMicrophone,
+    microphone: signals.PlacedMicrophone,
 ) -> Iterator[_Timed]:
     if kind is Sound.SHUFFLE:
         sound = sound_scenes.shuffle_of(rng, table, microphone)
@@ -163,7 +162,7 @@ def _times_s(rng: np.random.Generator, kind: Sound) -> list[float]:
     return [0.0, *(float(t_s) for t_s in np.cumsum(rng.uniform(*_REPEAT_S, int(rng.integers(1, 3)))))]
 
 
-def _way_to_knock(rng: np.random.Generator) -> Callable[[np.random.Generator], list[audio.Impact]]:
+def _way_to_knock(rng: np.random.Generator) -> Callable[[np.random.Generator], list[signals.Impact]]:
     match str(rng.choice(list(_KNOCKS), p=list(_KNOCKS.values()))):
         case "fist":
             return signals.fist
@@ -178,16 +177,16 @@ def _way_to_knock(rng: np.random.Generator) -> Callable[[np.random.Generator], l
             return signals.knuckle
 
 
-def _sounding(kind: Sound, t_s: float, samples: audio.Waveform, lead: int) -> _Timed:
+def _sounding(kind: Sound, t_s: float, samples: signals.Waveform, lead: int) -> _Timed:
     last = np.flatnonzero(np.abs(samples) > _AUDIBLE * np.abs(samples).max())[-1] + 1
-    return _Timed(sound_scenes.SoundEvent(kind, t_s, t_s + float(last - lead) / audio.RATE_HZ), samples, lead)
+    return _Timed(sound_scenes.SoundEvent(kind, t_s, t_s + float(last - lead) / signals.RATE_HZ), samples, lead)
 
 
 def _mixed(sounding: list[_Timed], lasts_s: float) -> NDArray[np.float64]:
-    count = round(lasts_s * audio.RATE_HZ)
-    samples = np.zeros(count + audio.LENGTH)
+    count = round(lasts_s * signals.RATE_HZ)
+    samples = np.zeros(count + signals.LENGTH)
     for sound in sounding:
-        first = round(sound.event.t_s * audio.RATE_HZ) - sound.lead
+        first = round(sound.event.t_s * signals.RATE_HZ) - sound.lead
         samples[first : first + len(sound.samples)] += sound.samples[: len(samples) - first]
     return samples[:count]
 
@@ -232,7 +231,7 @@ def collect_examples(
 
 def _examples_of(seed: int, library: Path | None, index: int) -> Examples:
     scene = draw_recording(np.random.default_rng([seed, index]), library)
-    onsets = SoundFinder().feed(SoundBlock(scene.samples, 0, audio.RATE_HZ))
+    onsets = SoundFinder().feed(SoundBlock(scene.samples, 0, signals.RATE_HZ))
     judged = [(onset.around, sound) for onset in onsets if (sound := true_sound(onset, scene)) is not None]
     around = np.array([samples for samples, _ in judged], np.float32).reshape(-1, BEFORE + AFTER)
     knocks = sum(event.kind is Sound.KNOCK for event in scene.events)

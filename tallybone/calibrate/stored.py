@@ -23,8 +23,17 @@ from calibration.table.zones import OutlineMm, TableZones, ZoneSource, zones_of_
 from engine.phrases import Phrase, both, listed, phrase, plural
 from hardware.camera.watched import is_similar
 from hardware.part import Clock
-from tallybone.calibrate import lens_and_table
 from tallybone.calibrate.known import calibrated_parts, known_words, zone_words
+from tallybone.calibrate.lens_and_table import (
+    LightSeen,
+    ReadTiles,
+    detect_tiles,
+    is_on_block,
+    lens_for,
+    load_image,
+    look_at_light,
+    write_drawn,
+)
 from tallybone.calibrate.look import AskedScene, open_look, wait_for_picture
 from tallybone.finding import Finding, Grade, ok, problem
 from tallybone.show.reading import draw_light, draw_zones
@@ -187,7 +196,7 @@ def check(
     *,
     tile_mm: tuple[float, float] | None = None,
     annotate: Path | None = None,
-    read_tiles: lens_and_table.ReadTiles | None = None,
+    read_tiles: ReadTiles | None = None,
     clock: Clock = time.monotonic_ns,
     output: Output | None = None,
 ) -> int:
@@ -211,15 +220,11 @@ def check(
         with closing(open_look(source, clock)) as look:
             look.present(AskedScene.TILES)
             image = wait_for_picture(look, clock)
-            findings, light = compare_with_picture(
-                image, calibration, read_tiles or lens_and_table.detect_tiles, tile_mm
-            )
+            findings, light = compare_with_picture(image, calibration, read_tiles or detect_tiles, tile_mm)
         for finding in findings:
             output.say(finding.text if finding.grade is Grade.OK else f"Warning: {finding.text}")
         if annotate is not None:
-            output.say(
-                f"Drawn into {lens_and_table.write_drawn(annotate, _ANNOTATED, _drawn(image, calibration, light))}"
-            )
+            output.say(f"Drawn into {write_drawn(annotate, _ANNOTATED, _drawn(image, calibration, light))}")
     except (CalibrationError, VisionError, OSError) as error:
         return output.complain(error)
     is_well = all(finding.grade is Grade.OK for finding in findings)
@@ -230,12 +235,12 @@ def check(
 def compare_with_picture(
     image: Image,
     calibration: calibration_file.Calibration,
-    read_tiles: lens_and_table.ReadTiles,
+    read_tiles: ReadTiles,
     tile_mm: tuple[float, float] | None,
-) -> tuple[tuple[Finding, ...], lens_and_table.LightSeen]:
+) -> tuple[tuple[Finding, ...], LightSeen]:
     """Compare a picture with a calibration. Return the findings, and the light of the picture."""
     tiles = read_tiles(image)
-    light = lens_and_table.look_at_light(image, tiles, None)
+    light = look_at_light(image, tiles, None)
     findings = [*_about_light(light, calibration.light)]
     if calibration.lens is None or calibration.table is None:
         missing = both(_NAMES[name] for name in _NAMES if getattr(calibration, name) is None)
@@ -250,11 +255,11 @@ def compare_with_picture(
     table = calibration.table
     length_mm = None if tile_mm is None else tile_mm[0]
     blocks = check_blocks(find_corner_marks(image), table, lens)
-    apart = [tile for tile in tiles if not lens_and_table.is_on_block(tile, table, lens)]
+    apart = [tile for tile in tiles if not is_on_block(tile, table, lens)]
     return (*blocks, *check_tiles(apart, table, lens, length_mm=length_mm), *findings), light
 
 
-def _about_light(now: lens_and_table.LightSeen, before: calibration_file.LightKept | None) -> tuple[Finding, ...]:
+def _about_light(now: LightSeen, before: calibration_file.LightKept | None) -> tuple[Finding, ...]:
     findings = [problem(_LIGHT, warning) for warning in now.found.warnings]
     if before is not None and not is_similar(before.levels, now.kept.levels):
         was, is_now = (sum(levels) / 3 for levels in (before.levels, now.kept.levels))
@@ -271,7 +276,7 @@ def _about_light(now: lens_and_table.LightSeen, before: calibration_file.LightKe
     return tuple(findings) or (ok(_LIGHT, phrase("The light is good.")),)
 
 
-def _drawn(image: Image, calibration: calibration_file.Calibration, light: lens_and_table.LightSeen) -> Image:
+def _drawn(image: Image, calibration: calibration_file.Calibration, light: LightSeen) -> Image:
     drawn = draw_light(image, light.found)
     if calibration.lens is None or calibration.table is None or calibration.zones is None:
         return drawn
@@ -409,9 +414,9 @@ def calibrate_zones(
         for text in zone_words(after):
             output.say(text)
         if picture is not None and annotate is not None:
-            image = lens_and_table.load_image(picture)
-            drawn = draw_zones(image, zones, before.table, lens_and_table.lens_for(before.lens, image))
-            output.say(f"Drawn into {lens_and_table.write_drawn(annotate, _ZONES_PICTURE, drawn)}")
+            image = load_image(picture)
+            drawn = draw_zones(image, zones, before.table, lens_for(before.lens, image))
+            output.say(f"Drawn into {write_drawn(annotate, _ZONES_PICTURE, drawn)}")
     except (CalibrationError, VisionError, OSError, ValueError) as error:
         return output.complain(error)
     output.say(f"Written to {into}")

@@ -13,11 +13,8 @@ from tallybone.cli.app import app
 def main() -> None:
     """Run the command line. Report a failed write to stdout in one line instead of a traceback."""
     # Redirect closed standard streams (`>&-`) to /dev/null, and print `?` for characters that stdout cannot encode.
-    for name, mode in (
-        ("stdin", "r"),
-        ("stdout", "w"),
-        ("stderr", "w"),
-    ):  # opened in this order, each gets its standard file descriptor
+    # Opened in this order, each gets its standard file descriptor.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -117,17 +117,7 @@ class Commands(TyperGroup):
         except typer.Abort:
             sys.exit(1)
         except _UsageError as error:
-            # The sentence for invalid usage, which names the command, or the help of a group without a command.
-            if "\n" in error.format_message():
-                usage_fault = str(error.format_message())
-            else:
-                message = (
-                    error.format_message().removeprefix("Invalid value: ").rstrip(".").replace(". Did you", "; did you")
-                )
-                path = "tallybone" if error.ctx is None else error.ctx.command_path
-                hint = "" if message.endswith("?") else f"; see `{path} --help`"
-                usage_fault = f"{path}: {message[0].lower()}{message[1:]}{hint}"
-            typer.echo(usage_fault, err=True)
+            typer.echo(_usage_fault(error), err=True)
             sys.exit(2)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -149,19 +139,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
-            # The message for an invalid value. Messages of pydantic are reworded and quote the value.
-            faults = getattr(error.__cause__, "errors", None)
-            if faults is None:
-                value_fault = error.message
-            else:
-                fault = faults()[0]
-                message = fault["msg"].removeprefix("Value error, ").partition(", unable")[0].rstrip(".")
-                message = message.replace("Input should be a valid integer", "expected a whole number")
-                message = message.replace("Input should be a valid", "expected a").replace(
-                    "Input should be", "expected a number"
-                )
-                value_fault = message if repr(fault["input"]) in message else f"{message}, got {fault['input']!r}"
-            error.message = value_fault
+            error.message = _value_fault(error)
             raise
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -190,6 +168,28 @@ class Commands(TyperGroup):
             rows = [(name.ljust(width), stub.get_short_help_str(formatter.width - 6 - width)) for name, stub in stubs]
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+
+def _usage_fault(error: Any) -> str:
+    """Return the sentence for invalid usage, which names the command, or the help of a group without a command."""
+    if "\n" in error.format_message():
+        return str(error.format_message())
+    message = error.format_message().removeprefix("Invalid value: ").rstrip(".").replace(". Did you", "; did you")
+    path = "tallybone" if error.ctx is None else error.ctx.command_path
+    hint = "" if message.endswith("?") else f"; see `{path} --help`"
+    return f"{path}: {message[0].lower()}{message[1:]}{hint}"
+
+
+def _value_fault(error: typer.BadParameter) -> str:
+    """Return the message for an invalid value. Messages of pydantic are reworded and quote the value."""
+    faults = getattr(error.__cause__, "errors", None)
+    if faults is None:
+        return error.message
+    fault = faults()[0]
+    message = fault["msg"].removeprefix("Value error, ").partition(", unable")[0].rstrip(".")
+    message = message.replace("Input should be a valid integer", "expected a whole number")
+    message = message.replace("Input should be a valid", "expected a").replace("Input should be", "expected a number")
+    return message if repr(fault["input"]) in message else f"{message}, got {fault['input']!r}"
 
 
 def commands_of(about: str = "", *, cls: type[TyperGroup] = TyperGroup, has_completion: bool = False) -> typer.Typer:

@@ -75,7 +75,7 @@ def toml_lines(table: Mapping[str, Any], name: str = "") -> Iterator[str]:
     inner = {
         key: value
         for key, value in table.items()
-        if isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+        if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict))
     }
     for key, value in table.items():
         if key not in inner:

@@ -41,8 +41,16 @@ from tallybone.json_values import to_json
 from tallybone.notify.broker import broker_found, name_of, webhook_found
 from tallybone.play.start import stored_for
 from tallybone.recording.folder import SUFFIX, default_folder
-from tallybone.store import table_file
 from tallybone.store.calibration_file import Calibration, load_calibration
+from tallybone.store.table_file import (
+    USUAL_CAMERA,
+    USUAL_PATH,
+    BeyondSettings,
+    TableFile,
+    TableFileError,
+    load_table,
+    parse_toml,
+)
 from tallybone.terminal import Output, printable
 
 NO_CAMERA = "none"
@@ -60,7 +68,7 @@ _STYLES = {
 }
 
 
-def examine(table: table_file.TableFile, folder: Path, probes: Probes) -> Iterator[Finding]:
+def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]:
     """Yield findings of all checks, basic ones first, because a later check may fail for the reason of an earlier one.
 
     Args:
@@ -68,7 +76,7 @@ def examine(table: table_file.TableFile, folder: Path, probes: Probes) -> Iterat
         folder: Folder of recordings.
         probes: Access to the machine.
     """
-    camera = table.camera or table_file.USUAL_CAMERA
+    camera = table.camera or USUAL_CAMERA
     machine = probes.machine()
     yield from check_machine(machine)
     yield from check_disk(probes.disk(folder))
@@ -127,7 +135,7 @@ def _knock(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterat
         yield part_checks.check_opened("knock", probes.knock(part, hardware.pins))
 
 
-def _told(beyond: table_file.BeyondSettings, probes: Probes) -> Iterator[Finding]:
+def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
     """Check the connections to the broker and each webhook."""
     if beyond.mqtt is not None:
         broker = beyond.mqtt.broker
@@ -158,7 +166,7 @@ def summary(findings: tuple[Finding, ...]) -> str:
     if not problems and not warnings:
         return "All checks passed."
     found = [
-        (f"{number} {word}{'' if number == 1 else 's'}")
+        f"{number} {word}{'' if number == 1 else 's'}"
         for number, word in ((problems, "problem"), (warnings, "warning"))
         if number
     ]
@@ -241,11 +249,11 @@ def doctor(
 def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Finding, ...], probes: Probes) -> None:
     """Write a support bundle."""
     try:
-        table = table_file.load_table(path)
-    except (table_file.TableFileError, OSError):
-        table = table_file.TableFile()
+        table = load_table(path)
+    except (TableFileError, OSError):
+        table = TableFile()
     place = BundleSources(
-        table=table, config=path or table_file.USUAL_PATH, folder=folder, findings=findings, machine=probes.machine()
+        table=table, config=path or USUAL_PATH, folder=folder, findings=findings, machine=probes.machine()
     )
     write_bundle(bundle, bundle_texts(place))
 
@@ -253,23 +261,19 @@ def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Findin
 def _examined(path: Path | None, folder: Path, probes: Probes) -> Iterator[Finding]:
     """Check table.toml and then its parts. An invalid or missing file is treated as one without parts."""
     try:
-        table = table_file.load_table(path)
-    except table_file.TableFileError as error:
-        table = table_file.TableFile()
+        table = load_table(path)
+    except TableFileError as error:
+        table = TableFile()
         for text in error.problems:
             yield problem(
                 "table.toml", text, "" if text is not error.problems[-1] else "docs/start/wiring.md has an example."
             )
     except OSError as error:
-        table = table_file.TableFile()
+        table = TableFile()
         yield problem("table.toml", f"{path}: {reason_of(error)}", "Check the path.")
     else:
         is_there = table.path is not None
-        yield (
-            ok("table.toml", str(table.path))
-            if is_there
-            else absent("table.toml", f"there is no {table_file.USUAL_PATH}")
-        )
+        yield (ok("table.toml", str(table.path)) if is_there else absent("table.toml", f"there is no {USUAL_PATH}"))
     yield from examine(table, folder, probes)
 
 
@@ -338,14 +342,14 @@ def findings_text(findings: tuple[Finding, ...], own: OwnWords) -> str:
     return pretty_json(_kept(as_values(findings), own))
 
 
-def config_text(table: table_file.TableFile) -> str:
+def config_text(table: TableFile) -> str:
     """Return the configuration as JSON, without values that may be secret."""
     return pretty_json({"camera": _value(table.camera), "hardware": _value(table.hardware)})
 
 
 def calibration_text(place: BundleSources, own: OwnWords) -> str:
     """Return the stored calibration as JSON, with foreign words removed. Raises FileNotFoundError if there is none."""
-    path = stored_for(place.table.camera or table_file.USUAL_CAMERA, None, place.environment, place.home)
+    path = stored_for(place.table.camera or USUAL_CAMERA, None, place.environment, place.home)
     if path is None:
         raise FileNotFoundError("there is no calibration")
     return pretty_json(_kept(to_json(load_calibration(path), Calibration), own))
@@ -434,7 +438,7 @@ class BundleSources:
         ask: Requests a URL of the running table.
     """
 
-    table: table_file.TableFile
+    table: TableFile
     config: Path | None
     folder: Path
     findings: tuple[Finding, ...]
@@ -485,7 +489,7 @@ def _about(place: BundleSources) -> dict[str, object]:
         "environment": {
             name: place.environment[name]
             for name in _SHOWN_ENVIRONMENT
-            if bool(re.match(r"[\w.:/+-]{1,30}$", place.environment.get(name, "")))
+            if re.match(r"[\w.:/+-]{1,30}$", place.environment.get(name, ""))
         },
     }
 
@@ -510,7 +514,7 @@ def _toml(path: Path | None) -> object:
     except OSError:
         return None
     try:
-        return table_file.parse_toml(text)
+        return parse_toml(text)
     except ValueError:
         return text.split()
 

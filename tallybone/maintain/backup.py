@@ -357,8 +357,7 @@ def finish(state: Path) -> Path | None:
         if (state / path.name).exists():
             _move(state / path.name, placing / "before")
         path.rename(state / path.name)
-    # Move the replaced files and the backup's configuration to their final folders. Return that of the files, or
-    # None.
+    # The replaced files and the backup's configuration move to their final folders.
     if (placing / "config").is_dir():
         shutil.rmtree(state / _CONFIG, ignore_errors=True)
         (placing / "config").rename(state / _CONFIG)

@@ -57,13 +57,11 @@ class Beyond:
         place = TableIdentity() if settings.mqtt is None else settings.mqtt.place
         self._teller = Teller(place, f"{rng.getrandbits(48):012x}")
         self._came: deque[tuple[Snapshot, int]] = deque(maxlen=_MAX_WAITING)
-        if self._settings.mqtt is None:
-            made_publishing = None
-        else:
+        self._publishing = None
+        if settings.mqtt is not None:
             from tallybone.notify.broker import Publishing
 
-            made_publishing = Publishing(self._settings.mqtt, self._rng, software().rpartition(" ")[2], self._link)
-        self._publishing = made_publishing
+            self._publishing = Publishing(settings.mqtt, rng, software().rpartition(" ")[2], link)
         self._hooks = tuple(WebhookThread(hook, now, rng, software()) for hook in settings.webhooks)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake, self._ends = asyncio.Event(), False

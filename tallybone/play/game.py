@@ -447,11 +447,8 @@ class LiveGame:
             case Shot():
                 before, self._pictures = self._pictures, self._camera.pictures
                 self._counts.pictures_taken += self._pictures - before
-                # True if the rate limit allows a picture, and it is the first or newer than the last input.
-                is_due = not (item.t_ns <= self._t_ns and self._view is not None) and self._limiter.is_due(
-                    item.t_ns, is_moving=self._is_moving
-                )
-                if is_due:
+                is_new = item.t_ns > self._t_ns or self._view is None
+                if is_new and self._limiter.is_due(item.t_ns, is_moving=self._is_moving):
                     self._see(item)
                 return True
             case None:

@@ -438,26 +438,20 @@ class Teaching:
                 del self._taught[key]
 
     def _learn(self, named: NamedTile, notes: list[Phrase]) -> None:
-        # A correction in the last picture. None if the tile was read right, or is not in the picture.
         tiles, pips = tuple(tile for tile in self._view.tiles if tile.halves), named.pips
         at = in_place_of(named.seen, tiles)
         if self._image is None or at is None or pips == named.read:
-            correction = None
-        else:
-            others = (*tiles[:at], *tiles[at + 1 :])
-            node_tiles = {node.id: node.tile for node in _nodes(self._session)}
-            doubted = tuple(known.tile for known in self._session.places.known if _is_misread(known, node_tiles))
-            confident = (
-                number
-                for number, tile in enumerate(others, 1)
-                if all(half.alone.confidence >= SURE for half in tile.halves) and in_place_of(tile, doubted) is None
-            )
-            image = self._view.aim.straightened(self._image)
-            correction = tile_set.TileCorrection(
-                image, poses_of((tiles[at], *others)), pips, named.read, tuple(confident)
-            )
-        if correction is None:
-            return
+            return  # the tile is not in the last picture, or was read right
+        others = (*tiles[:at], *tiles[at + 1 :])
+        node_tiles = {node.id: node.tile for node in _nodes(self._session)}
+        doubted = tuple(known.tile for known in self._session.places.known if _is_misread(known, node_tiles))
+        confident = (
+            number
+            for number, tile in enumerate(others, 1)
+            if all(half.alone.confidence >= SURE for half in tile.halves) and in_place_of(tile, doubted) is None
+        )
+        image = self._view.aim.straightened(self._image)
+        correction = tile_set.TileCorrection(image, poses_of((tiles[at], *others)), pips, named.read, tuple(confident))
         known, fixed = self._known()
         lessons, verdict = tile_set.learn_correction(known, correction, self._reader, fixed)
         log.info("correction of a tile tile=%s read=%s-%s result=%s", named.tile, *named.read, verdict.name.lower())

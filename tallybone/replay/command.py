@@ -22,9 +22,18 @@ from tallybone.recording.folder import SUFFIX
 from tallybone.recording.format import RecordingError
 from tallybone.recording.reader import read_recording
 from tallybone.replay import lines
-from tallybone.replay import run as replaying
 from tallybone.replay.export import ExportFiles, exporting
 from tallybone.replay.recorded_game import logged_steps
+from tallybone.replay.run import (
+    Pace,
+    ReplaySettings,
+    ReplayStep,
+    at_pace,
+    opened_replay,
+    passing,
+    progress,
+    run_command,
+)
 from tallybone.sources.source import GameOverrides, Item, Source
 from tallybone.terminal import Output, printable
 from vision import VisionError
@@ -33,9 +42,9 @@ from vision.tracking.perception import Perception
 
 def replay(
     path: Path,
-    settings: replaying.ReplaySettings | None = None,
+    settings: ReplaySettings | None = None,
     *,
-    pace: replaying.Pace | None = None,
+    pace: Pace | None = None,
     as_json: bool = False,
     exports: ExportFiles | None = None,
     perception: Perception | None = None,
@@ -60,31 +69,29 @@ def replay(
     Returns:
         The exit code: 0, 1 if anything cannot be read or recorded, or 2 if there is no such game.
     """
-    settings, pace, clock = settings or replaying.ReplaySettings(), pace or replaying.Pace(), clock or ReplayClock()
+    settings, pace, clock = settings or ReplaySettings(), pace or Pace(), clock or ReplayClock()
     files = exports or ExportFiles()
 
     def work(output: Output) -> int:
         def through(source: Source, items: Iterator[Item]) -> Iterable[Item]:
-            return written.through(
-                replaying.at_pace(replaying.progress(output, source, items), pace, clock.now_ns, clock.wait)
-            )
+            return written.through(at_pace(progress(output, source, items), pace, clock.now_ns, clock.wait))
 
         with (
             exporting(files, has_pictures=True) as written,
-            replaying.opened_replay(path, settings, output.complain, perception=perception, through=through) as run,
+            opened_replay(path, settings, output.complain, perception=perception, through=through) as run,
         ):
-            steps = replaying.passing(run.steps, written.add)
+            steps = passing(run.steps, written.add)
             tally = _print(steps, output, has_game=run.match is not None, as_json=as_json, from_ns=pace.from_ns)
             written.write_texts(run.source.start, tally.result)
         output.write(json.dumps({"result": tally.result}) if as_json else tally.text)
         return 0
 
-    return replaying.run_command(work, out, err)
+    return run_command(work, out, err)
 
 
 def replay_log(
     path: Path,
-    settings: replaying.ReplaySettings | None = None,
+    settings: ReplaySettings | None = None,
     *,
     from_ns: int = 0,
     as_json: bool = False,
@@ -109,20 +116,18 @@ def replay_log(
 
     def work(output: Output) -> int:
         with exporting(exports or ExportFiles(), has_pictures=False) as written:
-            steps = replaying.passing(
-                logged_steps(path, (settings or replaying.ReplaySettings()).game, output.complain), written.add
-            )
+            steps = passing(logged_steps(path, (settings or ReplaySettings()).game, output.complain), written.add)
             score = _print(steps, output, has_game=True, as_json=as_json, from_ns=from_ns).score
             written.write_texts(read_recording(path).start, score.figures)
         output.write(json.dumps({"result": score.figures}) if as_json else score.text)
         return 0
 
-    return replaying.run_command(work, out, err)
+    return run_command(work, out, err)
 
 
 def compare(
     path: Path,
-    settings: replaying.ReplaySettings | None = None,
+    settings: ReplaySettings | None = None,
     *,
     as_json: bool = False,
     perception: Perception | None = None,
@@ -142,14 +147,14 @@ def compare(
     Returns:
         The exit code as for `replay`, or 1 if there are differences.
     """
-    settings = settings or replaying.ReplaySettings()
+    settings = settings or ReplaySettings()
 
     def work(output: Output) -> int:
         recorded = lines.recorded_facts(path, output.complain)
         starts_ns: set[int] = set()  # time of the first item, and 0 for the step before that item
-        through = partial(replaying.progress, output)
-        with replaying.opened_replay(path, settings, output.complain, perception=perception, through=through) as run:
-            steps = replaying.passing(run.steps, lambda step: starts_ns.add(step.t_ns - step.since_ns))
+        through = partial(progress, output)
+        with opened_replay(path, settings, output.complain, perception=perception, through=through) as run:
+            steps = passing(run.steps, lambda step: starts_ns.add(step.t_ns - step.since_ns))
             now = list(lines.replayed_facts(steps))
         if lines.has_other_rules(path, settings.game):
             recorded, now = lines.by_play(recorded), lines.by_play(now)
@@ -161,7 +166,7 @@ def compare(
             output.write(difference.line() if as_json else difference.sentence(max(starts_ns, default=0)))
         return 1 if found else 0
 
-    return replaying.run_command(work, out, err)
+    return run_command(work, out, err)
 
 
 def replay_recording(path: str | PathLike[str], *, from_log: bool = False) -> State:
@@ -183,7 +188,7 @@ def replay_recording(path: str | PathLike[str], *, from_log: bool = False) -> St
         for step in logged_steps(Path(path), GameOverrides(), warnings.warn):
             tally.add(step)
     else:
-        with replaying.opened_replay(Path(path), replaying.ReplaySettings(), warnings.warn) as run:
+        with opened_replay(Path(path), ReplaySettings(), warnings.warn) as run:
             for step in run.steps:
                 tally.add(step)
     if tally.session is None:
@@ -191,9 +196,7 @@ def replay_recording(path: str | PathLike[str], *, from_log: bool = False) -> St
     return tally.session.state
 
 
-def _print(
-    steps: Iterable[replaying.ReplayStep], output: Output, *, has_game: bool, as_json: bool, from_ns: int
-) -> lines.Tally:
+def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_json: bool, from_ns: int) -> lines.Tally:
     """Print the steps from *from_ns* after the first input on, and return the tally of all steps."""
     tally, news, narrate = lines.Tally(), News(), lines.narrator_for(has_game=has_game, as_json=as_json)
     for step in steps:
@@ -249,7 +252,7 @@ class SpreadError(OSError):
 def replay_many(
     folder: Path,
     spread: Spread,
-    settings: replaying.ReplaySettings | None = None,
+    settings: ReplaySettings | None = None,
     *,
     is_log_only: bool = False,
     as_json: bool = False,
@@ -270,7 +273,7 @@ def replay_many(
     Returns:
         The exit code: 0, or 1 if any recording had problems, or there is none.
     """
-    task = partial(replay_quietly, settings=settings or replaying.ReplaySettings(), is_log_only=is_log_only)
+    task = partial(replay_quietly, settings=settings or ReplaySettings(), is_log_only=is_log_only)
 
     def work(output: Output) -> int:
         paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == SUFFIX)
@@ -289,10 +292,10 @@ def replay_many(
         output.write(json.dumps({"result": _sum(results)}) if as_json else _SUMMED.format(**_sum(results)))
         return 0
 
-    return replaying.run_command(work, out, err)
+    return run_command(work, out, err)
 
 
-def replay_quietly(path: Path, *, settings: replaying.ReplaySettings, is_log_only: bool) -> ReplayedRecording:
+def replay_quietly(path: Path, *, settings: ReplaySettings, is_log_only: bool) -> ReplayedRecording:
     """Replay a recording without output. Errors are listed in the problems of the result."""
     problems: list[str] = []
     tally = lines.Tally()
@@ -301,7 +304,7 @@ def replay_quietly(path: Path, *, settings: replaying.ReplaySettings, is_log_onl
             for step in logged_steps(path, settings.game, problems.append):
                 tally.add(step)
             return ReplayedRecording(tally.score.figures, tally.score.text, tuple(problems))
-        with replaying.opened_replay(path, settings, problems.append) as run:
+        with opened_replay(path, settings, problems.append) as run:
             for step in run.steps:
                 tally.add(step)
         return ReplayedRecording(tally.result, tally.text, tuple(problems))

@@ -305,11 +305,9 @@ def people_in(games: Iterable[GameFigures]) -> People:
         scores = _scores(game, keys) if game.over else {}
         for pair, score in scores.items():
             met.setdefault(pair, []).append(score)
-        # The players of a match with their new ratings.
         old = {key: players[key].rating or Rating() for key, _ in scores}
         results = {key: [(old[other], score) for (one, other), score in scores.items() if one == key] for key in old}
-        newly_rated = {key: replace(players[key], rating=rated(old[key], results[key])) for key in old}
-        players |= newly_rated
+        players |= {key: replace(players[key], rating=rated(old[key], results[key])) for key in old}
     pairs = (
         PairFigures(players[one].name, players[other].name, len(scores), scores.count(1), scores.count(0))
         for (one, other), scores in met.items()

@@ -320,12 +320,11 @@ def recorded_facts(path: Path, complain: Callable[[str], object]) -> list[Fact]:
     facts: list[Fact] = []
     for record in whole_only(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain):
         try:
-            recorded_fact = (
+            facts.append(
                 _event_fact(record.t_ns, event_of_record(record))
                 if record.topic is Topic.EVENT
                 else _outcome_fact({"t_ns": record.t_ns, **record.fact})
             )
-            facts.append(recorded_fact)
         except JsonValueError as error:
             complain(f"{path}: record {record.number}: {error}")
     return [fact for fact in facts if not _is_start(fact)]

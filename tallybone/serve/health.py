@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from engine.phrases import listed, phrase
 from hardware.part import Clock
 from hardware.table import HardwareSettings
-from tallybone.doctor import machine as computer
+from tallybone.doctor import machine as machine_checks
 from tallybone.finding import Finding, Grade, absent, ok, problem, warning
 from tallybone.play.counts import Counts, MeanPace
 from tallybone.play.recorder import NOT_RECORDED
@@ -63,9 +63,9 @@ class TableSources:
     hardware: HardwareSettings
     problems: Callable[[], Mapping[str, str]]
     folder: Path
-    machine: Callable[[], computer.Machine]
+    machine: Callable[[], machine_checks.Machine]
     root: Path = Path("/")
-    disk: Callable[[Path], computer.Disk] = computer.room_in
+    disk: Callable[[Path], machine_checks.Disk] = machine_checks.room_in
     clock: Clock
     counts: Counts
     is_silent: Callable[[], bool]
@@ -77,10 +77,10 @@ class HealthMonitor:
     def __init__(self, feed: LiveFeed, table: TableSources) -> None:
         """Check *table*, whose page shows *feed*."""
         self._feed, self._table, self._lock = feed, table, threading.Lock()
-        self._computer: tuple[computer.Machine, computer.Disk] | None = None
+        self._computer: tuple[machine_checks.Machine, machine_checks.Disk] | None = None
         self._asked_ns = 0
         self._others: tuple[Callable[[], Iterable[Finding]], ...] = ()
-        self._hour, self._stops = computer.LastHour(), threading.Event()
+        self._hour, self._stops = machine_checks.LastHour(), threading.Event()
         self.end_of_last_run: Finding | None = None
 
     @contextmanager
@@ -89,9 +89,9 @@ class HealthMonitor:
 
         *mark* is a file that exists during the block. If it exists before, the last run has not ended properly.
         """
-        boot = computer.text_of(self._table.root / _BOOT_ID)
+        boot = machine_checks.text_of(self._table.root / _BOOT_ID)
         if mark is not None:
-            self.end_of_last_run = end_of_last_run(computer.text_of(mark), boot)
+            self.end_of_last_run = end_of_last_run(machine_checks.text_of(mark), boot)
             with suppress(OSError):
                 mark.parent.mkdir(parents=True, exist_ok=True)
                 mark.write_text(f"{boot}\n")
@@ -106,7 +106,7 @@ class HealthMonitor:
                 with suppress(OSError):
                     mark.unlink()
 
-    def troubles(self) -> Mapping[computer.MachineTrouble, int]:
+    def troubles(self) -> Mapping[machine_checks.MachineTrouble, int]:
         """Return how often each trouble occurred in the last hour. Thread-safe."""
         return self._hour.counts(self._table.clock())
 
@@ -114,8 +114,8 @@ class HealthMonitor:
         table = self._table
         while True:
             is_lost = table.camera().grade is Grade.PROBLEM
-            counters = computer.read_vitals(table.root).counters
-            self._hour.add([*counters, (computer.MachineTrouble.CAMERA, "", int(is_lost))], table.clock())
+            counters = machine_checks.read_vitals(table.root).counters
+            self._hour.add([*counters, (machine_checks.MachineTrouble.CAMERA, "", int(is_lost))], table.clock())
             if self._stops.wait(_LOOKS_EVERY_S):
                 return
 
@@ -145,18 +145,18 @@ class HealthMonitor:
             camera,
             *parts_found(table.hardware, table.problems()),
             *_of_recording("" if game is None else game.recording),
-            *computer.check_disk(disk),
-            computer.check_temperature(machine.temperature_c),
-            computer.check_power(machine, troubles[computer.MachineTrouble.LOW_VOLTAGE]),
-            computer.check_memory(machine.memory_mb),
-            computer.check_clock(is_set=machine.is_clock_set),
-            *computer.check_vitals(machine.vitals, troubles, computer.LAST_HOUR),
+            *machine_checks.check_disk(disk),
+            machine_checks.check_temperature(machine.temperature_c),
+            machine_checks.check_power(machine, troubles[machine_checks.MachineTrouble.LOW_VOLTAGE]),
+            machine_checks.check_memory(machine.memory_mb),
+            machine_checks.check_clock(is_set=machine.is_clock_set),
+            *machine_checks.check_vitals(machine.vitals, troubles, machine_checks.LAST_HOUR),
             *((self.end_of_last_run,) if self.end_of_last_run is not None else ()),
             *(found for other in self._others for found in other()),
         )
         return Health(version("tallybone"), age_s, findings)
 
-    def computer(self) -> tuple[computer.Machine, computer.Disk]:
+    def computer(self) -> tuple[machine_checks.Machine, machine_checks.Disk]:
         """Return the state of the computer and the recordings disk, at most 5 s old."""
         with self._lock:
             now_ns = self._table.clock()

@@ -17,10 +17,21 @@ from engine import Action, Confirmed, Event, Inferred, NodeId, Undo, apply, entr
 from engine.phrases import listed, phrase
 from engine.state.outcomes import the_tile
 from engine.value import changed
-from tallybone.session import questions as asking
 from tallybone.session.course import SURPRISING, Written, written_in
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
 from tallybone.session.observations import Observation, SortedView, looked, seen_name, split
+from tallybone.session.questions import (
+    Adoption,
+    Ambiguity,
+    Doubt,
+    Meaning,
+    Question,
+    adopting_events,
+    ask_about_hand,
+    ask_about_totals,
+    doubtful_actions,
+    guesses,
+)
 from tallybone.session.session import Announcement, Answered, Input, Session, anchored, in_play, with_places
 from vision.reader.custom_set import RecordedSet
 from vision.reading import SeenTile
@@ -74,7 +85,7 @@ def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Se
             if session.decoder is None:
                 return session, ()
             session, before = _flushed(session)
-            session, asked = _with_questions(replace(session, adoption=asking.Adoption.ASKED))
+            session, asked = _with_questions(replace(session, adoption=Adoption.ASKED))
             return session, (*before, *asked)
         case Press(button=Button.UNDO) if session.pressed:  # nothing has shown the press that waits
             return replace(session, pressed=session.pressed[:-1]), ()
@@ -277,12 +288,12 @@ def _written(session: Session) -> tuple[Session, Announcements]:
     assert session.decoder is not None
     decoder = session.decoder
     state, announcements, path = written_in(session.state, session.path, decoder.beam[0])
-    doubt = asking.Doubt.of(decoder.beam)
+    doubt = Doubt.of(decoder.beam)
     since_ns = None if doubt.is_certain else session.doubtful_ns or session.t_ns
     is_marked = since_ns is not None and session.t_ns - since_ns >= LINGERS_NS
     marked = {entry.seq for entry in entries(state) if entry.inferred}
-    guessed = asking.guesses(decoder.beam[0], decoder.looks)
-    found = asking.doubtful_actions(doubt, guessed) if is_marked else guessed
+    guessed = guesses(decoder.beam[0], decoder.looks)
+    found = doubtful_actions(doubt, guessed) if is_marked else guessed
     wanted = {path[-1 - back].seqs[at] for back, at in found if back < len(path)}
     hand = len(decoder.beam[0].chain())
     ours = [seq for each in path[-hand:] for seq in each.seqs]
@@ -308,31 +319,29 @@ def _with_questions(session: Session) -> tuple[Session, Announcements]:
     return replace(session, questions=questions), new
 
 
-def _questions(session: Session) -> Iterable[asking.Question]:
+def _questions(session: Session) -> Iterable[Question]:
     """Yield the open questions, the most urgent last."""
     if session.decoder is None:
         return
     left = [piece for piece in session.decoder.beam[0].left if piece.name in session.undone]
     if left and not session.decoder.beam[0].is_swept:
         yield _ask_about_undone(session, [piece.tile for piece in left])
-    doubt = asking.Doubt.of(session.decoder.beam)
+    doubt = Doubt.of(session.decoder.beam)
     lasts_ns = 0 if session.doubtful_ns is None else session.t_ns - session.doubtful_ns
     if doubt.is_asked and (lasts_ns >= _ASKS_NS or session.questions):
-        question = asking.ask_about_totals(doubt, session.decoder.pieces)
+        question = ask_about_totals(doubt, session.decoder.pieces)
         if question.ambiguity.topic not in session.rejected:
             yield question
     if session.adoption is not None:
-        yield asking.ask_about_hand(session.state, session.adoption)
+        yield ask_about_hand(session.state, session.adoption)
 
 
-def _ask_about_undone(session: Session, tiles: Sequence[SeenTile]) -> asking.Question:
+def _ask_about_undone(session: Session, tiles: Sequence[SeenTile]) -> Question:
     """Return the question whether tiles whose plays were undone, and that are still on the table, count again."""
     names = listed([the_tile(seen_name(tile)) for tile in tiles])
     text = phrase("still on the table: {tiles}. Count it again, or take it off the table?", tiles=names)
     choices = (phrase("count it again"), phrase("take it off the table"))
-    return asking.Question(
-        asking.Ambiguity(tiles[0], text, choices), (asking.Meaning(counts=True), asking.Meaning(counts=False))
-    )
+    return Question(Ambiguity(tiles[0], text, choices), (Meaning(counts=True), Meaning(counts=False)))
 
 
 # ---- answers and corrections ----
@@ -385,24 +394,24 @@ def _laid_anew(session: Session) -> tuple[Session, Observation]:
 
 
 _OVER = (
-    asking.Adoption.ENDED,
-    asking.Adoption.BLOCKED,
-    asking.Adoption.VOID,
-    asking.Adoption.BEFORE_OVER,
-    asking.Adoption.NOTHING,
+    Adoption.ENDED,
+    Adoption.BLOCKED,
+    Adoption.VOID,
+    Adoption.BEFORE_OVER,
+    Adoption.NOTHING,
 )
 
 
-def _adopted(session: Session, meaning: asking.Meaning) -> tuple[Session, Announcements]:
+def _adopted(session: Session, meaning: Meaning) -> tuple[Session, Announcements]:
     """Return the session after an answer about the hand on the table ("Put it right")."""
-    is_asked = meaning.adoption is asking.Adoption.HAND_OVER
+    is_asked = meaning.adoption is Adoption.HAND_OVER
     session = replace(session, adoption=meaning.adoption if is_asked else None, answered=None)
     announcements: Announcements = ()
-    for event in asking.adopting_events(session.state, session.places, meaning):
+    for event in adopting_events(session.state, session.places, meaning):
         state, outcomes = apply(session.state, event)
         session, announcements = replace(session, state=state), (*announcements, *outcomes)
     is_over = meaning.adoption in _OVER
-    if meaning.adoption is not asking.Adoption.NOTHING:
+    if meaning.adoption is not Adoption.NOTHING:
         session = anchored(session if is_over else replace(session, idle=frozenset(), undone=frozenset()))
     assert session.decoder is not None
     if not is_over:

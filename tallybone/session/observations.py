@@ -373,7 +373,7 @@ def looked(watched: TablePieces, parts: SortedView, look: Observation) -> tuple[
     back: list[Piece] = []
     for piece in () if len(lost) > _CLEARED * (len(lost) + len(stayed)) else watched.lost:
         place = footprint_of(piece.tile)
-        now = next((tile for tile in left if is_at(place, tile) and (numbers_of(piece.tile) == numbers_of(tile))), None)
+        now = next((tile for tile in left if is_at(place, tile) and numbers_of(piece.tile) == numbers_of(tile)), None)
         if now is not None:
             left.remove(now)
             lost.remove(piece)

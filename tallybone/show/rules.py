@@ -12,7 +12,19 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.errors import EngineError, OptionsError
-from engine.rules import options as rule_options
+from engine.rules.options import (
+    PRESETS,
+    PROFILES,
+    TEXTS,
+    allowed_text,
+    changed_options,
+    matters,
+    option_named,
+    profile,
+    value_meaning,
+    value_text,
+    with_options,
+)
 from engine.rules.rules import (
     OPTIONS,
     Choice,
@@ -70,8 +82,8 @@ def show_rules(
 
 def _chosen(game: str, choices: Sequence[str]) -> Rules:
     """Return the rules of *game* with *choices*."""
-    known = rule_options.profile(game)
-    rules = rule_options.with_options(known, " ".join(choices))
+    known = profile(game)
+    rules = with_options(known, " ".join(choices))
     playable = seats_that_can_play(rules)
     has_seats_option = (rules.seats_min, rules.seats_max) != (known.seats_min, known.seats_max)
     if not playable:
@@ -83,12 +95,12 @@ def _chosen(game: str, choices: Sequence[str]) -> Rules:
 
 def _print_all(console: Console) -> None:
     console.print("Games", style="bold")
-    table = _columns(name=2 + max(len(rules.name) for rules in rule_options.PROFILES), header=True)
+    table = _columns(name=2 + max(len(rules.name) for rules in PROFILES), header=True)
     for heading in ("players", "set", "target"):
         table.add_column(heading, no_wrap=True)
     table.add_column("what it is")
-    for rules in rule_options.PROFILES:
-        text = rule_options.TEXTS[rules.name]
+    for rules in PROFILES:
+        text = TEXTS[rules.name]
         # The number of players, the tile set and the target of a game.
         sets = set_name(rules.max_pips)
         if rules.copies > 1:
@@ -97,7 +109,7 @@ def _print_all(console: Console) -> None:
             facts = "any", "any", "-"
         else:
             facts = (
-                rule_options.value_text(rules, rule_options.option_named("players")),
+                value_text(rules, option_named("players")),
                 sets,
                 "-" if rules.target is None else str(rules.target),
             )
@@ -114,7 +126,7 @@ def _print_all(console: Console) -> None:
         console.print(table)
     console.print()
     console.print("Shortcuts for several options; an option given by itself takes precedence", style="bold")
-    for preset in rule_options.PRESETS:
+    for preset in PRESETS:
         only = f" (only in {', '.join(preset.games)})" if preset.games else ""
         options = " ".join(f"{key}={value}" for key, value in preset.options)
         console.print(f"{_INDENT}{preset.key}={preset.value}", markup=False)
@@ -135,37 +147,35 @@ def _add_option(table: Table, option: Option) -> None:
             table.add_row(f"{_INDENT * 2}{value}", _indented(meaning))
     else:
         none = f" ({option.values.none})" if isinstance(option.values, Number) and option.values.none else ""
-        table.add_row("", _indented(f"{rule_options.allowed_text(option)}{none}; {usually}"))
+        table.add_row("", _indented(f"{allowed_text(option)}{none}; {usually}"))
 
 
 def _usual(option: Option) -> tuple[str, list[tuple[str, list[str]]]]:
     """Return the most common value of an option, and every other value with its games."""
     # Games in which the option has no effect are not counted.
     games: dict[str, list[str]] = {}
-    for rules in rule_options.PROFILES:
-        if rules.refereed and rule_options.matters(rules, option):
-            games.setdefault(rule_options.value_text(rules, option), []).append(rules.name)
+    for rules in PROFILES:
+        if rules.refereed and matters(rules, option):
+            games.setdefault(value_text(rules, option), []).append(rules.name)
     if not games:
-        return rule_options.value_text(rule_options.PROFILES[0], option), []
+        return value_text(PROFILES[0], option), []
     usual = max(games, key=lambda value: len(games[value]))
     return usual, [(value, names) for value, names in games.items() if value != usual]
 
 
 def _print_game(console: Console, rules: Rules) -> None:
-    known = rule_options.profile(rules.name)
-    changed = rule_options.changed_options(rules)
-    text = rule_options.TEXTS[rules.name]
+    known = profile(rules.name)
+    changed = changed_options(rules)
+    text = TEXTS[rules.name]
     console.print(f"{rules.name} ({text.elsewhere})", style="bold")
     console.print(text.what)
     console.print()
-    shown = [option for option in OPTIONS if rule_options.matters(rules, option) or option.key in changed]
+    shown = [option for option in OPTIONS if matters(rules, option) or option.key in changed]
     for group in Group:
         options = [option for option in shown if option.group is group]
         if options:
             console.print(group.value, style="bold")
-            table = _columns(
-                name=_KEY_WIDTH, value=max(len(rule_options.value_text(rules, option)) for option in shown)
-            )
+            table = _columns(name=_KEY_WIDTH, value=max(len(value_text(rules, option)) for option in shown))
             table.add_column()
             for option in options:
                 _add_value(table, option, rules, known if option.key in changed else None)
@@ -181,13 +191,11 @@ def _print_game(console: Console, rules: Rules) -> None:
 
 def _add_value(table: Table, option: Option, rules: Rules, known: Rules | None) -> None:
     """Add a row with the value of an option. *known* are the game's usual rules, or None if the value is unchanged."""
-    value, meaning = rule_options.value_text(rules, option), rule_options.value_meaning(rules, option)
+    value, meaning = value_text(rules, option), value_meaning(rules, option)
     if known is None:
         table.add_row(_INDENT + option.key, value, meaning)
     else:
-        table.add_row(
-            f"* {option.key}", value, f"{meaning} (usually {rule_options.value_text(known, option)})", style="yellow"
-        )
+        table.add_row(f"* {option.key}", value, f"{meaning} (usually {value_text(known, option)})", style="yellow")
 
 
 def _columns(*, header: bool = False, **widths: int) -> Table:
@@ -206,18 +214,18 @@ def _all_as_json() -> dict[str, object]:
     games = [
         {
             "game": rules.name,
-            "elsewhere": rule_options.TEXTS[rules.name].elsewhere,
-            "what": rule_options.TEXTS[rules.name].what,
+            "elsewhere": TEXTS[rules.name].elsewhere,
+            "what": TEXTS[rules.name].what,
             "options": _values(rules),
         }
-        for rules in rule_options.PROFILES
+        for rules in PROFILES
     ]
     options = [
         {
             "option": option.key,
             "group": option.group.value,
             "meaning": option.meaning,
-            "allowed": rule_options.allowed_text(option),
+            "allowed": allowed_text(option),
             "usual": _usual(option)[0],
             "values": dict(option.values.meanings) if isinstance(option.values, Choice) else None,
         }
@@ -228,15 +236,15 @@ def _all_as_json() -> dict[str, object]:
             "shortcut": f"{preset.key}={preset.value}",
             "meaning": preset.meaning,
             "options": dict(preset.options),
-            "games": preset.games or [rules.name for rules in rule_options.PROFILES if rules.refereed],
+            "games": preset.games or [rules.name for rules in PROFILES if rules.refereed],
         }
-        for preset in rule_options.PRESETS
+        for preset in PRESETS
     ]
     return {"games": games, "options": options, "shortcuts": presets}
 
 
 def _game_as_json(rules: Rules) -> dict[str, object]:
-    return {"game": rules.name, "options": _values(rules), "changed": rule_options.changed_options(rules)}
+    return {"game": rules.name, "options": _values(rules), "changed": changed_options(rules)}
 
 
 def _values(rules: Rules) -> dict[str, object]:
@@ -244,7 +252,7 @@ def _values(rules: Rules) -> dict[str, object]:
     # Numbers and booleans stay, others become text.
     values: dict[str, object] = {}
     for option in OPTIONS:
-        if rule_options.matters(rules, option):
+        if matters(rules, option):
             plain = isinstance(option.values, Number) or option.values in (ValueKind.YES_NO, ValueKind.SET)
-            values[option.key] = option.value_in(rules) if plain else rule_options.value_text(rules, option)
+            values[option.key] = option.value_in(rules) if plain else value_text(rules, option)
     return values

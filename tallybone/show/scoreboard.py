@@ -68,7 +68,7 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
     hand = "" if game.hand is None else f", hand {game.hand.number}, {game.hand.boneyard} in the boneyard"
     reason = "; ~ provisional: Tallybone did not see every play" if board.is_provisional else ""
     return Group(
-        _line((f" {game.rules.name}{target}{hand}{reason}"), board.reader, columns, style="bold"),
+        _line(f" {game.rules.name}{target}{hand}{reason}", board.reader, columns, style="bold"),
         _scores(board, columns),
         _cut(board.last),
         *(_cut(label, "dim") for label in board.earlier),

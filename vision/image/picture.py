@@ -190,18 +190,7 @@ def _parse(data: bytes) -> Header:
             raise HeaderError("its PNG header is damaged")
         return Header("PNG", *struct.unpack_from(">II", data, 16))
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        chunk = data[12:16]
-        if chunk == b"VP8X":
-            width_px = int.from_bytes(_exactly(data, 24, 3), "little") + 1
-            height_px = int.from_bytes(_exactly(data, 27, 3), "little") + 1
-        elif chunk == b"VP8L":
-            bits = int.from_bytes(_exactly(data, 21, 4), "little")
-            width_px, height_px = (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-        elif chunk == b"VP8 ":
-            width_px, height_px = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
-        else:
-            raise HeaderError("its WebP header is damaged")
-        return Header("WebP", width_px, height_px)
+        return _parse_webp(data)
     if data[:2] == b"BM":
         (info_bytes,) = struct.unpack_from("<I", data, 14)
         width_px, height_px = struct.unpack_from("<HH" if info_bytes == 12 else "<ii", data, 18)
@@ -216,11 +205,26 @@ def _parse(data: bytes) -> Header:
         ends = [found.end() for found in re.finditer(rb"ispe\0{4}", data[:_MAX_AVIF_HEADER])]
         if not ends:
             raise HeaderError("its AVIF header is damaged")
-        avif_size_px = max((struct.unpack_from(">II", data, at) for at in ends), key=lambda size: size[0] * size[1])
-        return Header("AVIF", *avif_size_px)
+        size_px = max((struct.unpack_from(">II", data, at) for at in ends), key=lambda size: size[0] * size[1])
+        return Header("AVIF", *size_px)
     if is_heic(data):
         raise HeaderError("it is HEIC; save it as JPEG or PNG (on the phone: camera format 'most compatible')")
     raise HeaderError(f"not a readable picture: expected {FORMATS}")
+
+
+def _parse_webp(data: bytes) -> Header:
+    chunk = data[12:16]
+    if chunk == b"VP8X":
+        width_px = int.from_bytes(_exactly(data, 24, 3), "little") + 1
+        height_px = int.from_bytes(_exactly(data, 27, 3), "little") + 1
+    elif chunk == b"VP8L":
+        bits = int.from_bytes(_exactly(data, 21, 4), "little")
+        width_px, height_px = (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    elif chunk == b"VP8 ":
+        width_px, height_px = (side & 0x3FFF for side in struct.unpack_from("<HH", data, 26))
+    else:
+        raise HeaderError("its WebP header is damaged")
+    return Header("WebP", width_px, height_px)
 
 
 def _parse_jpeg(data: bytes) -> Header:

@@ -347,7 +347,7 @@ def _on_table(zone: EditableZone, table: Table, lens: Lens) -> OutlineMm:
     if not 3 <= len(zone.corners_px) <= MAX_CORNERS:
         raise RefusedError(phrase("{zone}: use 3 to {most} corners", zone=zone_name(zone.name), most=MAX_CORNERS))
     drawn = np.array(zone.corners_px, np.float64)
-    # True if two edges that are not adjacent cross.
+    # Edges that are not adjacent may not cross.
     count = len(drawn)
     edges = [(drawn[at], drawn[(at + 1) % count]) for at in range(count)]
     crosses_itself = any(
@@ -359,11 +359,10 @@ def _on_table(zone: EditableZone, table: Table, lens: Lens) -> OutlineMm:
     if crosses_itself:
         raise RefusedError(phrase("{zone}: its edges cross each other", zone=zone_name(zone.name)))
     flat = table.tops_to_table(drawn, lens)
-    # True if all points, at the height of tile tops, are in front of the camera. Pixels above the horizon map to
-    # points behind the camera.
+    # Pixels above the horizon map to points behind the camera.
     spots = np.column_stack([flat, np.full(len(flat), table.thickness_mm)])
     depth_mm = spots @ np.array(table.axes).reshape(3, 3)[:, 2] + table.origin_mm[2]
-    if not bool(np.isfinite(depth_mm).all() and (depth_mm > 0).all()) or float(np.abs(flat).max()) > _FARTHEST_MM:
+    if not (np.isfinite(depth_mm).all() and (depth_mm > 0).all()) or np.abs(flat).max() > _FARTHEST_MM:
         raise RefusedError(phrase("{zone}: a corner is off the table", zone=zone_name(zone.name)))
     return tuple((float(x), float(y)) for x, y in flat)
 

@@ -23,7 +23,17 @@ from tallybone.serve.page import PlainRequest, Requests
 from tallybone.serve.parts_test import LEAVES, PartResult, PartsTest, ServedParts
 from tallybone.serve.routes.matches import NOT_BEGUN, NewMatch, fulfil, not_begun, setting_of, shown_setting
 from tallybone.store.house import MAX_KEEP_BYTES, MIN_KEEP_BYTES, HouseFile, has_password, is_password
-from tallybone.web.access import access as web_access
+from tallybone.web.access.access import (
+    CODE_LASTS_S,
+    Access,
+    Author,
+    Cookies,
+    address_of,
+    check_wait,
+    come_in_by_code,
+    insider_by,
+    let_in,
+)
 from tallybone.web.access.serving import Address
 from tallybone.web.access.visitors import Tries
 from tallybone.web.live.actions import StrictModel
@@ -61,14 +71,14 @@ class Owner:
     def __init__(self, password_file: Path, clock: Clock) -> None:
         """Check against the hash in *password_file*. *clock* is monotonic, in nanoseconds."""
         self._file = password_file
-        self._cookies, self._tries = web_access.Cookies(secrets.token_bytes(32), clock, LASTS_S), Tries(clock)
+        self._cookies, self._tries = Cookies(secrets.token_bytes(32), clock, LASTS_S), Tries(clock)
         self._trying = asyncio.Lock()  # Only one check at a time, because each takes 16 MB of memory.
 
     async def has_password(self) -> bool:
         """Return True if an owner's password is set."""
         return await asyncio.to_thread(has_password, self._file)
 
-    def author(self, request: Request) -> web_access.Author | None:
+    def author(self, request: Request) -> Author | None:
         """Return the owner if the request has a valid cookie, else None."""
         return self._cookies.author_of(request.cookies.get(COOKIE))
 
@@ -82,21 +92,21 @@ class Owner:
             raise HTTPException(
                 409, phrase("no owner's password is set: run `tallybone serve --set-password` on the table's computer")
             )
-        address = web_access.address_of(request)
+        address = address_of(request)
         async with self._trying:
-            web_access.check_wait(self._tries.wait_s(address))
+            check_wait(self._tries.wait_s(address))
             if not await asyncio.to_thread(is_password, password, self._file):
                 self._tries.failed(address)
                 raise HTTPException(403, phrase("incorrect owner password"))
             self._tries.succeeded(address)
-        return web_access.let_in(self._cookies.issue(""), COOKIE, LASTS_S)
+        return let_in(self._cookies.issue(""), COOKIE, LASTS_S)
 
 
 def settings_routes(house: HouseFile, owner: Owner) -> APIRouter:
     """Return the routes of the settings in *house*."""
     router = APIRouter()
 
-    async def only_owner(request: Request) -> web_access.Author:
+    async def only_owner(request: Request) -> Author:
         author = owner.author(request)
         if author is None:
             raise HTTPException(401, phrase("only the owner of the table may change this"))
@@ -122,7 +132,7 @@ def settings_routes(house: HouseFile, owner: Owner) -> APIRouter:
     @router.put("/settings", status_code=204, responses=NOT_BEGUN)
     async def change(
         body: Annotated[Settings, Body()],
-        author: Annotated[web_access.Author, Depends(only_owner)],
+        author: Annotated[Author, Depends(only_owner)],
         lang: Language = "en",
     ) -> Response:
         """Change the settings, with effect from the next match."""
@@ -171,10 +181,10 @@ class AddressShown:
     port: int
 
 
-def pairing_routes(access: web_access.Access, address: Address) -> APIRouter:
+def pairing_routes(access: Access, address: Address) -> APIRouter:
     """Return the routes of pairing, and of the *address* of the page."""
     router = APIRouter()
-    insider = web_access.insider_by(access)
+    insider = insider_by(access)
 
     @router.get("/address")
     async def address_now() -> AddressShown:
@@ -183,15 +193,15 @@ def pairing_routes(access: web_access.Access, address: Address) -> APIRouter:
         return AddressShown(url, () if url is None else qr_rows(f"{url}/"), address.is_closed, address.port)
 
     @router.post("/pairing")
-    async def pairing(author: Annotated[web_access.Author, Depends(insider)]) -> PairingShown:
+    async def pairing(author: Annotated[Author, Depends(insider)]) -> PairingShown:
         """Create a code that admits one device once. It is in the URL fragment, which is never sent to a server."""
         url = f"{address.url}/#pair/{access.new_code()}"
-        return PairingShown(url, qr_rows(url), web_access.CODE_LASTS_S)
+        return PairingShown(url, qr_rows(url), CODE_LASTS_S)
 
     @router.post("/pair", status_code=204)
     async def pair(body: Annotated[Pair, Body()], request: Request) -> Response:
         """Enter with a code."""
-        return web_access.come_in_by_code(request, access, body.code, body.name)
+        return come_in_by_code(request, access, body.code, body.name)
 
     return router
 
@@ -255,19 +265,19 @@ class TestShown:
     results: tuple[PartResult, ...]
 
 
-def panel_routes(access: web_access.Access, parts: ServedParts, clock: Callable[[], int]) -> APIRouter:
+def panel_routes(access: Access, parts: ServedParts, clock: Callable[[], int]) -> APIRouter:
     """Return the routes of the virtual panel. *clock* is monotonic, in nanoseconds."""
     router = APIRouter()
-    insider = web_access.insider_by(access)
+    insider = insider_by(access)
 
     @router.get("/panel")
-    async def panel(author: Annotated[web_access.Author, Depends(insider)]) -> PanelShown:
+    async def panel(author: Annotated[Author, Depends(insider)]) -> PanelShown:
         """Current state of the virtual parts. Requires the PIN, because the virtual display shows it."""
         look = parts.now.panel.look(clock())
         leds = tuple(
             LedsShown(
                 group.shows.value,
-                tuple((f"#{colour.red:02x}{colour.green:02x}{colour.blue:02x}") for colour in group.colours),
+                tuple(f"#{colour.red:02x}{colour.green:02x}{colour.blue:02x}" for colour in group.colours),
             )
             for group in look.leds
         )
@@ -281,9 +291,7 @@ def panel_routes(access: web_access.Access, parts: ServedParts, clock: Callable[
         )
 
     @router.post("/panel", status_code=204)
-    async def press(
-        body: Annotated[PanelPress, Body()], author: Annotated[web_access.Author, Depends(insider)]
-    ) -> Response:
+    async def press(body: Annotated[PanelPress, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
         """Press a virtual button, or knock on the table."""
         try:
             if body.button is None and parts.now.panel.detects_knocks:
@@ -299,10 +307,10 @@ def panel_routes(access: web_access.Access, parts: ServedParts, clock: Callable[
     return router
 
 
-def parts_test_routes(access: web_access.Access, test: PartsTest, desk: Requests) -> APIRouter:
+def parts_test_routes(access: Access, test: PartsTest, desk: Requests) -> APIRouter:
     """Return the routes of the test of the parts."""
     router = APIRouter()
-    insider = web_access.insider_by(access)
+    insider = insider_by(access)
 
     @router.get("/parts/test")
     async def state() -> TestShown:
@@ -314,15 +322,13 @@ def parts_test_routes(access: web_access.Access, test: PartsTest, desk: Requests
         return TestShown(now.is_running, lines, keys, results)
 
     @router.post("/parts/test", status_code=204)
-    async def begin(author: Annotated[web_access.Author, Depends(insider)]) -> Response:
+    async def begin(author: Annotated[Author, Depends(insider)]) -> Response:
         """Start the test of the parts. It ends if its progress is not polled for a minute."""
         await fulfil(PlainRequest.TEST_PARTS, desk)
         return Response(status_code=204)
 
     @router.post("/parts/test/answer", status_code=204)
-    async def answer(
-        body: Annotated[Answer, Body()], author: Annotated[web_access.Author, Depends(insider)]
-    ) -> Response:
+    async def answer(body: Annotated[Answer, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
         """Answer the current question of the parts test. 409 if this answer is not accepted now."""
         if not test.answer(body.key):
             raise HTTPException(409, phrase("this is not the current question"))

@@ -29,7 +29,7 @@ from tallybone.web.access.access import Access, insider_by
 from tallybone.web.live.actions import StrictModel
 from tallybone.web.live.app import JPEG, Language, etag_of, picture_answer
 from tallybone.web.live.snapshot import as_json
-from tallybone.web.recordings import shown as shapes
+from tallybone.web.recordings import shown as recorded
 from tallybone.web.recordings.shelf import NoRecordingError, OpenRecording, Shelf
 from vision import HeaderError
 from vision.image.picture import parse_header
@@ -119,18 +119,18 @@ def recording_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
     router = APIRouter(prefix="/recordings")
 
     @router.get("")
-    async def recordings() -> shapes.RecordingsShown:
+    async def recordings() -> recorded.RecordingsShown:
         """List the recordings of this table, newest first."""
-        return shapes.list_recordings(*await work.do(shelf.listed))
+        return recorded.list_recordings(*await work.do(shelf.listed))
 
-    @router.get("/{name}", response_model=shapes.RecordedShown)
+    @router.get("/{name}", response_model=recorded.RecordedShown)
     async def recording(name: Name, lang: Language = "en") -> Response:
         """Return all steps of a recording. No image is decoded for this."""
         shown = await work.do(lambda: as_json(steps_of(shelf.opened(name)), lang))
         return Response(shown, media_type="application/json")
 
     @router.get("/{name}/steps/{number}")
-    async def step(name: Name, number: RecordNumber) -> shapes.MomentShown:
+    async def step(name: Name, number: RecordNumber) -> recorded.MomentShown:
         """Return the match and the layout after a step."""
         return await work.do(lambda: moment_of(shelf.opened(name), number))
 
@@ -194,12 +194,12 @@ def as_file(content: bytes, name: str, kind: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
-def steps_of(one: OpenRecording) -> shapes.RecordedShown:
+def steps_of(one: OpenRecording) -> recorded.RecordedShown:
     """Convert all steps of a recording."""
-    return shapes.steps_shown(one.game, is_running=one.is_running)
+    return recorded.steps_shown(one.game, is_running=one.is_running)
 
 
-def moment_of(one: OpenRecording, number: int) -> shapes.MomentShown:
+def moment_of(one: OpenRecording, number: int) -> recorded.MomentShown:
     """Return the match and layout after a step of a recording. Raises HTTPException 404 if there is no such step."""
     game = one.game
     if number >= len(game.steps):
@@ -207,7 +207,7 @@ def moment_of(one: OpenRecording, number: int) -> shapes.MomentShown:
     zones = Zones() if game.start is None else game.start.zones
     with one.path.open("rb") as file:
         places = game.places_after(number, file)
-    return shapes.moment_shown(number, game.state_after(number), places, zones, _picture_px(one))
+    return recorded.moment_shown(number, game.state_after(number), places, zones, _picture_px(one))
 
 
 def frame_of(one: OpenRecording, number: int) -> bytes:
@@ -425,16 +425,16 @@ def shared_hand_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
 
 def _hand(one: OpenRecording, number: int, *, has_pictures: bool) -> bytes:
     shown = steps_of(one)
-    own = [at for at, step in enumerate(shown.steps) if step.hand == number][: shapes.MAX_STEPS]
+    own = [at for at, step in enumerate(shown.steps) if step.hand == number][: recorded.MAX_STEPS]
     if not own:
         raise HTTPException(404, phrase("no such hand"))
     steps = [shown.steps[at] for at in own]
     jpegs = [_jpeg(one, step) if has_pictures else None for step in steps]
     title = f"{shown.game}, hand {number}: {', '.join(shown.players)}"
-    return shapes.shared_hand(title, steps, [moment_of(one, at) for at in own], jpegs)
+    return recorded.shared_hand(title, steps, [moment_of(one, at) for at in own], jpegs)
 
 
-def _jpeg(one: OpenRecording, step: shapes.RecordedStepShown) -> bytes | None:
+def _jpeg(one: OpenRecording, step: recorded.RecordedStepShown) -> bytes | None:
     try:
         return None if step.frame is None else frame_of(one, step.frame)
     except RecordingError:

@@ -17,7 +17,6 @@ from lab.render.looks import CLASSIC, FELT, LAMP
 from lab.render.paint import RenderedPicture, render
 from lab.render.scene import PipKind, PlacedTile, Scene, TileLook
 from lab.training import pips as pips_training
-from lab.training import tables as drawn_tables
 from lab.training.pips import (
     Halves,
     PipSamples,
@@ -84,7 +83,7 @@ def test_a_half_is_labelled_with_its_own_pips(monkeypatch: pytest.MonkeyPatch, m
     # Each sample must match the half with its label, rather than the other half of the tile.
     tiles = (lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130))
     table = table_of(Scene(tiles, CLASSIC, FELT, LAMP, CAMERA), np.random.default_rng(3))
-    monkeypatch.setattr(drawn_tables, "draw_learning_table", lambda *_, **__: table)
+    monkeypatch.setattr(pips_training, "draw_learning_table", lambda *_, **__: table)
     drawn_samples = draw_samples(np.random.default_rng(0), load_networks(), max_pips=max_pips)
     # Jittered true poses, more of them for large sets, plus the pose detected by the reader.
     assert sorted(drawn_samples.pips.tolist()) == sorted([0, 6, 5, 1] * (views + 1))
