@@ -130,7 +130,6 @@ def test_every_named_test_exists() -> None:
         (("doctor", "--json"), {0, 1}),
         (("sessions",), {0}),
         (("backup", "FOLDER/table.tar"), {0, 1}),
-        (("doctor", "--bundle", "FOLDER/help.zip"), {0, 1}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

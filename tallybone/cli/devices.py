@@ -59,13 +59,10 @@ def _doctor(
     *,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: /etc/tallybone/table.toml.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    bundle: Annotated[
-        Path | None, typer.Option(metavar="FILE.zip", help="Write diagnostics for a support request, without secrets.")
-    ] = None,
 ) -> None:
     from tallybone.doctor.examine import doctor
 
-    raise typer.Exit(doctor(config, as_json=as_json, bundle=bundle))
+    raise typer.Exit(doctor(config, as_json=as_json))
 
 
 hardware = commands_of(COMMANDS["hardware"].help)

@@ -559,10 +559,10 @@ def try_library(wanted: NeededLibrary) -> Library:
     except subprocess.TimeoutExpired:
         return Library(None, f"the import did not finish within {_IMPORTS_S:.0f} s")
     if done.returncode < 0:
-        return Library(version_of(wanted.package), f"Python crashes with signal {-done.returncode} on import")
+        return Library(_version_of(wanted.package), f"Python crashes with signal {-done.returncode} on import")
     last = done.stderr.strip().splitlines()[-1:] or [""]
     error = last[0].partition(": ")[2] or last[0]
-    return Library(version_of(wanted.package), error if done.returncode else "")
+    return Library(_version_of(wanted.package), error if done.returncode else "")
 
 
 def read_device(path: str) -> Device:
@@ -660,7 +660,7 @@ def _group_name(number: int) -> str:
         return str(number)
 
 
-def version_of(package: str) -> str | None:
+def _version_of(package: str) -> str | None:
     """Return the version of an installed package, or None."""
     try:
         return version(package)

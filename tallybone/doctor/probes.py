@@ -11,7 +11,6 @@ from itertools import product
 from pathlib import Path
 from random import Random
 from statistics import median
-from typing import Protocol
 
 import cv2
 import numpy as np
@@ -25,15 +24,14 @@ from hardware.knock.sensor import KnockError
 from hardware.leds.drivers import LedsDriver
 from hardware.leds.lamps import LedError
 from hardware.libraries import PinError, PinLibrary, install_command, open_pins
-from hardware.part import NeededLibrary
 from hardware.table import DisplaySettings, KnockSettings, PartOpener, VirtualPanel
 from tallybone.doctor import machine as machine_files
 from tallybone.doctor import parts
-from tallybone.doctor.boot import Boot, Library, Venv
-from tallybone.doctor.machine import Disk, Machine
+from tallybone.doctor.boot import Boot
+from tallybone.doctor.machine import Machine
 from tallybone.notify.broker import try_webhook
 from tallybone.play.start import open_for_trial
-from tallybone.store.table_file import Broker, Webhook
+from tallybone.store.table_file import Broker
 from vision import VisionError
 from vision.arrays import Image
 
@@ -60,60 +58,8 @@ def drawn_tiles() -> Image:
     return image
 
 
-class Probes(Protocol):
+class Probes:
     """Access to the machine and its parts. Methods report faults in their results and do not raise exceptions."""
-
-    def machine(self) -> Machine:
-        """Return facts about the computer."""
-
-    def boot(self) -> Boot:
-        """Return the boot configuration."""
-
-    def user(self) -> parts.User:
-        """Return the user of this process."""
-
-    def venv(self) -> Venv:
-        """Return the virtual environment of this process."""
-
-    def library(self, wanted: NeededLibrary) -> Library:
-        """Try to import a library."""
-
-    def reading(self) -> float | str:
-        """Return the time to read an image of 28 tiles in seconds, or an error message."""
-
-    def device(self, path: str) -> parts.Device:
-        """Return the state of a device file."""
-
-    def disk(self, folder: Path) -> Disk:
-        """Measure the disk of a folder."""
-
-    def camera(self, source: str) -> parts.CameraSample:
-        """Measure a camera for some seconds."""
-
-    def leds(self, part: LedsDriver, pins: PinLibrary) -> parts.PartTrial:
-        """Open LEDs and switch them off."""
-
-    def buttons(self, part: ButtonsDriver, pins: PinLibrary) -> parts.PartTrial:
-        """Open buttons and report which are held."""
-
-    def microphone(self, part: MicrophoneSettings) -> parts.Sounds:
-        """Measure a microphone for some seconds."""
-
-    def knock(self, part: KnockSettings, pins: PinLibrary) -> parts.PartTrial:
-        """Open a knock sensor other than a microphone."""
-
-    def display(self, part: DisplaySettings) -> parts.PartTrial:
-        """Show a message on a display."""
-
-    def broker(self, broker: Broker) -> str | None:
-        """Connect to a broker. Return an error message, or None."""
-
-    def webhook(self, hook: Webhook) -> str | None:
-        """Connect to a webhook. Return an error message, or None."""
-
-
-class RealProbes:
-    """Access to this machine."""
 
     user = staticmethod(machine_files.read_user)
     venv = staticmethod(machine_files.read_venv)

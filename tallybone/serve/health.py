@@ -174,7 +174,7 @@ def end_of_last_run(marked: str, boot: str) -> Finding | None:
         text = phrase("the power failed, or the computer stopped, during the last run")
         return warning(phrase("last stop"), text, phrase("Shut the computer down before you switch it off."))
     text = phrase("Tallybone was ended or failed during the last run")
-    return warning(phrase("last stop"), text, phrase("Run `tallybone doctor --bundle FILE` and ask for help."))
+    return warning(phrase("last stop"), text, phrase("Run `tallybone doctor`, and see `journalctl --unit tallybone`."))
 
 
 def _of_recording(text: str) -> tuple[Finding, ...]:

@@ -15,6 +15,7 @@ from hardware.table import DisplaySettings, HardwareSettings, KnockSettings
 from tallybone.doctor.boot import Boot, Library, PiModel, Venv
 from tallybone.doctor.machine import Disk, Machine, Vitals
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, Sounds, User
+from tallybone.doctor.probes import Probes
 from tallybone.store.table_file import Broker, Webhook
 from tests.hardware.table.reading import read_hardware
 
@@ -49,7 +50,7 @@ WHOLE: HardwareSettings = read_hardware(
 
 
 @dataclass
-class FakeProbes:
+class FakeProbes(Probes):
     """Probes with the results of a test. They record the tested parts."""
 
     given_machine: Machine = PI
@@ -85,7 +86,7 @@ class FakeProbes:
     def device(self, path: str) -> Device:
         return self.devices.get(path, Device(is_there=True, is_usable=True, group="gpio"))
 
-    def disk(self, folder: Path) -> Disk:
+    def disk(self, folder: Path, mounts: Path = Path("/")) -> Disk:
         return Disk(str(folder), "", 30_000_000_000, "ext4", (4.0, 5.0, 30.0))
 
     def camera(self, source: str) -> CameraSample:

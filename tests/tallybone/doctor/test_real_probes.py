@@ -22,7 +22,7 @@ from lab.emulate.command import PtyPort
 from lab.emulate.displays import EmulatedSerLcd
 from tallybone.doctor import probes as real_probes
 from tallybone.doctor.parts import Ear, listen_to
-from tallybone.doctor.probes import RealProbes, drawn_tiles
+from tallybone.doctor.probes import Probes, drawn_tiles
 from tests.hardware.fakes import FakeKnockSensor
 from tests.hardware.table.reading import read_hardware
 from tests.tallybone.recording.sittings import write
@@ -63,13 +63,13 @@ def buttons_of(config: HardwareSettings) -> GpioSettings:
 
 def test_all_tiles_of_the_speed_check_are_read() -> None:
     assert len(load_reader(6).read(drawn_tiles()).tiles) == 28
-    read_s = RealProbes(SteppingClock().wait).reading()
+    read_s = Probes(SteppingClock().wait).reading()
     assert isinstance(read_s, float)
     assert 0.005 < read_s < 60
 
 
 def test_parts_on_pins_are_opened_and_released() -> None:
-    probes = RealProbes(SteppingClock().wait)
+    probes = Probes(SteppingClock().wait)
     for _ in range(2):
         opened = probes.leds(PARTS.leds[0], MOCK)
         assert (opened.trouble, opened.details[:20]) == ("", "1 for status (rgb); ")
@@ -87,20 +87,20 @@ def test_held_buttons_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         return factories[-1]
 
     monkeypatch.setattr(real_probes, "open_pins", opened)
-    free = RealProbes(SteppingClock().wait).buttons(buttons_of(PARTS), MOCK)
+    free = Probes(SteppingClock().wait).buttons(buttons_of(PARTS), MOCK)
     assert (free.trouble, free.held, free.details) == ("", (), "3, none of them held")
-    held = RealProbes(lambda _: factories[-1].pin(24).drive_low()).buttons(buttons_of(PARTS), MOCK)
+    held = Probes(lambda _: factories[-1].pin(24).drive_low()).buttons(buttons_of(PARTS), MOCK)
     assert held.held == ("next",)
 
 
 def test_a_display_shows_a_message_or_reports_an_error(tmp_path: Path) -> None:
     path = tmp_path / "display"
     (part,) = read_hardware({"displays": [{"driver": "serlcd-20x4", "url": str(path)}]}).displays
-    assert "does not respond" in RealProbes(wait_for).display(part).trouble
+    assert "does not respond" in Probes(wait_for).display(part).trouble
     port = PtyPort(EmulatedSerLcd(20, 4, baud=9600), path)
     port.plug()
     try:
-        opened = RealProbes(wait_for).display(part)
+        opened = Probes(wait_for).display(part)
         assert opened.trouble == ""
         began = time.perf_counter()
         while not any("The doctor is here" in row for row in port.screen()):
@@ -114,11 +114,11 @@ def test_a_folder_of_pictures_is_tested_as_a_camera(tmp_path: Path) -> None:
     cv2.rectangle(picture, (400, 300), (600, 400), (230, 230, 230), -1)
     cv2.imwrite(str(tmp_path / "1.png"), picture)
     clock = SteppingClock()
-    seen = RealProbes(clock.wait, clock=clock).camera(str(tmp_path))
+    seen = Probes(clock.wait, clock=clock).camera(str(tmp_path))
     assert (seen.error, seen.wide_px, seen.high_px) == ("", 1280, 720)
     assert seen.grey == pytest.approx(93, abs=1)
-    assert "no such camera" in RealProbes(clock.wait, clock=clock).camera("usb:97").error
-    assert RealProbes(clock.wait, clock=clock).camera(str(tmp_path / "absent")).error
+    assert "no such camera" in Probes(clock.wait, clock=clock).camera("usb:97").error
+    assert Probes(clock.wait, clock=clock).camera(str(tmp_path / "absent")).error
 
 
 def test_a_damaged_recording_is_an_error_of_the_camera(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_damaged_recording_is_an_error_of_the_camera(tmp_path: Path) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] + bytes(200) + whole[len(whole) // 2 + 200 :])
     clock = SteppingClock()
-    assert "a.mcap: record" in RealProbes(clock.wait, clock=clock).camera(str(path)).error
+    assert "a.mcap: record" in Probes(clock.wait, clock=clock).camera(str(path)).error
 
 
 def test_a_microphone_is_recorded_for_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ def test_a_microphone_is_recorded_for_two_seconds(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "sounddevice", library)
     part = read_hardware({"knock": {"driver": "microphone", "device": "USB"}}).knock
     assert isinstance(part, MicrophoneSettings)
-    sounds = RealProbes(deliver).microphone(part)
+    sounds = Probes(deliver).microphone(part)
     assert (sounds.error, streams[0].device) == ("", "USB")
     assert sounds.share == pytest.approx(1.0)
     assert sounds.quality is not None

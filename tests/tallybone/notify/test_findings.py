@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
 from tallybone.cli.play import PlayOptions, play
-from tallybone.doctor.probes import RealProbes
+from tallybone.doctor.probes import Probes
 from tallybone.finding import Grade
 from tallybone.notify.broker import (
     MAX_WAITING,
@@ -34,7 +34,7 @@ from tests.tallybone.serve.served import at_served_table
 from tests.tallybone.serve.test_metrics import samples
 from tests.waiting import PATIENCE_S, until
 
-PROBES = RealProbes(lambda seconds: None)
+PROBES = Probes(lambda seconds: None)
 
 
 def reasons(url: str) -> str:
