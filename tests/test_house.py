@@ -124,27 +124,27 @@ def test_modules_have_at_most_700_lines_and_functions_50() -> None:
 # Product lines that a package or room may have; its parent counts the rest. A change that needs more room lowers
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
-    "engine": 8_963,
-    "vision": 6_164,
+    "engine": 8_938,
+    "vision": 6_161,
     "hardware": 7_883,
     "calibration": 3_599,
-    "tallybone/calibrate": 3_066,
-    "tallybone/cli": 2_633,
-    "tallybone/doctor": 1_886,
-    "tallybone/play": 3_704,
-    "tallybone/recording": 2_674,
-    "tallybone/replay": 2_414,
-    "tallybone/serve": 3_092,
-    "tallybone/session": 4_002,
-    "tallybone/show": 1_640,
-    "tallybone/web": 5_934,
-    "tallybone": 5_181,
+    "tallybone/calibrate": 3_064,
+    "tallybone/cli": 2_632,
+    "tallybone/doctor": 1_872,
+    "tallybone/play": 3_701,
+    "tallybone/recording": 2_672,
+    "tallybone/replay": 2_413,
+    "tallybone/serve": 3_067,
+    "tallybone/session": 3_999,
+    "tallybone/show": 1_639,
+    "tallybone/web": 5_932,
+    "tallybone": 5_180,
     "lab/bench": 8_487,
     "lab/render": 6_033,
     "lab/sounds": 3_097,
     "lab": 9_467,
 }
-MAX_LINES_OF_A_TABLE = 62_835
+MAX_LINES_OF_A_TABLE = 62_752
 MAX_LINES_OF_THE_LABORATORY = 27_084
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 

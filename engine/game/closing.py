@@ -156,13 +156,11 @@ def win(game: Game, seat: Seat | None, *, continues: Game | None) -> GameUpdate:
 
 
 def _leading_sides(game: Game) -> list[tuple[Seat, ...]]:
-    """Return the sides with the highest total."""
     totals = [game.side_total(side[0]) for side in game.sides]
     return [side for side, total in zip(game.sides, totals, strict=True) if total == max(totals)]
 
 
 def _hidden(hand: Hand) -> tuple[Seat, ...]:
-    """Return the seats that have not shown their tiles."""
     return tuple(Seat(seat) for seat, holding in enumerate(hand.holdings) if holding is None)
 
 

@@ -196,7 +196,6 @@ def _revise(state: State, event: Revision) -> tuple[State, tuple[Outcome, ...]]:
 
 
 def _place_of(state: State, seq: Seq) -> int | None:
-    """Return the index in `State.steps` of the action *seq*, or None. Recent actions are found first."""
     return next((at for at in reversed(range(len(state.steps))) if state.steps[at].entry.seq == seq), None)
 
 

@@ -144,7 +144,6 @@ def _play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
 
 
 def _faults(game: Game, hand: Hand, action: Play, end: OpenEnd | None) -> list[Problem]:
-    """Return the reasons why a play is not legal."""
     rules, tile, at, layout = game.rules, action.tile, action.at, hand.layout
     found: list[Problem] = []
     fault = None
@@ -169,7 +168,6 @@ def _faults(game: Game, hand: Hand, action: Play, end: OpenEnd | None) -> list[P
 
 
 def _lead_tile_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]:
-    """Yield a problem if *tile* may not lead the hand."""
     top, text = game.rules.max_pips, None
     if hand.lead is LeadTile.SET_DOUBLE and tile.low != top:
         text = phrase("this hand must be led with the {double}", double=f"{top}-{top}")
@@ -182,7 +180,6 @@ def _lead_tile_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]
 
 
 def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
-    """Yield the problems with a play at an open end."""
     if not end.playable:
         yield illegal(Kind.TIP_CLOSED, phrase("the spinner needs a tile on both sides first"))
     yield from _number_problems(end.number, end.fits, action)
@@ -275,7 +272,6 @@ def _unavailable(game: Game, tile: Tile) -> Problem:
 def _turn_problems(
     game: Game, hand: Hand, seat: Seat, problem: Callable[[Kind, str], Problem] = illegal
 ) -> Iterator[Problem]:
-    """Yield a problem if it is another player's turn."""
     if hand.turn is not None and hand.turn != seat:
         name, other = game.players[hand.turn], game.players[seat]
         yield problem(Kind.WRONG_SEAT, phrase("it is {name}'s turn, not {other}'s", name=name, other=other))

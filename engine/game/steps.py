@@ -231,7 +231,6 @@ def _correct(game: Game, action: _Correction) -> GameUpdate:
 
 
 def _revised(game: Game, action: _Correction) -> GameUpdate:
-    """Return the match after a correction, without looking at the target."""
     if isinstance(action, events.Rename):
         return rename(game, action)
     if isinstance(action, events.Swap):
@@ -248,7 +247,6 @@ def _revised(game: Game, action: _Correction) -> GameUpdate:
 
 
 def _deal(game: Game, number: int, dealt: events.NewHand) -> GameUpdate:
-    """Return the match after a new hand is dealt."""
     rules, seats = game.rules, len(game.players)
     sizes = dealt.dealt or (rules.dealt(seats),) * seats
     boneyard = max(0, rules.tiles - sum(sizes)) if dealt.boneyard is None else dealt.boneyard
@@ -363,7 +361,6 @@ def _score(game: Game, chance: Chance) -> GameUpdate:
 
 
 def _call(game: Game, hand: Hand, seat: events.Seat) -> GameUpdate:
-    """Return the match after *seat* scores the points that it calls."""
     # These are the points of its last play, or forfeited points if the players accepted the late call.
     chance, lapsed = hand.chance, hand.lapsed
     if chance is not None and not chance.called and chance.seat == seat:

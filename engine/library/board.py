@@ -160,7 +160,6 @@ class HandBoard:
         return bits
 
     def _read(self, layout: Layout) -> None:
-        """Take over the layout of a match."""
         places = {node.id: place for place, node in enumerate(layout.nodes)}
         ends: list[_End] = []
         fits, has_arm = [], False
@@ -222,7 +221,6 @@ class HandBoard:
         ]
 
     def _leads(self) -> list[int]:
-        """Return the legal moves before the first tile."""
         facts, hand, lead = self._facts, self.hands[self.turn], self._lead
         held = [bit for bit in facts.tiles if hand & facts.copies[bit] and bit <= facts.first]
         doubles = [bit for bit in held if bit & facts.doubles]
@@ -242,7 +240,6 @@ class HandBoard:
         return [KNOCK]
 
     def _stacks(self, hand: int) -> Iterator[int]:
-        """Yield the legal stacks."""
         for place, bit in {end[2]: end[6] for end in self._ends}.items():
             if hand & self._facts.copies[bit] and place not in self._stacked:
                 yield (_STACKED + place << self._facts.width) + bit
@@ -287,7 +284,6 @@ class HandBoard:
         self.boneyard, self.course = turn
 
     def _lay(self, move: int) -> None:
-        """Lay or stack a tile."""
         facts, rules, seat = self._facts, self.rules, self.turn
         slot = move >> facts.width
         tile = move ^ (slot << facts.width)
@@ -372,7 +368,6 @@ class HandBoard:
                 return not self._plays
 
     def _attach_first(self, tile: int) -> None:
-        """Put the first tile on the table."""
         facts, rules, low, high = self._facts, self.rules, self._facts.tiles[tile].low, self._facts.tiles[tile].high
         is_double = low == high
         branches = is_double and self._branches()
@@ -470,7 +465,6 @@ class HandBoard:
             self._end(None)
 
     def _pass_turn(self) -> None:
-        """Give the turn to the next player."""
         if self.course is NO_COURSE:
             self.turn = self._next[self.turn]
         else:

@@ -190,7 +190,6 @@ class _Tree:
 
 
 def _moves_of(view: SeatView) -> tuple[LegalMove, ...]:
-    """Return the legal moves of a player, who must be to move."""
     if not (moves := view.moves):
         raise EngineError(f"it is not the turn of seat {view.seat}")
     return moves

@@ -395,13 +395,11 @@ class Table:
         return table._without_choice()
 
     def _leaders(self) -> tuple[Seat, ...]:
-        """Return the seats that may lead."""
         if self._hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
             return tuple(Seat(at) for at in range(len(self.hands)))
         return self._holders_of_a_lead()
 
     def _holders_of_a_lead(self) -> tuple[Seat, ...]:
-        """Return the seats that hold a tile that may lead."""
         rules, every = self.game.rules, [tile for held in self.hands for tile in held]
         match self._hand.lead:
             case LeadTile.ANY:
@@ -425,7 +423,6 @@ class Table:
         return table
 
     def _drawn(self, seat: Seat, tiles: int) -> Table:
-        """Return the table after *seat* draws *tiles* tiles."""
         rest, drawn = self.boneyard[:-tiles], self.boneyard[: -tiles - 1 : -1]
         held = (*self.hands[seat], *drawn)
         return changed(self, hands=(*self.hands[:seat], held, *self.hands[seat + 1 :]), boneyard=rest)

@@ -238,7 +238,6 @@ class _Playing:
         return PlayedRecord(self.opening, tuple(self.lines), result, tuple(self.state.log))
 
     def _line(self, made: _Made) -> None:
-        """Play a move and add its line."""
         totals_before = self.facts.shown(self.game.totals)
         if not isinstance(made.move, dgr.UndoMove):
             self.undoable.append((len(self.state.steps), self.facts))

@@ -274,7 +274,6 @@ class _PositionReader:
         return layout
 
     def _claims(self, layout: Layout) -> tuple[tuple[Claim, ...], ...]:
-        """Return the claims of each seat."""
         claims: list[list[Claim]] = [[] for _ in self.players]
         is_asked = self.rules.redeal_if_doubles_over is not None
         for word in self._list("said<"):
@@ -288,7 +287,6 @@ class _PositionReader:
         return tuple(map(tuple, claims))
 
     def _course(self, layout: Layout) -> Course:
-        """Return the turn state of the six-arm game."""
         spell, cast = None, self._match("spell=", rf"([A-P])([WENS1-8])?/({_NUMBER})")
         if cast is not None:
             letter, arm, returns = cast.groups()

@@ -287,14 +287,12 @@ def _lay_off_the_ends(
 
 
 def _sorted(ends: tuple[OpenEnd, ...]) -> tuple[OpenEnd, ...]:
-    """Return *ends* in the order of their arms."""
     return tuple(sorted(ends, key=lambda end: ARM_PLACES[end.arm]))
 
 
 def _node(
     layout: Layout, tile: Tile, at: Spot | None, node: NodeId, rules: Rules, inner: int, arm: Port | None
 ) -> Node:
-    """Return the node for a tile in its orientation."""
     if tile.low != tile.high:
         return Node(node, tile, inner, tile.low + tile.high - inner, at, arm, LINE, branches=False)
     is_starter = rules.spinner is Spinner.STARTER_SIX and not layout.nodes

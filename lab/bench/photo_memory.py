@@ -24,7 +24,7 @@ import cv2
 import httpx
 
 from lab.bench.material.harness import options_of
-from tallybone.doctor.probes import drawn_tiles
+from tallybone.doctor.examine import drawn_tiles
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SIZES_PX = {79: (10280, 7710), 50: (8160, 6120), 16: (4608, 3456)}

@@ -315,7 +315,6 @@ def _result(session: Session) -> dict[str, Any]:
 
 
 def _listening(where: str) -> socket:
-    """Return a listening socket for the page."""
     try:
         from tallybone.web.access.serving import listen_on
     except ModuleNotFoundError as error:

@@ -661,7 +661,6 @@ def _group_name(number: int) -> str:
 
 
 def _version_of(package: str) -> str | None:
-    """Return the version of an installed package, or None."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -185,7 +185,6 @@ class ShownOnParts(Listener):
             self._parts.show(state, self._page(now))
 
     def _page(self, now: LiveState) -> DisplayPage:
-        """Return the page for the score displays."""
         page = page_of(now.session, self._last, chosen=now.chosen)
         is_first = bool(self._first) and now.session.open_question is None and self._clock() < self._until_ns
         return replace(page, message=self._first) if is_first else page
@@ -269,7 +268,6 @@ def _last_seat(session: Session) -> int | None:
 
 
 def _message(session: Session, game: Game, last: str, chosen: int | None) -> str:
-    """Return the message for the score displays."""
     # The open question or its choice shown, else during a hand the last announcements, else the next expected action.
     asked = session.open_question
     if asked is not None:

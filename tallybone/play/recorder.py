@@ -392,7 +392,6 @@ class LastingRecorder(Recorder):
         return True
 
     def _start_recording(self, t_ns: int) -> None:
-        """Start a recording of the game so far, and its journal."""
         self._tried_ns = t_ns
         before = self._file
         try:

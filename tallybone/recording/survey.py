@@ -374,7 +374,6 @@ def _result(outcomes: Iterable[RecordedMessage]) -> _Result:
 
 
 def _players(outcome: RecordedMessage, seats: int) -> tuple[str, ...] | None:
-    """Return the names by seat in an outcome, or None."""
     players = outcome.fact.get("players")
     if not isinstance(players, list) or len(players) != seats or not all(isinstance(name, str) for name in players):
         return None
@@ -382,7 +381,6 @@ def _players(outcome: RecordedMessage, seats: int) -> tuple[str, ...] | None:
 
 
 def _totals(record: RecordedMessage) -> tuple[int, ...] | None:
-    """Return the totals by seat in an outcome, or None."""
     totals = record.fact.get("totals") if record.topic is Topic.OUTCOME else None
     if not isinstance(totals, list) or not totals or not all(isinstance(points, int) for points in totals):
         return None

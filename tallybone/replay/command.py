@@ -197,7 +197,6 @@ def replay_recording(path: str | PathLike[str], *, from_log: bool = False) -> St
 
 
 def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_json: bool, from_ns: int) -> lines.Tally:
-    """Print the steps from *from_ns* after the first input on, and return the tally of all steps."""
     tally, news, narrate = lines.Tally(), News(), lines.narrator_for(has_game=has_game, as_json=as_json)
     for step in steps:
         tally.add(step)

@@ -127,7 +127,6 @@ def _corners(box: _BOX) -> Outline:
 
 
 def _outline(corners: Any) -> Outline:  # unchecked JSON
-    """Return an outline from JSON."""
     return tuple((float(x_share), float(y_share)) for x_share, y_share in corners)
 
 

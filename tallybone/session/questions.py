@@ -376,7 +376,6 @@ def adopting_events(state: engine.State, places: Places, meaning: Meaning) -> tu
 
 
 def _without_deal(state: engine.State) -> tuple[engine.Event, ...]:
-    """Return events that undo the last deal."""
     return (engine.Undo(max(entry.seq for entry in engine.entries(state) if isinstance(entry.action, engine.NewHand))),)
 
 

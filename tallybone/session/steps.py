@@ -356,7 +356,6 @@ class Steps:
         yield changed(course, game=game, actions=(*course.actions, Named(action)), log_weight=log_weight)
 
     def _with_press(self, course: MatchCourse, look: Observation) -> Iterator[MatchCourse]:
-        """Yield the course after its next press."""
         press, game = course.presses[0], course.game
         rest = changed(course, presses=course.presses[1:])
         if not isinstance(press, Press):

@@ -81,7 +81,6 @@ def show_rules(
 
 
 def _chosen(game: str, choices: Sequence[str]) -> Rules:
-    """Return the rules of *game* with *choices*."""
     known = profile(game)
     rules = with_options(known, " ".join(choices))
     playable = seats_that_can_play(rules)

@@ -220,7 +220,6 @@ def load_valid_table(path: Path | None, last: Path, *, usual: Path = USUAL_PATH)
 
 
 def _keep(table: TableFile, last: Path) -> None:
-    """Copy the file of *table* to *last*."""
     if table.path is None:
         last.unlink(missing_ok=True)
     elif not last.exists() or last.read_bytes() != table.path.read_bytes():

@@ -81,7 +81,6 @@ def _enlargement(reading: Reading) -> int:
 
 
 def _half_px(tile: SeenTile) -> float:
-    """Return the side of a half in pixels, from the area of the outline."""
     corners = np.array(tile.corners_px, np.float64)
     x, y = corners[:, 0], corners[:, 1]
     area = abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2

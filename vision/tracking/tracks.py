@@ -314,7 +314,6 @@ def _in_order_of(tile: SeenTile, other: SeenTile) -> tuple[Half, Half]:
 
 
 def _combine(old: Half, new: Half, looks: int) -> Half:
-    """Combine a half with another reading of it."""
     # Log probabilities are averaged and scaled by the square root of the number of readings, because readings of one
     # table share their errors.
     if not old.chances or not new.chances:
@@ -329,7 +328,6 @@ def _combine(old: Half, new: Half, looks: int) -> Half:
 
 
 def _equal_probability(a: Half, b: Half) -> float:
-    """Return the probability that two halves show the same number."""
     if not a.chances or not b.chances:
         return max(a.confidence, b.confidence) if a.pips == b.pips else 1 - min(a.confidence, b.confidence)
     return float(sum(p * q for p, q in zip(a.chances, b.chances, strict=False)))

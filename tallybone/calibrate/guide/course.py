@@ -142,7 +142,6 @@ class SetStep(GuideStep):
         )
 
     def _shapes(self, learned: LearningResult) -> tuple[Drawn, ...]:
-        """Return the outlines of the tiles with their labels."""
         # The labels of doubtful tiles include the tile's number.
         outlines = corners(learned.seen[0].poses)
         return tuple(

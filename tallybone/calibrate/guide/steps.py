@@ -135,7 +135,6 @@ class GuideStep(ABC):
         """
 
     def _picture(self) -> Image:
-        """Return the newest picture."""
         if self._image is None:
             raise RefusedError(phrase("there is no camera picture yet"))
         return self._image

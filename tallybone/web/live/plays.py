@@ -128,7 +128,6 @@ def _scene(announcement: Announcement) -> str | None:
 
 
 def _seat_of(what: engine.Action | Announcement) -> int | None:
-    """Return the seat of an action or announcement, or None if it has no seat."""
     seat: int | None = getattr(what, "seat", None)
     return seat
 

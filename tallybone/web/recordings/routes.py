@@ -357,7 +357,6 @@ class Counting:
         return StatisticsShown(players, people.pairs, len(games), len(wanted) - len(known))
 
     def _counted(self, name: str) -> GameFigures | None:
-        """Return the figures of a recording. None if it has no game, or only a short one without points."""
         try:
             found, steps = self.one(name), self._shelf.opened(name).game.steps
         except (EngineError, NoRecordingError, OSError):

@@ -13,9 +13,9 @@ from hardware.libraries import PinLibrary
 from hardware.part import NeededLibrary
 from hardware.table import DisplaySettings, HardwareSettings, KnockSettings
 from tallybone.doctor.boot import Boot, Library, PiModel, Venv
+from tallybone.doctor.examine import Probes
 from tallybone.doctor.machine import Disk, Machine, Vitals
 from tallybone.doctor.parts import CameraSample, Device, PartTrial, Sounds, User
-from tallybone.doctor.probes import Probes
 from tallybone.store.table_file import Broker, Webhook
 from tests.hardware.table.reading import read_hardware
 

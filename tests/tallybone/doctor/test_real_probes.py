@@ -20,9 +20,9 @@ from hardware.libraries import PinLibrary, open_pins
 from hardware.table import HardwareSettings
 from lab.emulate.command import PtyPort
 from lab.emulate.displays import EmulatedSerLcd
-from tallybone.doctor import probes as real_probes
+from tallybone.doctor import examine as real_probes
+from tallybone.doctor.examine import Probes, drawn_tiles
 from tallybone.doctor.parts import Ear, listen_to
-from tallybone.doctor.probes import Probes, drawn_tiles
 from tests.hardware.fakes import FakeKnockSensor
 from tests.hardware.table.reading import read_hardware
 from tests.tallybone.recording.sittings import write

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
 from tallybone.cli.play import PlayOptions, play
-from tallybone.doctor.probes import Probes
+from tallybone.doctor.examine import Probes
 from tallybone.finding import Grade
 from tallybone.notify.broker import (
     MAX_WAITING,

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tallybone.play.counts import Counts
+from tallybone.serve.setup import LifeSigns, ServedLife
 from tallybone.serve.systemd import Notifier, Sign, notifying, watchdog_of
-from tallybone.serve.table import LifeSigns, ServedLife
 from tests.tallybone.serve.served import Blind, Plugs, at_served_table
 from tests.waiting import PATIENCE_S, until
 
