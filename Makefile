@@ -105,7 +105,7 @@ format: $(DEV) ## rewrite the sources as `make check` wants them, as far as a to
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 
 bench: $(DEV) ## measure speed on this machine, each figure next to a reference in the same run
-	@set -e; for file in $(filter-out lab/bench/hands.py lab/bench/gaps.py lab/bench/crash.py lab/bench/damage.py lab/bench/endurance.py lab/bench/enrol_photos.py lab/bench/count_hand.py lab/bench/scales.py lab/bench/mutants.py,$(wildcard lab/bench/[a-z]*.py)); do echo "== $$file"; $(BIN)/python -m $$(echo $${file%.py} | tr / .); done
+	@set -e; for file in $(filter-out lab/bench/hands.py lab/bench/gaps.py lab/bench/crash.py lab/bench/damage.py lab/bench/endurance.py lab/bench/scales.py lab/bench/mutants.py,$(wildcard lab/bench/[a-z]*.py)); do echo "== $$file"; $(BIN)/python -m $$(echo $${file%.py} | tr / .); done
 
 docs: $(DEV) ## build the documentation in build/docs, with search; it works offline
 	@$(INSTALL) -r requirements/docs.txt

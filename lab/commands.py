@@ -74,7 +74,6 @@ def simulate(
 
     Args:
         path: Recording to write. It must not exist.
-        settings: Settings of the simulation.
         as_json: Print the summary as a line of JSON instead of text.
         out: Receives the summary, by default stdout.
         err: Receives progress and errors, by default stderr.

@@ -16,7 +16,6 @@ class Collection:
     """Some files of a Debian package.
 
     Attributes:
-        package: Name of the package.
         files: Pattern of the files below `/usr/share`.
     """
 
@@ -33,7 +32,6 @@ def require_packages(root: Path, collections: Iterable[Collection], kind: str) -
 
     Args:
         root: Folder below which the packages are installed, usually `/usr/share`.
-        collections: Files that must exist.
         kind: Plural noun for these files, for the error.
 
     Raises:

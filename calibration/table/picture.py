@@ -65,7 +65,7 @@ def beside_blocks(markers: Sequence[SeenMarker], points_px: Points) -> NDArray[n
 
 
 # Minimum contrast between face and pips in grey levels. The reader starts to fail below 12 at a noise of 2 levels. At a
-# noise of 7, typical of dark pictures, it fails below 20 (lab/bench/light.py).
+# noise of 7, typical of dark pictures, it fails below 20 (docs/experiments/calibration.md).
 MIN_CONTRAST = 25.0
 # Maximum saturated share of a tile. Of halves with more glare one in six is misread, and none without glare.
 MAX_SATURATED = 0.05

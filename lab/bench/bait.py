@@ -1,6 +1,6 @@
 """Count the reader's false positives on rendered tables without tiles, and in photos without tiles.
 
-    python -m lab.bench.bait [PHOTOGRAPH ...] [--tables 200] [--seed 2609] [--jobs 2] [--sheet worst.png]
+    python -m lab.bench.bait [PHOTOGRAPH ...] [--tables 200] [--seed 2609] [--jobs 2]
 
 The rendered tables and floors are like other people's photos, with many objects, prints, hands and arms. They contain
 no tiles, and no printed or standing dominoes, which the reader may report. The target is 0 tiles with a confidence
@@ -9,21 +9,19 @@ above 0.8 for both halves, and 0 face-down tiles.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable
+import os
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from lab.bench.material.judged_tables import WorstCase, WorstSheet, confidence_of, parser_for, worst_spare
+from lab.bench.material.harness import options_of
+from lab.bench.material.judged_tables import confidence_of, read_each, shipped_reader
 from lab.render.layouts import draw_bare_scene
 from lab.render.paint import render
 from lab.training.tables import draw_in_processes
-from vision.arrays import Image
 from vision.image.picture import load_picture
-from vision.reader.reader import Reader, load_reader
 from vision.reading import SURE, Face, Reading
 
 # Separates these seeds from training seeds, which have two numbers.
@@ -35,12 +33,9 @@ class Bait:
     """False positives in pictures without tiles.
 
     Attributes:
-        pictures: Number of pictures.
-        taken_in: Pictures with a sure or face-down tile.
         tiles: Tiles, without unsure ones.
         sure: Tiles with a confidence above 0.8 for both halves.
-        down: Face-down tiles.
-        unsure: Unsure tiles.
+        taken_in: Pictures with a sure or face-down tile.
     """
 
     pictures: int = 0
@@ -69,58 +64,21 @@ def bait_in(reading: Reading) -> Bait:
 
 
 def main() -> None:
-    """Print the figures, and write the sheet if requested."""
-    parser = parser_for(__doc__, tables=200, seed=2609)
-    parser.add_argument("photographs", nargs="*", type=_photograph, metavar="PHOTOGRAPH")
-    options = parser.parse_args()
-    sheet = WorstSheet(options.sheet)
-    benches = draw_in_processes(partial(read_bench, options.seed), options.tables, options.jobs, lambda _: None)
-    print(f"rendered benches: {_added(benches, sheet)}", flush=True)
-    if options.photographs:
-        photographs = draw_in_processes(
-            partial(read_photograph, tuple(options.photographs)), len(options.photographs), options.jobs, lambda _: None
-        )
-        print(f"photographs: {_added(photographs, sheet)}")
-    sheet.write()
+    options = options_of(__doc__, "photographs...", tables=200, seed=2609, jobs=os.cpu_count() or 1)
+    print(f"rendered benches: {sum(read_each(read_bench, options), Bait())}", flush=True)
+    if photographs := tuple(options.photographs):
+        read = partial(read_photograph, photographs)
+        print(f"photographs: {sum(draw_in_processes(read, len(photographs), options.jobs, lambda _: None), Bait())}")
 
 
-def _photograph(name: str) -> Path:
-    """Check that a file exists before spending minutes on rendering."""
-    path = Path(name)
-    if not path.is_file():
-        raise argparse.ArgumentTypeError(f"there is no file {name}")
-    return path
-
-
-def _added(read: Iterable[tuple[Bait, list[WorstCase]]], sheet: WorstSheet) -> Bait:
-    total = Bait()
-    for bait, cases in read:
-        total += bait
-        sheet.add(cases)
-    return total
-
-
-def read_bench(seed: int, index: int) -> tuple[Bait, list[WorstCase]]:
+def read_bench(seed: int, index: int) -> Bait:
     """Render and read a table without tiles."""
     rng = np.random.default_rng((seed, _STREAM, 1 + index))
-    image = render(draw_bare_scene(rng), rng).image
-    return _read(image, "rendered benches", f"bench {index}")
+    return bait_in(shipped_reader().read(render(draw_bare_scene(rng), rng).image))
 
 
-def read_photograph(paths: tuple[Path, ...], index: int) -> tuple[Bait, list[WorstCase]]:
-    """Read a photo."""
-    return _read(load_picture(paths[index]), "photographs", paths[index].name)
-
-
-def _read(image: Image, source: str, picture: str) -> tuple[Bait, list[WorstCase]]:
-    reading = _reader().read(image)
-    return bait_in(reading), worst_spare(reading.tiles, image, source, picture)
-
-
-@cache
-def _reader() -> Reader:
-    """Return the shipped reader, loaded once per process."""
-    return load_reader()
+def read_photograph(paths: tuple[Path, ...], index: int) -> Bait:
+    return bait_in(shipped_reader().read(load_picture(paths[index])))
 
 
 if __name__ == "__main__":

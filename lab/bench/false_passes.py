@@ -80,11 +80,8 @@ class Game:
     """Results of a game.
 
     Attributes:
-        seconds: Duration.
         sounds: Sounds and their times in seconds.
         detected: Number of sounds reported to the sitting: knocks, and others that may be a pass.
-        asked_ns: Times at which a question about passes was open.
-        answered: Number of answered questions of any kind.
         figures: Counts of hands and passes, as from `compared`.
     """
 
@@ -130,10 +127,6 @@ def play(
     """Play a game and return its results.
 
     Args:
-        rules: Rules.
-        players: Names.
-        seed: Seed of the simulation.
-        hands: Number of hands.
         heard_by: Name of a microphone in `ALTERATIONS`.
         sides: Share of the hands whose side is known.
     """
@@ -161,8 +154,6 @@ class HandDone:
 
     Attributes:
         passes: Number of passes by player and number of tiles before.
-        points: Points by player.
-        is_marked: An action is inferred.
     """
 
     passes: Counter[tuple[Seat, int]] = field(default_factory=Counter)
@@ -220,10 +211,7 @@ def compared(truth: State, state: State, knocks_ns: Sequence[int], asked_ns: Seq
     """Compare the passes and points of a match with the true ones.
 
     Args:
-        truth: The true match.
-        state: The match as it was kept.
         knocks_ns: Time of each true pass.
-        asked_ns: Times of questions.
 
     Returns:
         Number of hands, of hands with the right points, of wrong hands without an inferred action ("unmarked"), of true

@@ -1,6 +1,6 @@
 """Measure how many tiles the reader finds and misreads on rendered tables like other people's photos.
 
-    python -m lab.bench.foreign [--tables 600] [--seed 2607] [--jobs 2] [--sheet worst.png] [--marks]
+    python -m lab.bench.foreign [--tables 600] [--seed 2607] [--jobs 2] [--marks]
 
 The reader does not know the set. A third of the tables has a tilt of 25 to 65 degrees and good contrast between tiles
 and table. A third has a tilt of up to 25 degrees and low contrast. A third has both difficulties. Illegible tiles do
@@ -15,16 +15,17 @@ twice: with bare tiles, and with tiles that carry one kind of `marked_looks.Mark
 from __future__ import annotations
 
 import math
+import os
 from argparse import Namespace
-from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from dataclasses import replace
 from enum import StrEnum
-from functools import cache, partial
 
 import cv2
 import numpy as np
 
 from lab.bench.material import judged_tables
+from lab.bench.material.harness import options_of
 from lab.bench.material.marked_looks import Mark, paint_marks
 from lab.render.cover import truth_of
 from lab.render.layouts import draw_foreign_scene
@@ -35,7 +36,6 @@ from lab.training import tables
 from vision.arrays import Bgr
 from vision.networks.network import UP
 from vision.poses import corners
-from vision.reader.reader import Reader, load_reader
 
 # Separates these seeds from training seeds, which have two numbers.
 _STREAM = 7
@@ -66,100 +66,66 @@ class Kind(StrEnum):
     BOTH = "both"
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """Evaluation of a table."""
-
-    kind: Kind
-    tilt_deg: float
-    judged: judged_tables.JudgedTable
-    cases: tuple[judged_tables.WorstCase, ...]
-
-
 def main() -> None:
-    """Print the figures, and write the sheet if requested."""
-    parser = judged_tables.parser_for(__doc__, tables=600, seed=2607)
-    parser.add_argument("--marks", action="store_true", help="measure tiles with marks beside their pips")
-    options = parser.parse_args()
+    options = options_of(__doc__, tables=600, seed=2607, jobs=os.cpu_count() or 1, marks=False)
     if options.marks:
         _measure_marks(options)
         return
-    draw = partial(read_table, options.seed, with_cases=options.sheet is not None)
     figures: defaultdict[tuple[Kind, str], judged_tables.Figures] = defaultdict(judged_tables.Figures)
-    backs, backs_found, unsure_spare, sheet = 0, 0, 0, judged_tables.WorstSheet(options.sheet)
-    for drawn in tables.draw_in_processes(draw, options.tables, options.jobs, lambda _: None):
-        for row, some in figures_of(drawn.judged, drawn.tilt_deg).items():
-            figures[drawn.kind, row].merge(some)
-        backs, backs_found = backs + drawn.judged.backs, backs_found + drawn.judged.backs_found
-        unsure_spare += drawn.judged.unsure_spare
-        sheet.add(drawn.cases)
-    total = judged_tables.Figures()
+    backs, backs_found, unsure_spare, total = 0, 0, 0, judged_tables.Figures()
+    for kind, tilt_deg, judged in judged_tables.read_each(read_table, options):
+        for row, some in figures_of(judged, tilt_deg).items():
+            figures[kind, row].merge(some)
+        backs, backs_found = backs + judged.backs, backs_found + judged.backs_found
+        unsure_spare += judged.unsure_spare
     for kind in Kind:
         judged_tables.print_table(kind, ((row, figures[kind, row]) for row in ROWS))
         total.merge(figures[kind, "all"])
     judged_tables.print_table("all tables", (("all", total),))
     print(f"face down: {backs_found} of {backs} found; unsure where nothing lies: {unsure_spare}")
-    sheet.write()
 
 
 def _measure_marks(options: Namespace) -> None:
     """Print the figures of marked tiles, kind by kind, and of the same tables without marks."""
-    draw = partial(read_marked_table, options.seed, with_cases=options.sheet is not None)
-    marked, bare = (
-        defaultdict[str, judged_tables.Figures](judged_tables.Figures),
-        defaultdict[str, judged_tables.Figures](judged_tables.Figures),
-    )
-    backs, backs_found, sheet = Counter[Mark](), Counter[Mark](), judged_tables.WorstSheet(options.sheet)
-    for mark, with_marks, without, cases in tables.draw_in_processes(
-        draw, options.tables, options.jobs, lambda _: None
-    ):
-        for figures, judged in ((marked, with_marks), (bare, without)):
-            figures[mark].add(judged.tiles, len(judged.spare))
-            figures["all"].add(judged.tiles, len(judged.spare))
-        backs[mark] += with_marks.backs
-        backs_found[mark] += with_marks.backs_found
-        sheet.add(cases)
-    for name, figures in (("with marks", marked), ("without marks", bare)):
-        judged_tables.print_table(name, ((row, figures[row]) for row in (*Mark, "all")))
-    print(f"emblems on backs: {backs_found[Mark.EMBLEM]} of {backs[Mark.EMBLEM]} found")
-    sheet.write()
+    figures: defaultdict[tuple[str, str], judged_tables.Figures] = defaultdict(judged_tables.Figures)
+    backs, backs_found, names = 0, 0, ("with marks", "without marks")
+    for mark, *both in judged_tables.read_each(read_marked_table, options):
+        for name, judged in zip(names, both, strict=True):
+            for row in (mark, "all"):
+                figures[name, row].add(judged.tiles, len(judged.spare))
+        if mark is Mark.EMBLEM:
+            backs, backs_found = backs + both[0].backs, backs_found + both[0].backs_found
+    for name in names:
+        judged_tables.print_table(name, ((row, figures[name, row]) for row in (*Mark, "all")))
+    print(f"emblems on backs: {backs_found} of {backs} found")
 
 
-def band_of_tilt(tilt_deg: float) -> str:
-    """Return the name of the band of a tilt."""
-    return next(name for most, name in _TILTS_DEG if tilt_deg < most)
-
-
-def band_of_side(side_px: float) -> str:
-    """Return the name of the band of a side."""
-    return next(name for most, name in _SIDES_PX if side_px < most)
+def _band(value: float, bands: tuple[tuple[float, str], ...]) -> str:
+    """Return the name of the first band whose upper end is above a value."""
+    return next(name for most, name in bands if value < most)
 
 
 def figures_of(judged: judged_tables.JudgedTable, tilt_deg: float) -> dict[str, judged_tables.Figures]:
     """Return the figures of a table for each of `ROWS` that it contributes to."""
     figures: defaultdict[str, judged_tables.Figures] = defaultdict(judged_tables.Figures)
     counted = [tile for tile in judged.tiles if tile.side_px >= _MIN_PX]
-    for row in ("all", band_of_tilt(tilt_deg)):
+    for row in ("all", _band(tilt_deg, _TILTS_DEG)):
         figures[row].add(counted, len(judged.spare))
     for tile in judged.tiles:
-        figures[band_of_side(tile.side_px)].add([tile])
+        figures[_band(tile.side_px, _SIDES_PX)].add([tile])
     for spare in judged.spare:
-        figures[band_of_side(judged_tables.side_of(spare))].add((), 1)
+        figures[_band(judged_tables.side_of(spare), _SIDES_PX)].add((), 1)
     return dict(figures)
 
 
-def read_table(seed: int, index: int, *, with_cases: bool) -> Drawn:
-    """Render, read and evaluate a table."""
+def read_table(seed: int, index: int) -> tuple[Kind, float, judged_tables.JudgedTable]:
+    """Render, read and evaluate a table. Return its kind and tilt in degrees, too."""
     rng = np.random.default_rng((seed, _STREAM, 1 + index))
     kind = tuple(Kind)[index % len(Kind)]
     scene = draw_table(rng, kind)
     table = tables.table_of(scene, rng)
-    judged = judged_tables.judge(_reader().read(table.image), table)
-    tilt_deg = float(np.degrees(scene.camera.tilt_rad))
-    name = f"table {index}, {tilt_deg:.0f} degrees"
-    return Drawn(
-        kind, tilt_deg, judged, tuple(judged_tables.worst_in(judged, table.image, kind, name)) if with_cases else ()
-    )
+    judged = judged_tables.judge(judged_tables.shipped_reader().read(table.image), table)
+    return kind, float(np.degrees(scene.camera.tilt_rad)), judged
 
 
 def draw_table(rng: np.random.Generator, kind: Kind) -> Scene:
@@ -175,18 +141,15 @@ def draw_table(rng: np.random.Generator, kind: Kind) -> Scene:
             return replace(scene, clutter=things)
 
 
-def read_marked_table(
-    seed: int, index: int, *, with_cases: bool
-) -> tuple[Mark, judged_tables.JudgedTable, judged_tables.JudgedTable, tuple[judged_tables.WorstCase, ...]]:
+def read_marked_table(seed: int, index: int) -> tuple[Mark, judged_tables.JudgedTable, judged_tables.JudgedTable]:
     """Render, read and evaluate a table with marks, and the same table without."""
     rng = np.random.default_rng((seed, _STREAM + 1, 1 + index))
     mark = tuple(Mark)[index % len(Mark)]
     scene = draw_marked_table(rng, mark)
     seeds = rng.integers(0, 2**62, 2)
-    table, bare = (marked_table_of(scene, kind, *map(np.random.default_rng, seeds)) for kind in (mark, None))
-    judged, plain = (judged_tables.judge(_reader().read(each.image), each) for each in (table, bare))
-    cases = judged_tables.worst_in(judged, table.image, mark, f"table {index}") if with_cases else ()
-    return mark, judged, plain, tuple(cases)
+    both = (marked_table_of(scene, kind, *map(np.random.default_rng, seeds)) for kind in (mark, None))
+    judged, plain = (judged_tables.judge(judged_tables.shipped_reader().read(each.image), each) for each in both)
+    return mark, judged, plain
 
 
 def draw_marked_table(rng: np.random.Generator, mark: Mark) -> Scene:
@@ -229,12 +192,6 @@ def difference(first: Bgr, second: Bgr) -> float:
     """Return the difference of two colours in CIE76."""
     lab = cv2.cvtColor(np.array([[first, second]], np.float32) / 255, cv2.COLOR_BGR2LAB)[0]
     return float(np.linalg.norm(lab[0] - lab[1]))
-
-
-@cache
-def _reader() -> Reader:
-    """Return the shipped reader, loaded once per process."""
-    return load_reader()
 
 
 if __name__ == "__main__":

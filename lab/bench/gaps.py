@@ -6,13 +6,12 @@ answer (`none`). They type no corrections. With `--pictures`, the matches are re
 table has neither zones nor buttons. The results are in docs/experiments/gaps.md.
 
     python -m lab.bench.gaps --matches 14 --seed 1000 --jobs 2
-    python -m lab.bench.gaps --pictures DIR --kind tint --kind cover --matches 10
+    python -m lab.bench.gaps --pictures DIR --kind tint,cover --matches 10
     python -m lab.bench.gaps --kind restart --answers true --only 1007 --trace
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -24,17 +23,17 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from io import StringIO
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeAlias, cast
 
 import cv2
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 import engine
 from lab.bench.material import gap_streams
+from lab.bench.material.harness import options_of
 from lab.commands import simulate
 from lab.evaluate.sessions import Truth, read_truth
 from lab.matches.game_script import ScriptStep, answer_of
@@ -77,15 +76,9 @@ class MatchFound:
     """Evaluation of a match.
 
     Attributes:
-        is_right: The match ended with the right totals.
         is_marked: Players see that the totals are uncertain: they are provisional, or a question is open.
         plays: Number of tiles in the record, by the player who laid them.
         kept: Number of tiles in the record, whoever laid them.
-        of: Number of tiles that were laid.
-        gaps: Number of gaps and disturbances.
-        questions: Number of questions.
-        taps: Number of answers.
-        slowest_ms: Longest processor time of an input.
         failure: Exception that ended the match. Empty if there was none.
     """
 
@@ -336,11 +329,7 @@ class PictureEye:
     """Reads pictures like a live table.
 
     Attributes:
-        rules: Rules of the match, which determine the highest number.
-        reader: The reader.
         watch: Follows the table. Replaced after a restart.
-        empty, last: First picture, and last settled picture.
-        seen: Last settled view of the table.
     """
 
     rules: engine.Rules
@@ -511,19 +500,6 @@ PICTURE_KINDS: dict[str, gap_streams.Kind] = {
 
 # Kinds whose totals depend on tiles that nobody saw: most of a hand, or the tiles shown at its end.
 _UNDETERMINED = ("deal", "hand")
-_COLUMNS = (
-    "matches",
-    "right",
-    "wrong, marked",
-    "WRONG, SILENT",
-    "right, marked",
-    "plays %",
-    "kept %",
-    "questions",
-    "taps/gap",
-    "slowest ms",
-    "failed",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -541,41 +517,69 @@ class Case:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Follow the matches, print the table, and return 1 if totals are wrong without a mark or a match failed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pictures", type=Path, metavar="DIR", help="render the matches into a folder, and read them")
-    parser.add_argument("--no-zones", action="store_true", help="a table without zones and buttons")
-    parser.add_argument("--kind", action="append", choices=list(gap_streams.KINDS | PICTURE_KINDS), help="default all")
-    parser.add_argument("--game", choices=gap_streams.GAMES, help="default all in turn")
-    parser.add_argument("--answers", action="append", type=Answers, choices=list(Answers))
-    parser.add_argument("--matches", type=int, default=14, help="of each kind and answers; rendered: of all kinds")
-    parser.add_argument("--seed", type=int, default=1000, help="of the first match; those after it count up")
-    parser.add_argument("--only", type=int, metavar="SEED", help="follow only the match with this seed")
-    parser.add_argument("--trace", action="store_true", help="print inputs, log, announcements and what was true")
-    parser.add_argument("--jobs", type=int, default=1)
-    options = parser.parse_args(arguments)
+    """Follow the matches, print the rows, and return 1 if totals are wrong without a mark or a match failed."""
+    options = options_of(
+        __doc__,
+        arguments=arguments,
+        pictures=(Path, "folder into which the matches are rendered, to read them"),
+        no_zones=(False, "a table without zones and buttons"),
+        kind=(str, "kinds with commas, default all"),
+        game=(str, "default all in turn"),
+        answers=("none,true", "with commas"),
+        matches=(14, "of each kind and answers; rendered: of all kinds"),
+        seed=(1000, "of the first match; those after it count up"),
+        only=(int, "follow only the match with this seed"),
+        trace=(False, "print inputs, log, announcements and what was true"),
+        jobs=1,
+    )
     begins = time.perf_counter()
-    cases = list(_cases(options))
-    results = list(zip(cases, _outcomes(cases, options), strict=True))
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 150)
-    console.print(_table(results))
+    seeds = range(options.seed, options.seed + options.matches) if options.only is None else [options.only]
+    is_rendered = options.pictures is not None
+    kinds = options.kind.split(",") if options.kind else list(PICTURE_KINDS if is_rendered else gap_streams.KINDS)
+    cases = [
+        case_of(kind, seed, answers, options.game)
+        for answers in map(Answers, options.answers.split(","))
+        for kind, seed in ([(kinds[s % len(kinds)], s) for s in seeds] if is_rendered else product(kinds, seeds))
+    ]
+    run = partial(follow, folder=options.pictures, trace=options.trace, has_zones=not options.no_zones)
+    if options.jobs == 1 or options.trace:
+        results = list(zip(cases, map(run, cases), strict=True))
+    else:
+        with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+            results = list(zip(cases, pool.map(run, cases, chunksize=2), strict=True))
+    groups: dict[str, list[MatchFound]] = defaultdict(list)
+    for case, match in results:
+        groups[f"{case.kind}, {case.answers}"].append(match)
+    for answers in Answers:
+        groups[f"all but deal, hand, {answers}"] = [
+            match for case, match in results if case.answers is answers and case.kind not in _UNDETERMINED
+        ]
+    for name, matches in groups.items():
+        if matches:
+            print(f"{name}: {_row(matches)}")
     for case, match in results:
         if not match.is_right or match.failure:
             verdict = match.failure or ("wrong, marked" if match.is_marked else "WRONG, SILENT")
-            console.print(f"{case}: {verdict}; {match.plays} of {match.of} plays", soft_wrap=True)
-    console.print(f"{len(cases)} matches in {time.perf_counter() - begins:.0f} s")
+            print(f"{case}: {verdict}; {match.plays} of {match.of} plays")
+    print(f"{len(cases)} matches in {time.perf_counter() - begins:.0f} s")
     return int(any(match.is_silent or match.failure for _, match in results))
 
 
-def _cases(options: argparse.Namespace) -> Iterator[Case]:
-    """Yield the matches. Each rendered match has one of the kinds, in turn."""
-    seeds = range(options.seed, options.seed + options.matches) if options.only is None else [options.only]
-    kinds = options.kind or list(gap_streams.KINDS if options.pictures is None else PICTURE_KINDS)
-    for answers in options.answers or [Answers.NONE, Answers.TRUE]:
-        if options.pictures is None:
-            yield from (case_of(kind, seed, answers, options.game) for kind in kinds for seed in seeds)
-        else:
-            yield from (case_of(kinds[seed % len(kinds)], seed, answers, options.game) for seed in seeds)
+def _row(matches: Sequence[MatchFound]) -> str:
+    right = sum(match.is_right for match in matches)
+    silent = sum(match.is_silent for match in matches)
+    gaps, taps, of = (sum(each) for each in zip(*((m.gaps, m.taps, m.of) for m in matches), strict=True))
+    return (
+        f"{len(matches)} matches, {right} right ({100 * right / len(matches):.0f} %),"
+        f" {len(matches) - right - silent} wrong but marked, {silent} WRONG AND SILENT,"
+        f" {sum(match.is_right and match.is_marked for match in matches)} right but marked,"
+        f" plays {100 * sum(match.plays for match in matches) / of:.1f} %,"
+        f" kept {100 * sum(match.kept for match in matches) / of:.1f} %,"
+        f" {sum(match.questions for match in matches)} questions,"
+        f" {f'{taps / gaps:.2f} taps a gap' if gaps else f'{taps} taps'},"
+        f" slowest {max(match.slowest_ms for match in matches):.0f} ms,"
+        f" {sum(bool(match.failure) for match in matches)} failed"
+    )
 
 
 def case_of(kind: str, seed: int, answers: Answers, game: str | None = None) -> Case:
@@ -597,50 +601,6 @@ def follow(case: Case, folder: Path | None = None, *, trace: bool = False, has_z
     reader = kept_eye(folder / f"{case.seed}-{case.game}-{case.seats}-{case.kind}.views", stream)
     stream = stream if has_zones else without_zones(stream)
     return Follower(stream, case.answers, answer_rng, trace, reader=reader).follow()
-
-
-def _outcomes(cases: Sequence[Case], options: argparse.Namespace) -> Iterator[MatchFound]:
-    run = partial(follow, folder=options.pictures, trace=options.trace, has_zones=not options.no_zones)
-    if options.jobs == 1 or options.trace:
-        yield from map(run, cases)
-        return
-    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        yield from pool.map(run, cases, chunksize=2)
-
-
-def _table(results: Sequence[tuple[Case, MatchFound]]) -> Table:
-    table = Table("kind", "answers", *_COLUMNS)
-    for name in table.columns[2:]:
-        name.justify = "right"
-    groups: dict[tuple[str, Answers], list[MatchFound]] = defaultdict(list)
-    for case, match in results:
-        groups[case.kind, case.answers].append(match)
-    for (kind, answers), matches in groups.items():
-        table.add_row(kind, str(answers), *_row(matches))
-    for answers in Answers:
-        determined = [match for case, match in results if case.answers is answers and case.kind not in _UNDETERMINED]
-        if determined and len(groups) > 1:
-            table.add_row("all but deal, hand", str(answers), *_row(determined), style="bold")
-    return table
-
-
-def _row(matches: Sequence[MatchFound]) -> tuple[str, ...]:
-    right = sum(match.is_right for match in matches)
-    silent = sum(match.is_silent for match in matches)
-    gaps, taps, of = (sum(each) for each in zip(*((m.gaps, m.taps, m.of) for m in matches), strict=True))
-    return (
-        str(len(matches)),
-        f"{right} ({100 * right / len(matches):.0f} %)",
-        str(len(matches) - right - silent),
-        str(silent),
-        str(sum(match.is_right and match.is_marked for match in matches)),
-        f"{100 * sum(match.plays for match in matches) / of:.1f}",
-        f"{100 * sum(match.kept for match in matches) / of:.1f}",
-        str(sum(match.questions for match in matches)),
-        f"{taps / gaps:.2f}" if gaps else f"({taps})",
-        f"{max(match.slowest_ms for match in matches):.0f}",
-        str(sum(bool(match.failure) for match in matches)),
-    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Count the halves that the reader misreads on ten kinds of handmade sets, without knowing the set.
 
-    python -m lab.bench.handmade [--tables 400] [--seed 2608] [--jobs 2] [--sheet worst.png]
+    python -m lab.bench.handmade [--tables 400] [--seed 2608] [--jobs 2]
 
 The kinds are from `handmade_looks`. Each is a double-six set, scattered on a table of another colour, with halves of 30
 to 80 pixels, a tilt of up to 25 degrees, good light and focus. A person could count every pip. The columns are those of
@@ -10,21 +10,21 @@ to 80 pixels, a tilt of up to 25 degrees, good light and focus. A person could c
 from __future__ import annotations
 
 import math
+import os
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
 
 import numpy as np
 
 from lab.bench.material import judged_tables
+from lab.bench.material.harness import options_of
 from lab.render import looks, scene
 from lab.render.layouts import visible_area
 from lab.render.looks import draw_camera_look, draw_light_look, draw_table_look, draw_tile_look
 from lab.render.placements import random_hand, scatter
-from lab.training.tables import draw_in_processes, table_of
+from lab.training.tables import table_of
 from vision.arrays import Bgr, Points
-from vision.reader.reader import Reader, load_reader
 
 # Ten kinds of sets with handmade pips that are not part of any training.
 #
@@ -67,10 +67,8 @@ class HandmadeKind:
     """A kind of handmade set.
 
     Attributes:
-        name: Description.
         body: Draws a tile without pips.
         places: Draws the centres of a number of pips, shape (N, 2), in half units, as in `pip_centers`.
-        outline: Draws the outline of a pip.
         radius: Usual radius of a pip in half units.
         sizes: Range of the factor on the radius, drawn for each pip.
     """
@@ -319,40 +317,21 @@ _MIN_CONTRAST = 60.0
 _BRIGHT = 0.4
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """Evaluation of a table."""
-
-    kind: str
-    judged: judged_tables.JudgedTable
-    cases: tuple[judged_tables.WorstCase, ...]
-
-
 def main() -> None:
-    """Print the figures, and write the sheet if requested."""
-    options = judged_tables.parser_for(__doc__, tables=400, seed=2608).parse_args()
-    draw = partial(read_table, options.seed, with_cases=options.sheet is not None)
-    figures, total, sheet = (
-        defaultdict[str, judged_tables.Figures](judged_tables.Figures),
-        judged_tables.Figures(),
-        judged_tables.WorstSheet(options.sheet),
-    )
-    for drawn in draw_in_processes(draw, options.tables, options.jobs, lambda _: None):
-        for some in (figures[drawn.kind], total):
-            some.add(drawn.judged.tiles, len(drawn.judged.spare))
-        sheet.add(drawn.cases)
+    options = options_of(__doc__, tables=400, seed=2608, jobs=os.cpu_count() or 1)
+    figures, total = defaultdict[str, judged_tables.Figures](judged_tables.Figures), judged_tables.Figures()
+    for kind, judged in judged_tables.read_each(read_table, options):
+        for some in (figures[kind], total):
+            some.add(judged.tiles, len(judged.spare))
     judged_tables.print_table("made by hand", [*((kind.name, figures[kind.name]) for kind in KINDS), ("all", total)])
-    sheet.write()
 
 
-def read_table(seed: int, index: int, *, with_cases: bool) -> Drawn:
+def read_table(seed: int, index: int) -> tuple[str, judged_tables.JudgedTable]:
     """Render, read and evaluate a table."""
     rng = np.random.default_rng((seed, _STREAM, 1 + index))
     kind = KINDS[index % len(KINDS)]
     table = table_of(draw_table(rng, kind), rng, only_legible=False)
-    judged = judged_tables.judge(_reader().read(table.image), table)
-    cases = judged_tables.worst_in(judged, table.image, kind.name, f"table {index}") if with_cases else ()
-    return Drawn(kind.name, judged, tuple(cases))
+    return kind.name, judged_tables.judge(judged_tables.shipped_reader().read(table.image), table)
 
 
 def draw_table(rng: np.random.Generator, kind: HandmadeKind) -> scene.Scene:
@@ -401,12 +380,6 @@ def draw_cloth(rng: np.random.Generator, face_bgr: Bgr) -> scene.TableLook:
             table = replace(table, base_bgr=base, second_bgr=looks.scaled(base, rng.uniform(0.7, 1.15)))
         if min(np.abs(np.subtract(face_bgr, bgr)).max() for bgr in (table.base_bgr, table.second_bgr)) > _MIN_CONTRAST:
             return table
-
-
-@cache
-def _reader() -> Reader:
-    """Return the shipped reader, loaded once per process."""
-    return load_reader()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Measure the cost and the accuracy of the knock detector.
 
-    python -m lab.bench.knock [--part PART ...] [--count 300] [--seed 1] [--games 10] [--recordings FOLDER]
+    python -m lab.bench.knock [--part PART,...] [--count 300] [--seed 1] [--games 10] [--recordings FOLDER]
 
-Every row of every part is printed, and the worst row of each part at the end. The parts:
+The parts:
 
 load: the share of a core, and the CPU time for an hour of sound, here and on a core of a Raspberry Pi 4. Blocks are
 64 ms, as from a microphone. Only the thread's own CPU time counts. The factor for the Pi is an upper estimate: its
@@ -27,8 +27,8 @@ games: knocks reported in modelled games without knocks.
 
 from __future__ import annotations
 
-import argparse
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -42,6 +42,7 @@ from hardware.knock.classifier import Classifier, load_classifier, measure
 from hardware.knock.detector import KnockDetector, SoundFinder
 from hardware.knock.drivers.wav import read_wav
 from hardware.knock.sensor import NS_PER_S, Sound, SoundBlock
+from lab.bench.material.harness import options_of
 from lab.packages import Collection, files_of
 from lab.sounds import devices
 from lab.sounds.backgrounds import television
@@ -67,6 +68,8 @@ _LOUDNESS_DB = (-20.0, 0.0)
 
 Altering = Callable[[np.random.Generator, Waveform], Waveform]
 """Returns a sound as changed by a device or room. Constant alterations ignore the random generator."""
+Row = tuple[str, str]
+"""A printed row: what was measured, and the figures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,9 +95,6 @@ def stream_of_hits(rng: np.random.Generator, kind: Sound, count: int, *, learned
     """Return hits at a random table, 1.5 s apart, by a microphone with a level response and no echoes.
 
     Args:
-        rng: Random generator.
-        kind: Kind of the hits.
-        count: Number of hits.
         learned: Number of further hits before them, 0.75 s apart, for a table to learn from.
     """
     table, drawn = random_table(rng), draw_microphone(rng)
@@ -138,24 +138,8 @@ def _scaled(sound: Waveform) -> Waveform:
     return np.asarray(_PEAK * sound / (np.abs(sound).max() + 1e-12))
 
 
-def _same(rng: np.random.Generator, sound: Waveform) -> Waveform:
-    return sound
-
-
 def _respond(rng: np.random.Generator, sound: Waveform, *, response: devices.Response) -> Waveform:
     return np.asarray(devices.apply_response(sound.astype(np.float32), response), np.float64)
-
-
-def _overload(rng: np.random.Generator, sound: Waveform, *, by_db: float) -> Waveform:
-    return np.asarray(np.clip(sound / np.abs(sound).max() * 10 ** (by_db / 20), -1, 1))
-
-
-def _coarse(rng: np.random.Generator, sound: Waveform) -> Waveform:
-    return quantize(sound, bits=8)
-
-
-def _device(rng: np.random.Generator, sound: Waveform, *, alter: devices.Alteration) -> Waveform:
-    return alter(sound)
 
 
 def _noisy(rng: np.random.Generator, sound: Waveform, *, below_db: float) -> Waveform:
@@ -164,12 +148,8 @@ def _noisy(rng: np.random.Generator, sound: Waveform, *, below_db: float) -> Wav
     return devices.add_background(sound, noise, below_db=below_db)
 
 
-def _record(rng: np.random.Generator, sound: Waveform) -> Waveform:
-    return np.asarray(devices.recorded_by_chance(rng, sound), np.float64)
-
-
 def _alterations() -> dict[str, Altering]:
-    rows: dict[str, Altering] = {"none": _same}
+    rows: dict[str, Altering] = {"none": lambda rng, sound: sound}
     for db in (-6, -4, -2, 2, 4, 6):
         rows[f"{db:+d} dB per octave"] = partial(_respond, response=devices.tilted(db))
     for at_hz in (500, 800, 1_500, 2_500, 4_000):
@@ -178,18 +158,18 @@ def _alterations() -> dict[str, Altering]:
     for limit_hz in (3_000, 5_000):
         rows[f"low-pass {limit_hz} Hz"] = partial(_respond, response=devices.low_pass(limit_hz))
     rows["high-pass 200 Hz"] = partial(_respond, response=devices.high_pass(200))
-    rows["20 dB clipped"] = partial(_overload, by_db=20)
-    rows["8 bits"] = _coarse
-    rows["telephone, 8 kHz"] = partial(_device, alter=devices.telephone)
-    rows["noise suppression"] = partial(_device, alter=devices.suppress_noise)
-    rows["noise gate"] = partial(_device, alter=devices.gate)
-    rows["automatic gain"] = partial(_device, alter=lambda sound: _scaled(devices.level(sound)))
-    rows["codec"] = partial(_device, alter=devices.encode)
+    rows["20 dB clipped"] = lambda rng, sound: np.clip(sound / np.abs(sound).max() * 10, -1, 1)
+    rows["8 bits"] = lambda rng, sound: quantize(sound, bits=8)
+    rows["telephone, 8 kHz"] = lambda rng, sound: devices.telephone(sound)
+    rows["noise suppression"] = lambda rng, sound: devices.suppress_noise(sound)
+    rows["noise gate"] = lambda rng, sound: devices.gate(sound)
+    rows["automatic gain"] = lambda rng, sound: _scaled(devices.level(sound))
+    rows["codec"] = lambda rng, sound: devices.encode(sound)
     for db in (30, 20, 10, 6):
         rows[f"noise {db} dB below the hits"] = partial(_noisy, below_db=db)
     for distance_m in (0.5, 2.0):
         rows[f"room, {distance_m} m"] = partial(at_distance, distance_m=distance_m)
-    rows["random rooms and devices"] = _record
+    rows["random rooms and devices"] = lambda rng, sound: np.asarray(devices.recorded_by_chance(rng, sound), np.float64)
     return rows
 
 
@@ -215,7 +195,6 @@ def hit_times_s(samples: Waveform, *, share: float, gap_s: float) -> NDArray[np.
     return np.asarray(at_s[np.diff(at_s, prepend=-gap_s - 1) > gap_s])
 
 
-_RECORDINGS = Path(__file__).resolve().parents[3] / "shared" / "data" / "knock"
 # First number of all seeds. Training sets have other ones.
 _HELD_OUT = 31_337
 _BLOCK_S = 0.064
@@ -259,66 +238,21 @@ _TILE_EVERY_S = 2.5
 _TILES_A_SCENE = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A printed row.
-
-    Attributes:
-        name: What was measured.
-        text: The figures.
-        badness: Greater is worse. Compared within a part.
-    """
-
-    name: str
-    text: str
-    badness: float
-
-
-def classifier_of(knocks: NDArray[np.float32]) -> Classifier:
-    """Return the classifier of a table that has learned from confirmed knocks.
-
-    Args:
-        knocks: Samples around each knock, as found by `SoundFinder`, shape (K, N).
-    """
-    shipped = load_classifier()
-    if not len(knocks):
-        return shipped
-    embeddings = shipped.embed(measure(knocks))
-    return replace(shipped, correction=fit_correction(shipped, embeddings, embeddings[:0]))
-
-
 def main() -> None:
-    """Print the rows of each chosen part, then the worst row of each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--part", action="append", choices=["load", "alterations", "others", "recorded", "distance", "games"]
+    """Print the rows of each chosen part."""
+    chosen = options_of(
+        __doc__,
+        part=(",".join(PARTS), "parts with commas"),
+        count=(300, "modelled knocks for each alteration"),
+        seed=(1, "of the modelled sounds, which are in no training set"),
+        seconds=(60, "length of each sound for the load"),
+        games=10,
+        recordings=(Path, "folder with recordings of taps"),
+        library=(Path("/usr/share"), "folder with sounds of packages"),
     )
-    parser.add_argument("--count", type=int, default=300, help="modelled knocks for each alteration")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the modelled sounds, which are in no training set")
-    parser.add_argument("--seconds", type=int, default=60, help="length of each sound for the load")
-    parser.add_argument("--games", type=int, default=10)
-    parser.add_argument("--recordings", type=Path, default=_RECORDINGS, help="folder with recordings of taps")
-    parser.add_argument("--library", type=Path, default=Path("/usr/share"), help="folder with sounds of packages")
-    chosen = parser.parse_args()
-    parts = {
-        "load": partial(load_rows, chosen.seconds),
-        "alterations": partial(
-            alteration_rows, chosen.seed, chosen.count, sorted(chosen.recordings.glob("taps-*.wav"))
-        ),
-        "others": partial(other_rows, chosen.seed, round(chosen.count * _SHARE_OF_COUNT)),
-        "recorded": partial(recorded_rows, chosen.library),
-        "distance": partial(distance_rows, chosen.seed, round(chosen.count * _SHARE_OF_COUNT)),
-        "games": partial(game_rows, chosen.seed, chosen.games),
-    }
-    worst = {}
-    for part in chosen.part or parts:
-        rows = []
-        for row in parts[part]():
-            print(f"{row.name:>30s}: {row.text}", flush=True)
-            rows.append(row)
-        worst[part] = max(rows, key=lambda row: row.badness)
-    for part, row in worst.items():
-        print(f"worst of {part}: {row.name}: {row.text}")
+    for part in chosen.part.split(","):
+        for name, text in PARTS[part](chosen):
+            print(f"{name:>30s}: {text}", flush=True)
 
 
 def _generator(*seeds: int) -> np.random.Generator:
@@ -342,7 +276,7 @@ def load_rows(seconds: int) -> Iterator[Row]:
     for name, (samples, rate_hz) in sounds.items():
         share, heard = _share_of_a_core(samples.astype(np.float32), rate_hz)
         pi = f"{_PI_FACTOR:g} times slower: {share * _PI_FACTOR:.1%}, {3600 * share * _PI_FACTOR:.0f} s"
-        yield Row(name, f"{share:.2%}, {3600 * share:.1f} s, {heard} sounds; {pi}", share)
+        yield name, f"{share:.2%}, {3600 * share:.1f} s, {heard} sounds; {pi}"
     block, square = quiet[:1024], np.resize(quiet, (256, 256)).astype(np.float32)
     for name, reference in (
         ("FFT of 1024", lambda: np.fft.rfft(block)),
@@ -351,7 +285,7 @@ def load_rows(seconds: int) -> Iterator[Row]:
         start = time.thread_time()
         for _ in range(1_000):
             reference()
-        yield Row(f"reference, {name}", f"{1e3 * (time.thread_time() - start):.1f} µs", -1)
+        yield f"reference, {name}", f"{1e3 * (time.thread_time() - start):.1f} µs"
 
 
 def alteration_rows(
@@ -379,7 +313,7 @@ def alteration_rows(
         for at, tap in enumerate(changed):
             before, after = _before_and_after(changed[0], tap, judge_all=at > 0)
             texts.append(f"{np.count_nonzero(before):2d} {np.count_nonzero(after):2d} of {len(before)}")
-        yield Row(name, " | ".join(texts), -float(counts[0]))
+        yield name, " | ".join(texts)
 
 
 def _before_and_after(
@@ -388,7 +322,10 @@ def _before_and_after(
     """Return a mask of the hits reported as knocks, before and after learning the first ten of *learn*."""
     # Unless *judge_all*, the hits that the table learns from are not judged.
     from_s = 0.0 if judge_all else learn.starts_s[_LEARNED] - _LEAD_IN_S
-    learned = classifier_of(_sounds_at(learn, learn.starts_s[:_LEARNED]))
+    learned = load_classifier()
+    if len(knocks := _sounds_at(learn, learn.starts_s[:_LEARNED])):
+        embeddings = learned.embed(measure(knocks))
+        learned = replace(learned, correction=fit_correction(learned, embeddings, embeddings[:0]))
     first = round(from_s * RATE_HZ)
     starts_s = np.array([start_s - first / RATE_HZ for start_s in judge.starts_s if start_s >= from_s])
     shipped, taught = (_is_reported(judge.samples[first:], starts_s, which) for which in (None, learned))
@@ -432,7 +369,7 @@ def other_rows(seed: int, count: int) -> Iterator[Row]:
             for _ in range(max(1, count // _SOUNDS_A_DEVICE))
         ]
         recorded = _share_with_knock(concatenated(streams))
-        yield Row(group, f"{dry:6.1%} {recorded:6.1%}", max(dry, recorded))
+        yield group, f"{dry:6.1%} {recorded:6.1%}"
     for number, kind in enumerate(_TILES):
         streams = []
         for index in range(max(1, count // _TILES_A_SCENE)):
@@ -442,7 +379,7 @@ def other_rows(seed: int, count: int) -> Iterator[Row]:
             starts_s, ends_s = zip(*((event.t_s, event.until_s) for event in scene.events), strict=True)
             streams.append(Stream(scene.samples.astype(np.float64), starts_s, ends_s))
         share = _share_with_knock(concatenated(streams))
-        yield Row(f"{kind.value}s at random tables", f"{share:6.1%}", share)
+        yield f"{kind.value}s at random tables", f"{share:6.1%}"
 
 
 def recorded_rows(library: Path) -> Iterator[Row]:
@@ -456,7 +393,7 @@ def recorded_rows(library: Path) -> Iterator[Row]:
         minutes = sum(len(sound) for sound in loud) / RATE_HZ / 60
         knocks = len(_knocks_s(np.concatenate([part for sound in loud for part in (sound, gap)]))) if loud else 0
         rate = knocks / max(minutes, 1e-9)
-        yield Row(collection.package, f"{rate:5.2f} ({knocks} in {minutes:.1f} min, {len(loud)} files)", rate)
+        yield collection.package, f"{rate:5.2f} ({knocks} in {minutes:.1f} min, {len(loud)} files)"
 
 
 def _share_with_knock(stream: Stream) -> float:
@@ -479,7 +416,7 @@ def distance_rows(seed: int, count: int) -> Iterator[Row]:
             altered = table.altered(rng, partial(at_distance, distance_m=distance_m))
             heard += int(_is_reported(altered.samples, np.array(altered.starts_s)).sum())
         share = heard / (len(tables) * _JUDGED)
-        yield Row(f"{distance_m} m", f"{share:6.1%}", 1 - share)
+        yield f"{distance_m} m", f"{share:6.1%}"
 
 
 def game_rows(seed: int, games: int) -> Iterator[Row]:
@@ -490,7 +427,7 @@ def game_rows(seed: int, games: int) -> Iterator[Row]:
         tiles_s = np.array([event.t_s for event in scene.events if event.kind in _TILES])
         knocks_s = _knocks_s(scene.samples)
         unseen = sum(np.abs(tiles_s - t_s).min() >= _EYE_LOOKS_S for t_s in knocks_s)
-        yield Row(f"game {game + 1}", f"{len(knocks_s)} {unseen}", 1_000 * unseen + len(knocks_s))
+        yield f"game {game + 1}", f"{len(knocks_s)} {unseen}"
 
 
 def _knocks_s(samples: Waveform | NDArray[np.float32], classifier: Classifier | None = None) -> list[float]:
@@ -518,6 +455,18 @@ def _repeated(rng: np.random.Generator, kind: Sound, every_s: float, count: int)
     for first in range(RATE_HZ, count - len(sound), round(every_s * RATE_HZ)):
         samples[first : first + len(sound)] += sound
     return samples
+
+
+PARTS: Mapping[str, Callable[[Namespace], Iterator[Row]]] = {
+    "load": lambda chosen: load_rows(chosen.seconds),
+    "alterations": lambda chosen: alteration_rows(
+        chosen.seed, chosen.count, sorted(chosen.recordings.glob("taps-*.wav")) if chosen.recordings else ()
+    ),
+    "others": lambda chosen: other_rows(chosen.seed, round(chosen.count * _SHARE_OF_COUNT)),
+    "recorded": lambda chosen: recorded_rows(chosen.library),
+    "distance": lambda chosen: distance_rows(chosen.seed, round(chosen.count * _SHARE_OF_COUNT)),
+    "games": lambda chosen: game_rows(chosen.seed, chosen.games),
+}
 
 
 if __name__ == "__main__":

@@ -143,7 +143,6 @@ class DisplayEmulation:
     """An emulated display.
 
     Attributes:
-        title: Name for users.
         make: Creates an emulated display; its keyword *baud* is in bits per second.
         draw: Converts its screen to lines of text.
     """
@@ -191,7 +190,6 @@ def emulate_display(
     """Emulate a display until Ctrl-C.
 
     Args:
-        kind: Name of the emulation.
         at: Path of the virtual serial port. None for a path in a temporary folder.
         baud: Speed of the port in bits per second.
         console: Console to draw on. None for stdout. A terminal is redrawn continuously, other outputs on each change.

@@ -60,10 +60,7 @@ class Evaluation:
     """Figures of an evaluation of photos.
 
     Attributes:
-        overall: Counts over all pictures.
         sources, looks, kinds, scenes: Counts by these groups of the labels. Pictures without such a group are left out.
-        sizes: Counts of tiles by half size.
-        reliability: Accuracy of halves by confidence.
         read_ms: Median and 95th percentile of the time to read a picture.
         mistakes: Mistakes with the paths of their pictures, sorted by source, then in the order of the labels.
     """
@@ -247,7 +244,6 @@ def evaluate_photos(
     """Read labelled photos and print the accuracy.
 
     Args:
-        labels: File of labels (docs/reference/labels.md).
         root: Folder that the paths in *labels* are relative to.
         tile_set: Tile set in the photos, if known.
         as_json: Print a JSON object instead of tables.
@@ -395,9 +391,7 @@ def evaluate_sessions(
     """Replay recordings of simulated tables and print the accuracy.
 
     Args:
-        paths: Recordings, or folders of recordings.
         as_json: Print a line of JSON for each recording and one with the combined figures, instead of tables.
-        jobs: Number of processes.
         judge: Function that evaluates a recording. By default, it uses the shipped reader.
         out: Stream for figures. None for stdout.
         err: Stream for progress and errors. None for stderr.

@@ -46,7 +46,6 @@ class TileLabel:
 
     Attributes:
         face: Face up, face down or on edge.
-        center_px: Centre of the tile.
         halves: Both halves of a face-up tile. Empty for others.
     """
 
@@ -80,7 +79,6 @@ class PhotoLabel:
 
     Attributes:
         image: Path of the picture relative to the root, with slashes.
-        tiles: All tiles outside the ignored boxes.
         joins: Joins of *tiles*. Empty if joins are not evaluated.
         ignored: Boxes that are excluded from the evaluation.
         scene, kind, look: Groups of the picture, as named by the label. Empty if not given.

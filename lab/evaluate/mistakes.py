@@ -54,9 +54,7 @@ class Mistake:
     """A mistake in a reading.
 
     Attributes:
-        wrong: Kind of the mistake.
         text: Description, such as `2-5 read as 2-6 (0.71)`.
-        outlines_px: Outlines of the tiles involved.
         link_px: The two ends of a wrong join, or None.
     """
 
@@ -172,7 +170,6 @@ class Cell:
     Attributes:
         source: First folder of the picture's path. Cells are grouped by source.
         picture: Path of the picture within its source.
-        text: Description of the mistake.
         crop: BGR, shape (232, 232, 3).
     """
 
@@ -187,7 +184,6 @@ def crop_mistake(image: Image, mistake: Mistake) -> Image:
 
     Args:
         image: Upright picture, BGR, shape (H, W, 3).
-        mistake: Mistake in this picture.
 
     Returns:
         Shape (232, 232, 3), grey outside the picture.

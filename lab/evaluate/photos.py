@@ -47,7 +47,6 @@ class TileJudged:
     """A labelled face-up tile, and its reading.
 
     Attributes:
-        label: Label of the tile.
         seen: Matching tile of the reading, or None if the tile was missed.
         is_turned: True if the first half of the reading is the second half of the label.
         is_silent: True if the tile was missed and there is no unsure tile near it.
@@ -87,7 +86,6 @@ class PhotoJudged:
     """Evaluation of the reading of a picture.
 
     Attributes:
-        label, reading: The compared label and reading.
         tiles: Labelled face-up tiles, in the order of the label.
         spare: Face-up tiles of the reading without a labelled tile (false positives).
         backs_missed: Labelled face-down tiles that were not found.
@@ -259,7 +257,6 @@ class PhotoCounts:
         halves, half_errors: Halves of found tiles, and the wrong ones among them.
         bold: Wrong halves of found tiles that the reader was sure of.
         alone_right, alone_half_errors: Right tiles and wrong halves of readings that ignore joins and the set.
-        backs, backs_found, backs_spare: Face-down tiles.
         joins, joins_right, joins_said: Joins in the label, found joins, and joins in the reading. Pictures without
             labelled joins are not counted.
     """
@@ -404,9 +401,6 @@ class Bin:
 
     Attributes:
         low, high: Range of the confidence, without *high*. The last bin includes 1.
-        claims: Number of readings.
-        right: Number of right readings.
-        confidence_sum: Sum of the confidences.
     """
 
     low: float

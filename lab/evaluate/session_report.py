@@ -44,8 +44,6 @@ class Figures:
             end.
         plays: True plays and stacks.
         tiles_right, places_right, seats_right, points_right, wholly_right: Plays scored correctly in each respect.
-        spare: Scored tiles that were never played.
-        asked, answered: Questions, and answers by the players.
         eye_found, eye_right, eye_spare: Accuracy of the reader without the rules.
         latencies_ms: Delay of each play from the last motion to the score.
         settling_ms: Part of each delay, up to the frame in which the play was detected.
@@ -239,9 +237,6 @@ def judge_recordings(paths: Sequence[Path], *, jobs: int, err: Console, judge: J
     """Evaluate recordings in up to *jobs* processes, with a progress bar on a terminal.
 
     Args:
-        paths: The recordings.
-        jobs: Number of processes.
-        err: Console for the progress bar.
         judge: Picklable function that evaluates a recording: a module-level function or a `partial` of one. If it
             raises OSError, VisionError or EngineError, the message goes to `JudgedBatch.failures`.
     """

@@ -49,8 +49,6 @@ class TruePosition:
     Attributes:
         pips: Numbers in ascending order. Empty if unknown, as for face-down tiles.
         zone: Part of the table that the tile belongs to.
-        center_px: Centre of the tile.
-        side_px: Side of a half.
     """
 
     pips: tuple[int, ...]
@@ -213,7 +211,6 @@ class Latency:
 
     Attributes:
         settled_ms: Time from the last motion to the frame in which the play was detected.
-        judged_ms: Time to process that frame.
     """
 
     settled_ms: float
@@ -230,8 +227,6 @@ class CameraReport:
     """Estimated camera motion, valid until the next report.
 
     Attributes:
-        t_ns: Start time.
-        aim: Estimated alignment of the camera.
         lost: Reason why the table could not be followed, or None.
         error_px: Error of the alignment at the corner of the picture where it is largest.
     """
@@ -247,15 +242,10 @@ class SessionJudged:
     """Evaluation of a recording.
 
     Attributes:
-        path: The recording.
-        match: The match.
         look, difficulty: Look and difficulty of the table, from the ground truth.
         hands: Comparison of each hand.
         reader: Accuracy of the reader without the rules.
-        asked: Number of questions.
-        answered: Number of answers by the players.
         latencies: Delay of each scored play.
-        seconds: Duration of the sitting.
         true_totals, seen_totals: True and scored totals at the end, by seat.
         is_winner_right: True if the scored winner is the true one, or if neither match has a winner.
         complaints: Messages about unusable parts of the recording.
@@ -290,8 +280,6 @@ class ReplayResults:
     """Results of a replay so far.
 
     Attributes:
-        truth: Ground truth of the recording.
-        hands: The hands so far.
         events: For each event of the log, the time of its item, and the time to process it in ms.
     """
 
@@ -336,7 +324,6 @@ def judge_session(path: Path, *, perception: Perception | None = None) -> Sessio
     """Replay a recording and compare the score with the ground truth.
 
     Args:
-        path: A recording of a simulated table.
         perception: Perception of the table. None for the shipped reader.
 
     Raises:

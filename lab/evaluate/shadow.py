@@ -42,8 +42,6 @@ class JudgedTile:
 
     Attributes:
         node: Node id in the layout, or the event's index in the log for a stacked tile.
-        seat: Seat of its player.
-        tile: Numbers of the tile.
         host: Index within the hand of the tile that it joins or is stacked on. None for the first tile.
         port: Port of the host. Empty for the first tile.
         inner: Touching number. None for a stacked tile.
@@ -85,7 +83,6 @@ class PlayJudged:
     Attributes:
         hand: Number of the hand, from 1.
         number: Number of the tile in the hand, from 1.
-        truth: The tile as played.
         seen: The tile as scored, or None if it was not scored.
         is_place_right: True if host, port and touching number are right.
     """
@@ -128,7 +125,6 @@ class HandJudged:
         number: Number of the hand, from 1.
         plays: Comparison of each true play.
         spare: Scored tiles without a true play.
-        truth: The hand as played.
         seen: The hand as scored, or None if it was missed entirely.
         closed_ns: Time at which the score of the hand was final.
         is_flagged: True if the hand had an open question or an irregular or inferred action at *closed_ns*.
@@ -258,7 +254,6 @@ class WrongPlay:
 
     Attributes:
         t_ns: Time at which the score was final.
-        text: Description of the mistake.
         is_flagged: True if the hand had an open question or an irregular or inferred action at *t_ns*.
     """
 
@@ -298,7 +293,6 @@ class FollowedHands:
     Attributes:
         closed: Each completed hand, whether it was flagged at its end, and the time of its end.
         session: The session after the last step.
-        t_ns: Time of the last step.
     """
 
     closed: list[tuple[HandScored, bool, int]] = field(default_factory=list)
@@ -364,11 +358,8 @@ class Shadow:
     """A live score, compared with its sheet.
 
     Attributes:
-        path: The recording.
-        match: The match.
         hands: Comparison of each hand. A hand's score is final when the next hand is dealt.
         true_totals, seen_totals: Totals on the sheet and scored totals at the end, by seat.
-        asked, answered: Number of questions, and of answers.
         corrections: Number of inputs by people other than answers and withdrawals of answers.
     """
 
@@ -434,7 +425,6 @@ def compare_with_sheet(
 
     Args:
         recordings: Recordings of the match, in order. A resumed match has several.
-        sheet: A game record (docs/reference/game_record.md).
         as_json: Print a JSON object instead of tables.
         out: Stream for figures. None for stdout.
         err: Stream for errors. None for stderr.

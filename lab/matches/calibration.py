@@ -62,10 +62,7 @@ class SimulatedTable:
     """Simulated table.
 
     Attributes:
-        seats: Number of seats on the mat.
         has_mat: Whether there is a mat. Otherwise there are four separate corner blocks.
-        tilt_rad: Tilt of the camera.
-        seed: Seed for noise and tiles.
     """
 
     seats: int = 4
@@ -206,10 +203,7 @@ def knock_sitting(seed: int, seats: int, *, hits: int = 0, knocks: Sound = Sound
     """Return the sound of a simulated table during the whole timetable, shape (N,), at 16 kHz.
 
     Args:
-        seed: Seed for table and room.
-        seats: Number of seats that knock.
         hits: Seed for the hits on the table.
-        knocks: Kind of sound used for knocks.
     """
     of_room, rng = np.random.default_rng([99, seed]), np.random.default_rng([98, seed, hits])
     table, hearing = plain_table(of_room), draw_microphone(of_room)

@@ -34,8 +34,6 @@ def simulation_of(source: str, rules: Rules, players: tuple[str, ...]) -> Simula
 
     Args:
         source: `simulated`, optionally with options, such as `simulated:seed=3,difficulty=easy,hands=1,look=walnut`.
-        rules: Rules of the game.
-        players: Names of the players.
 
     Raises:
         SimulationOptionError: If an option is invalid.

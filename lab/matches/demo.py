@@ -85,7 +85,6 @@ def show_demo(
     """Run a demo.
 
     Args:
-        options: Options of the command.
         reader: Reads images of the table, by default perception with the shipped reader.
         console: Shows the demo, by default on stdout.
         wait: Sleeps for a number of seconds. None to use the real time.
@@ -342,11 +341,8 @@ class Laying:
     """A play, as played or as read.
 
     Attributes:
-        tile: The tile.
         host: Number of the play whose tile it joins. None for the first tile of a hand, or if that play was not found.
         port: Port of that tile. None for the first tile of a hand.
-        inner: Pips of the joining half.
-        points: Points scored.
     """
 
     tile: Tile
@@ -367,7 +363,6 @@ class Compared:
 
     Attributes:
         number: Number of the play, from 1.
-        truth: The play.
         seen: The play as read, immediately or later. None if it was missed.
     """
 

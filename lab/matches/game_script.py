@@ -79,7 +79,6 @@ class TrueTable:
     Attributes:
         t_ns: Time, before the first frame.
         look: Name of its look, a key of `room.LOOKS`.
-        difficulty: Name of its difficulty.
     """
 
     t_ns: int
@@ -110,7 +109,6 @@ class TrueEvent:
 
     Attributes:
         t_ns: Time after the event, between two frames.
-        event: The event.
         points: Sum of the points that the event gives to all seats.
         totals: Total of each seat after the event.
         ended_ns: Time of the last frame with motion before *t_ns*.
@@ -174,7 +172,6 @@ class ScriptStep:
     """A step of the game.
 
     Attributes:
-        event: The event.
         state: State of the match after the event.
         laid: Positions of the layout's tiles after the event, in millimetres.
     """
@@ -345,13 +342,7 @@ def _points(state: engine.State, play: engine.Play) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PlayArea:
-    """Area of the table for the layout, centred on (0, 0), and the size of tiles.
-
-    Attributes:
-        width_mm, height_mm: Extent of the area.
-        side_mm: Side of a tile half.
-        closed: Convex areas that must stay free.
-    """
+    """Area of the table for the layout, centred on (0, 0), and the size of tiles."""
 
     width_mm: float
     height_mm: float
@@ -364,7 +355,6 @@ class _Way:
     """A candidate position of a tile.
 
     Attributes:
-        place: The position.
         is_straight: True if the line continues straight.
         is_usual: False for positions that players choose only if there is no other room.
     """
@@ -384,8 +374,6 @@ def resting_place(
     Args:
         layout: Layout before the play.
         laid: Positions of the tiles of *layout*, in millimetres.
-        play: A legal play.
-        table: Area for the layout.
         rng: Random generator for the inaccuracy of the hand.
     """
     if play.at is None:
@@ -456,9 +444,6 @@ def _meet(host: Footprint, edge: Edge, shake: _Shake, *, turn: int = 0, across: 
     The gap grows until the two do not overlap, or up to a limit.
 
     Args:
-        host: Position of the host.
-        edge: Edge of the host.
-        shake: Inaccuracy of the placement.
         turn: -1 or 1 for an elbow to the left or right, else 0.
         across: True if the tile's long edge touches the host, as for a crosswise double.
     """
@@ -602,7 +587,6 @@ def answer_of(session: Session, truth: engine.State) -> Answer | None:
     """Return the players' answer to the first question that they can answer by its words, or None.
 
     Args:
-        session: State of the sitting.
         truth: The true match, including at least everything that *session* has seen.
     """
     game = truth.game

@@ -176,12 +176,9 @@ class Room:
     """A table with a camera and players. It does not change during a match.
 
     Attributes:
-        look: Name of the look.
         scene: Looks of the scene, with the film's wide camera.
         zones: Boneyard and seat zones, in shares of a frame.
         sides: Side of the picture at which each seat sits.
-        seen: Visible part of the table.
-        board: Area for the layout.
         yard: Area of the boneyard, or None if it is outside the picture.
         opens: Area in which each seat shows its tiles. Empty without seat zones.
         margin_px: Margin around a frame that the camera also covers.
@@ -267,9 +264,7 @@ def pick_room(
     """Return a random table for a game. If the boneyard does not fit into its zone, the table has no such zone.
 
     Args:
-        rng: Random generator.
         rules: Rules of the game. Larger sets need larger tables.
-        players: Number of players.
         look: A key of `LOOKS`, or None for a random look.
         manners: Quality of the camera and the light.
         margin_px: Margin around a frame that the camera also covers.
@@ -369,9 +364,7 @@ class Manners:
 
     Attributes:
         noise: Camera noise, as a standard deviation in grey levels.
-        blur_px: Defocus of the camera.
         tilt_rad, roll_rad: Maximum tilt and standard deviation of the roll of the camera.
-        shadow: Range of the strength of shadows.
         drift: Relative amplitude of slow changes of the light.
         step: Maximum relative change of the exposure.
         gesture_s: Range of the duration of a play's gesture.
@@ -380,7 +373,6 @@ class Manners:
         rest: Probability that a hand rests on the table.
         nudge: Probability that tiles are pushed by a few millimetres.
         steps: Probability of a change of the exposure.
-        bump: Probability that the camera is bumped.
         bump_px: Maximum shift by a bump.
         slam: Probability that a play is audible as a knock.
         hurry: Probability that the next tile follows at once.

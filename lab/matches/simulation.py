@@ -81,9 +81,6 @@ class _Director:
     """Converts the steps of a game to the players' actions.
 
     Attributes:
-        stage: The table.
-        pushes: Pushes of the camera.
-        plays: Number of plays so far.
         positions: Positions of the tiles of the layout.
         has_boneyard: True if the boneyard of this hand is on the table.
     """
@@ -311,12 +308,10 @@ class SimulationSettings:
     """Settings of a simulated sitting.
 
     Attributes:
-        rules: Rules of the game.
         players: Names by seat.
         seed: Random seed of everything that is not set here.
         hands: Maximum number of hands. None for a whole match, or without a target a single hand.
         look: A key of `room.LOOKS`. None to choose by the seed.
-        difficulty: Difficulty of following the table.
         fps: Frames per second.
         plays: Number of plays after which the sitting stops. None to play all hands.
         pushes: Pushes of the camera, in the order of the plays.
@@ -449,10 +444,7 @@ class RecordingSummary:
     """Amount of recorded data.
 
     Attributes:
-        frames: Number of frames.
-        seconds: Duration of the sitting.
         plays: Number of plays, without stacks.
-        hands: Number of hands started.
     """
 
     frames: int = 0

@@ -47,8 +47,6 @@ class Gesture:
 
     Attributes:
         come: Poses on the way in. The last is at the destination.
-        stay: Poses at the destination.
-        go: Poses on the way out.
     """
 
     come: tuple[Pose, ...]
@@ -77,11 +75,7 @@ def reach_for(
     """Return the gesture of a hand that reaches for a destination.
 
     Args:
-        hand: The hand.
-        start_mm: Waiting position.
-        at_mm: Destination.
         frames: Duration of the gesture in frames. Fewer than 6 count as 6.
-        look: Look of the tiles.
         brings: Tiles that the hand brings, at their final positions.
         takes: Tiles that the hand takes away, at their initial positions.
         is_lifting: True if the hand carries the tiles, False if it pushes them.
@@ -159,7 +153,6 @@ class CameraPush:
 
     Attributes:
         play: Number of the play in the sitting, from 1.
-        when: Moment of the play.
         right_px, down_px, degrees: Final displacement from the start of the sitting, as in a `Bump`.
         seconds: Duration. 0 for an instant push, more for a slow slip.
     """
@@ -181,7 +174,6 @@ class CameraPush:
 
         Args:
             before: Displacement before the push.
-            gesture_frames: Duration of the play's gesture.
             fps: Frames per second.
         """
         for _ in range(round(_SHARES[self.when] * gesture_frames)):

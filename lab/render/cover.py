@@ -37,8 +37,6 @@ class Bone:
 
     Attributes:
         start_mm, end_mm: Centres of the ends: x and y on the table, and height.
-        start_radius_mm, end_radius_mm: Radii at the ends.
-        bgr: Colour.
     """
 
     start_mm: tuple[float, float, float]
@@ -319,9 +317,6 @@ def _find_occlusion(
     Args:
         points_px: Sample points of half 0, then of half 1.
         outside: True for points outside the picture.
-        height_mm: Height of the tile's face.
-        bodies: Tiles, objects, and outlines of hands.
-        view: The camera.
     """
     tiles, things, reaches = bodies
     hidden = outside.copy()
@@ -381,7 +376,6 @@ class RenderedTile:
     """Appearance of a tile of the scene in the picture.
 
     Attributes:
-        index: Index in the scene.
         tile: Exact reading of the tile, even if it is hidden.
         visible: Share of each half that is in the picture and not hidden, 0 to 1.
         by_tiles: Indices of the tiles that hide part of this one.

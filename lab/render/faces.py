@@ -170,7 +170,6 @@ def filled(outlines: Iterable[Points], size: tuple[int, ...], oversampling: int)
 
     Args:
         outlines: Corners of each outline, shape (N, 2), in oversampled pixels.
-        size: Rows and columns.
         oversampling: Oversampled pixels per pixel.
     """
     fine = np.zeros((oversampling * size[0], oversampling * size[1]), np.uint8)
@@ -621,10 +620,6 @@ def paint_face(
     rng: np.random.Generator,
 ) -> Texture:
     """Return the texture of a tile's face, or of its back if *pips* is None.
-
-    Args:
-        glint: Directions to lamp and camera.
-        ambient: Share of ambient light.
 
     Returns:
         Shape (H, W, 4): BGR premultiplied by the alpha in the last channel.

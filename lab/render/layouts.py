@@ -284,9 +284,7 @@ def random_scene(
     """Return a random scene.
 
     Args:
-        rng: Random generator.
         max_pips: Highest number of the set: 6, 9, 12, 15 or 18.
-        size_px: Width and height of the picture.
         tile_side_px: Range of the short side of a tile at the middle of the picture.
         largest_tilt_rad: Maximum tilt of the camera. From 0.5 on, 16 % of the scenes are seen from a seat.
     """
@@ -463,10 +461,7 @@ def draw_foreign_camera_look(
     """Return a random camera, usually beside the table: handheld, on a shelf, or in a laptop.
 
     Args:
-        rng: Random generator.
-        width_px, height_px: Size of the picture.
         px_per_mm: Scale at the middle of the picture.
-        tilt_rad: Range of the tilt.
     """
     camera = draw_camera_look(rng, width_px=width_px, height_px=height_px, px_per_mm=px_per_mm)
     low = max(tilt_rad[0], _SIDE_VIEW_RAD if rng.random() < 0.7 else 0.0)
@@ -592,11 +587,8 @@ def draw_foreign_scene(
     """Return a random scene that is as hard to read as other people's photos.
 
     Args:
-        rng: Random generator.
         max_pips: Highest number of the set: 6, 9, 12, 15 or 18.
-        size_px: Width and height of the picture.
         tile_side_px: Range of the short side of a tile at the middle of the picture.
-        tilt_rad: Range of the camera's tilt.
     """
     look = draw_foreign_tile_look(rng, max_pips=max_pips)
     scale = draw_scale(rng, look, tile_side_px)

@@ -228,7 +228,6 @@ def draw_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> TileLook:
     """Return a random tile set: mostly light with dark pips, then coloured pips, black tiles, or any colour.
 
     Args:
-        rng: Random generator.
         max_pips: Highest number of the set. From 12 on, some sets have numerals.
     """
     face, pips, ink = _pick_colors(rng)

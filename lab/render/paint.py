@@ -207,8 +207,6 @@ class PaintedScene:
         picture: BGR, shape (H, W, 3), in even light.
         field: Light of every pixel, as in `lighting.light_field`.
         light: Glare and shadows on the tops of tiles.
-        tile_seed: Seed of the marks on tiles.
-        camera_rng: Random generator for sensor noise.
     """
 
     picture: Image
@@ -225,7 +223,6 @@ def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Gener
     Frames rendered with equally seeded generators therefore show the same table, even if tiles move.
 
     Args:
-        scene: The scene.
         rng: Random generator for everything that stays constant between frames.
         frame_rng: Random generator for sensor noise. None derives it from *rng*.
     """
@@ -283,11 +280,7 @@ def paint_one_tile(
     """Paint another tile over a painted table, in place.
 
     Args:
-        picture: Picture to paint on.
-        placed: The tile.
         marks: Seed of the marks on the back of a face-down tile. For tiles of the scene, their index.
-        scene: Scene with the looks.
-        view: The camera.
         painted: Source of the light and of the seed of marks.
     """
     look = scene.look_of(placed)
@@ -405,8 +398,6 @@ class Moment:
     """Content of a frame.
 
     Attributes:
-        tiles: Tiles at rest on the table.
-        reaches: Hands over the table.
         moving: Tiles that are carried or slide. Drawn above *tiles* and below *reaches*.
         gain: Exposure, relative to the rendered table.
         cast_bgr: Colour of the light, as a factor per channel.

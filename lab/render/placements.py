@@ -19,11 +19,7 @@ PipPair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A rectangle on the table around (0, 0).
-
-    Attributes:
-        width_mm, height_mm: Full extent.
-    """
+    """A rectangle on the table around (0, 0)."""
 
     width_mm: float
     height_mm: float
@@ -112,9 +108,7 @@ def scatter(
     A tile is dropped if 30 random placements fail.
 
     Args:
-        rng: Random generator.
         hand: Numbers of each tile, or None for a face-down tile.
-        area: Area that must contain every tile.
         look: Look with the size of the tiles.
         around: Tiles already on the table. They are not part of the result.
         gap_mm: Minimum distance between tiles.
@@ -210,9 +204,6 @@ class GrowingEnd:
 
     Attributes:
         tile, half: Index of the tile and its open half. Half None is the side of a crosswise double.
-        edge_mm: Middle of the open edge.
-        heading_rad: Outward direction.
-        pips: Number that must match.
         is_arm: True for an arm of a starter, which may be at an oblique angle.
     """
 
@@ -321,9 +312,7 @@ def place_at(
     """Add *placed* to the layout and update the open ends.
 
     Args:
-        line: The layout.
         end: The end that half 0 of the tile faces.
-        placed: The tile.
         is_turned: Swap its halves and rotate it by half a turn. It looks the same, but half 1 faces *end*.
         is_spinner: If it is a double, open its tips too.
     """
@@ -478,15 +467,12 @@ def lay_plays(
     """Place the tiles of a scripted game. Tile i of the layout is play i.
 
     Args:
-        rng: Random generator.
         plays: Plays in order. Each joins an earlier play at an equal number. Placement stops at the first play that
             does not fit.
         area: Area that must contain every joined tile.
         look: Look with the size of the tiles.
         largest_gap_mm: Maximum gap between joined tiles.
-        theta_rad: Direction of the first tile.
         arms: Origin of the arms if the first tile is a starter with six arms, or None.
-        stack_look: Look of stacked tiles.
 
     Raises:
         ValueError: If a play names an end that is not open or does not match, or if a later play has no host.

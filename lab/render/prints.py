@@ -145,9 +145,7 @@ class PrintedSheet:
 
     Attributes:
         picture: BGR, shape (H, W, 3).
-        length_mm, width_mm: Extent along x and y.
         scale: Pixels per millimetre.
-        paper: Background colour.
     """
 
     picture: Image
@@ -239,7 +237,6 @@ class SheetPose:
     Attributes:
         right_rad: Rotation of its right side away from the camera.
         top_rad: Rotation of its upper side away from the camera.
-        distance_mm: Distance of its middle.
         x_share, y_share: Position of its middle in the picture, from -1 to 1 between opposite borders.
     """
 
@@ -271,8 +268,6 @@ def board_view(to_camera: NDArray[np.float64], focal_px: float, size_px: tuple[i
     Args:
         to_camera: Rotation and translation, shape (3, 4), from sheet millimetres to the camera frame. z points away
             from the camera.
-        focal_px: Focal length.
-        size_px: Width and height of the picture.
         lens: Distortion, as in `lab.render.scene.CameraLook`.
     """
     center_px = ((size_px[0] - 1) / 2, (size_px[1] - 1) / 2)
@@ -285,9 +280,7 @@ def lay_sheet(picture: Image, sheet: Sheet, motion: NDArray[np.float64], view: V
 
     Args:
         picture: BGR, shape (H, W, 3).
-        sheet: The printed sheet.
         motion: Affine transform, shape (2, 3), from sheet millimetres to the view's plane at height 0.
-        view: The camera.
     """
     place = view.plane(0.0) @ np.vstack([motion, (0, 0, 1)])
     edge = np.array([(0, 0), (sheet.width_mm, 0), (sheet.width_mm, sheet.height_mm), (0, sheet.height_mm)], np.float64)
@@ -458,7 +451,6 @@ def paint_print(thing: Clutter, px_per_mm: float, rng: np.random.Generator) -> T
     """Return the top of an object whose kind is in `PRINTS`.
 
     Args:
-        thing: The object.
         px_per_mm: Scale of the picture. The texture is 1.2 times as fine, up to a limit.
         rng: Random generator for everything that *thing* does not specify.
 

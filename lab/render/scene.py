@@ -330,7 +330,6 @@ class LightLook:
         spot: Relative falloff of the light around a bright spot.
         band: Strength of a large shadow over part of the scene, 0 for none.
         cast_bgr: Colour cast, as a factor per channel.
-        exposure: Brightness factor.
         contrast: Exponent of the tone curve, 1 for linear.
         glare: Strength of reflections of lamps and windows, 0 to 1.
         glare_stretch: 1 for round reflections, more for streaks.
@@ -363,10 +362,8 @@ class CameraLook:
         roll_rad: Rotation of the picture, clockwise.
         lens: Radial distortion, -0.1 to 0.1. The picture stays filled.
         blur_px, motion_px, motion_rad: Sigma of defocus, and length and direction of motion blur.
-        sharpen: Strength of in-camera sharpening.
         noise: Standard deviation of the noise in grey levels.
         noise_grain_px: Sigma of the noise grain, 0 for independent pixels.
-        vignette: Relative darkening of the corners.
         bloom: Share of light spread as a soft glow by a dirty or cheap lens, 0 to 1. A thumbprint gives about 0.1.
         fringe_px: Displacement of the red and blue channels in the corners, as with a cheap lens.
         metering: Strength of automatic exposure, 0 to 1.
@@ -455,7 +452,6 @@ class Clutter:
         center_mm, theta_rad: Position and direction, as in `PlacedTile`.
         length_mm, width_mm: Extent. For round objects, the length is the diameter.
         height_mm: Height of the top above the table.
-        bgr: Main colour.
         pips: Numbers on a standing or printed tile. The face of a standing tile is towards +y and its half 0 towards
             -x.
     """
@@ -475,10 +471,8 @@ class Reach:
     """A player's hand and arm over the table.
 
     Attributes:
-        tip_mm: Position of the middle fingertip.
         heading_rad: Direction from the elbow to the fingertips, clockwise from x in the picture.
         height_mm: Height of the fingertips above the table.
-        skin_bgr: Colour of the skin.
         sleeve_bgr: Colour of the sleeve, or None for a bare arm.
         sleeve: Position of the cuff: 0 at the wrist, 1 at the elbow.
         is_left: True for a left hand, seen from above.
@@ -508,7 +502,6 @@ class Floor:
         outline_mm: Outline of the table top as (x, y), convex, clockwise in the picture.
         drop: Darkness of the floor, from 0 (as bright as the table) to 1 (black).
         rim_bgr: Colour of the rim of the table.
-        rim_mm: Height of the rim.
         below_mm: Depth of the floor below the table top.
     """
 
@@ -539,7 +532,6 @@ class Scene:
     """Contents and appearance of a picture.
 
     Attributes:
-        tile: Main look of the tiles.
         joins: Joins, as indices into *tiles*.
         clutter: Other objects. They are not part of the ground truth.
         reaches: Players' hands, above everything else.

@@ -233,9 +233,7 @@ def photographed(look: TableLook, shape: tuple[int, int], scale: float, rng: np.
 
     Args:
         look: Table with a photograph. The part is four times as wide as the pattern size.
-        shape: Height and width of the result.
         scale: Pixels per millimetre.
-        rng: Random generator for the shown part.
     """
     if look.photograph is None:
         raise ValueError("photograph: a table of kind PHOTOGRAPH needs one")

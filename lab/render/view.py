@@ -65,7 +65,6 @@ class View:
     Attributes:
         matrix: Projection, shape (3, 4), from (x, y, z, 1) in millimetres to pixels. x points right, y down the
             picture, z up from the table.
-        center_px: Middle of the picture.
         lens: Radial distortion, as in `CameraLook`.
     """
 
@@ -333,7 +332,6 @@ class Solid:
 
     Attributes:
         outline_mm: Convex outline on the table, shape (N, 2).
-        bottom_mm, top_mm: Heights over the table.
     """
 
     outline_mm: Points

@@ -43,7 +43,6 @@ def peaking(at_hz: float, by_db: float, *, width_octaves: float = _BEND_OCTAVES)
 
     Args:
         at_hz: Centre of the peak, from 60 Hz.
-        by_db: Gain at the centre.
         width_octaves: Distance from the centre at which the gain falls to a third (1/e).
     """
     return lambda hz: by_db * np.exp(-(((octaves(hz) - np.log2(at_hz / 1_000)) / width_octaves) ** 2))
@@ -103,11 +102,8 @@ class Acoustics:
     """A room with a sound source and a microphone.
 
     Attributes:
-        distance_m: Distance between source and microphone.
         reverberation_s: Time in which sound below 400 Hz decays by 60 dB.
-        volume_m3: Volume of the room.
         treble: Reverberation time above 3.5 kHz relative to that below 400 Hz.
-        reflections: Number of early reflections.
         gap_s: Time between the direct sound and the reverberation.
     """
 
@@ -217,7 +213,6 @@ def encode(
     Each of about 20 bands is quantised with a step relative to its own level.
 
     Args:
-        sound: Sound, shape (N,).
         window: Length of a window in samples: 256 to 1024.
         cut_hz: Upper limit of the codec: 3500 to 8000 Hz.
         snr_db: Level of a band above its quantisation noise, approximately: 3 to 18 dB.
@@ -258,7 +253,6 @@ def suppress_noise(
     """Return a sound after spectral subtraction of its constant noise (Boll 1979).
 
     Args:
-        sound: Sound, shape (N,).
         quantile: Quantile over time of each frequency's power that is taken for noise: 0.1 to 0.5.
         oversubtract: Factor on the power of the noise: 1 to 6.
         floor_db: Greatest attenuation, for an exponent of 0.5: 8 to 40 dB. A larger exponent attenuates more.
@@ -318,7 +312,6 @@ def gate(
     """Return a sound after a noise gate, which mutes what is quieter than a threshold.
 
     Args:
-        sound: Sound, shape (N,).
         threshold: Position of the threshold between the median level (0) and the peak (1), in dB: 0.15 to 0.6.
         hold_s: Time that the gate stays open: 0.01 to 0.3 s.
         attack_s: Time constant of opening: 0.0005 to 0.01 s. It cuts the start of sounds.
@@ -358,7 +351,6 @@ def level(sound: Waveform, *, strength: float = 0.5, release_s: float = 0.3) -> 
     """Return a sound after automatic gain control, which reduces peaks at once and then recovers. Changes the peak.
 
     Args:
-        sound: Sound, shape (N,).
         strength: Share of level differences that is removed, in dB: 0.2 to 0.8.
         release_s: Time constant of the recovery: 0.05 to 0.8 s.
     """
@@ -422,10 +414,7 @@ def coloured_noise(rng: np.random.Generator, count: int, *, slope: float, respon
     """Return constant noise with an RMS of 1, shape (count,).
 
     Args:
-        rng: Random generator.
-        count: Number of samples.
         slope: Exponent of the decrease of power with frequency, above 20 Hz: 0 white, 1 pink, 2 brown.
-        response: Further gains of the noise.
     """
     length = fast_length(count)
     hz = np.asarray(np.fft.rfftfreq(length, 1 / RATE_HZ), np.float64)
@@ -469,7 +458,6 @@ def recorded_by_chance(rng: np.random.Generator, dry: Waveform) -> NDArray[np.fl
     """Return a dry recording in a random room as recorded by a random device.
 
     Args:
-        rng: Random generator.
         dry: Sound at the source at 16 kHz, of any loudness, shape (N,).
 
     Returns:

@@ -60,7 +60,6 @@ def _vessel(rng: np.random.Generator, *, held: float) -> Waveform:
     all modes by up to 40 % (French 1983, In vino veritas: a study of wineglass acoustics).
 
     Args:
-        rng: Random generator.
         held: Factor on the decay rates, for damping by a hand or the table.
     """
     lowest_hz, loss = _VESSELS[str(rng.choice(list(_VESSELS)))]

@@ -35,7 +35,6 @@ class Material:
     """Material of a table top.
 
     Attributes:
-        speed_m_per_s: Speed of sound along the plate.
         thick_m: Minimum and maximum thickness.
         loss: Minimum and maximum loss factor (share of energy lost per radian) at 500 Hz, including legs and cloth.
         rise: Exponent of the increase of the loss with frequency.
@@ -92,7 +91,6 @@ class LooseParts:
     Attributes:
         rings: Spectrum of their response to a unit impulse, of level 1.
         loudness_db: Level relative to the table.
-        gap_s: Time of the first flight.
         restitution: Speed after an impact relative to the speed before it.
     """
 
@@ -114,7 +112,6 @@ class TableModes:
         ears: Points on the table that are picked up, 0 to 1 along and across, shape (E, 2). A single point for a
             microphone on the table, several for a microphone above it.
         gains: Gain of each point, shape (E,).
-        own_gain: Gain of the struck point itself.
         cover: Transfer function from a force on the cloth or vinyl to the table, or None for a bare table.
         loose: Parts that rattle, or None.
     """
@@ -173,7 +170,6 @@ def random_table(rng: np.random.Generator, *, material: Material | None = None) 
     """Return a table with random size, thickness, damping, cover, radiation and loose parts.
 
     Args:
-        rng: Random generator.
         material: Material of the top, or None for a random one.
     """
     material = material or MATERIALS[str(rng.choice(list(MATERIALS)))]
@@ -286,11 +282,9 @@ def thing_rings(
     """Return the spectrum of an object's own ringing, such as the short click of a tile or the long ring of a glass.
 
     Args:
-        rng: Random generator.
         from_hz: Minimum frequency of a mode.
         to_hz: Maximum frequency of a mode.
         loss: Minimum and maximum loss factor (share of energy lost per radian).
-        count: Number of modes.
     """
     modes_hz = rng.uniform(from_hz, to_hz, count)
     decays = np.pi * modes_hz * uniform_log(rng, *loss)
@@ -338,10 +332,6 @@ def hit(
     """Return the sound of a hit, shape (LENGTH,), not normalised in loudness. It starts after LEAD samples.
 
     Args:
-        rng: Random generator.
-        kind: Kind of hit.
-        table: Table that is hit.
-        microphone: Microphone that picks it up.
         contacts: Contacts of the hit. By default random ones of *kind*.
         place: Where the table is hit. By default a random point.
 

@@ -299,8 +299,6 @@ def add_pre_echo(rng: np.random.Generator, microphone: PlacedMicrophone, sound: 
     """Add the recorder's pre-echo to a sound, if it has any.
 
     Args:
-        rng: Random generator.
-        microphone: Microphone of the recorder.
         sound: Sound of shape (LENGTH,) that starts after *lead* samples.
         lead: Number of samples before the sound.
     """
@@ -364,7 +362,6 @@ def recorded_sound(rng: np.random.Generator, root: Path, group: str) -> Waveform
     """Return a random recorded sound of a group, up to 3 s long, with a peak of 1.
 
     Args:
-        rng: Random generator.
         root: Folder below which the packages are installed, usually `/usr/share`.
         group: Group in `COLLECTIONS`.
     """
@@ -478,7 +475,6 @@ def ringing(
         modes_hz: Frequency of each mode, shape (K,).
         decays: Decay rate of each mode in 1/s, shape (K,).
         gains: Amplitude of each mode, shape (K,).
-        count: Number of samples.
     """
     turn = (2j * np.pi * modes_hz - decays) / RATE_HZ
     fine = _powers(np.exp(turn), _FINE)
@@ -520,8 +516,6 @@ def band_noise(
     """Return Gaussian noise in a band with an RMS of 1.
 
     Args:
-        rng: Random generator.
-        count: Number of samples.
         low_hz: Lower edge of the band. Below it, the noise falls by 12 dB per octave.
         high_hz: Upper edge of the band. Above it, the noise falls by 12 dB per octave.
         slope: Exponent of the decrease of power with frequency: 0 white, 1 pink, 2 brown.
@@ -549,8 +543,6 @@ def colour(rng: np.random.Generator, sound: Waveform, *, spread_db: float) -> Wa
     from the gains by the real cepstrum (Oppenheim and Schafer, Discrete-Time Signal Processing, chapter 13).
 
     Args:
-        rng: Random generator.
-        sound: Sound, shape (N,).
         spread_db: Standard deviation of the gain at each knot. Knots are 0.6 to 1.4 octaves apart.
     """
     hz = np.maximum(np.fft.rfftfreq(_COLOUR_LENGTH, 1 / RATE_HZ), 20.0)
@@ -576,13 +568,7 @@ def panel(
     """Return the impulse response of a plate: modes spread evenly over frequency, as plates have them.
 
     Args:
-        rng: Random generator.
-        from_hz: Frequency of the lowest mode.
-        to_hz: Frequency of the highest mode.
-        count: Number of modes.
         loss: Minimum and maximum loss factor (share of energy lost per radian).
-        tilt: Exponent of the amplitude over frequency.
-        lasts_s: Length of the response.
     """
     modes_hz = np.sort(np.append(rng.uniform(from_hz, to_hz, max(0, count - 1)), from_hz * rng.uniform(1, 1.3)))
     decays = np.pi * modes_hz * uniform_log(rng, *loss) * rng.lognormal(0, 0.3, len(modes_hz)) + rng.uniform(3, 20)
@@ -622,7 +608,6 @@ def thuds(
     """Return the forces of a soft or heavy object that hits something hard, and of harder points on it, if any.
 
     Args:
-        rng: Random generator.
         times_s: Start of each hit, shape (M,).
         pushes: Impulse of each hit, shape (M,).
         lasts_s: Mean duration of the soft contacts. Hard ones last 0.1 to 1 ms and have up to 30 % of the impulse.

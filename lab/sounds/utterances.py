@@ -42,7 +42,6 @@ class Speaker:
         open_share: Share of a period in which the glottis is open: 0.4 for a pressed voice, 0.85 for a soft one.
         breathiness: Level of breath noise relative to the voice.
         jitter: Standard deviation of the period, as a share.
-        damping: Factor on all bandwidths.
         upper_hz: Frequencies of the fourth and fifth formant, before *size*.
     """
 
@@ -182,9 +181,6 @@ class _Phone:
 
     Attributes:
         lasts_s: Minimum and maximum duration.
-        voice: Amplitude of the voice.
-        breath: Amplitude of breath.
-        friction: Amplitude of friction.
         friction_hz: Minimum and maximum centre of the friction.
         formants_hz: Formants, or None for those of the next vowel.
         release: Amplitude of the burst after the closure of a plosive, 0 for others.

@@ -50,13 +50,11 @@ class Training:
 
     Attributes:
         model: Name of the command below `tallybone train`.
-        purpose: First sentence of the help.
         fit: Training function, as MODULE:FUNCTION. Imported on use, because a table lacks its libraries.
         file: Path of the shipped model, the default output.
         scenes: Default number of rendered tables or modelled recordings.
         epochs: Default number of passes over the samples. None for a model that counts steps.
         steps: Default number of batches. None for a model that counts epochs.
-        seed: Default seed.
         extra: Extra of the package that installs the libraries.
         has_jobs: True if *fit* renders in several processes.
         draws_tables: True if *fit* renders tables, for which photographed surfaces must be installed.

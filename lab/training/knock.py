@@ -176,12 +176,6 @@ def train_knock(
     """Train the sound classifier on modelled recordings and measure it on held-out ones.
 
     Args:
-        seed: Random seed. The same seed gives the same classifier on the same machine.
-        scenes: Number of training recordings.
-        epochs: Number of passes over the training sounds.
-        jobs: Number of processes that model recordings.
-        device: `cpu`, or `cuda` for a GPU.
-        progress: Called with a description of the current stage and its completed share.
         library: Folder of recorded everyday sounds, or None to model all of them.
 
     Raises:

@@ -45,9 +45,6 @@ def save_onnx(net: nn.Module, path: Path, *, example: Tensor, free: dict[int, st
     """Write a network with a single input and output, and a checksum file next to it.
 
     Args:
-        net: The network.
-        path: File to write.
-        example: Example input.
         free: Dynamic axes of the input, and their names.
     """
     torch.onnx.export(
@@ -78,7 +75,6 @@ class LearningSchedule:
 
     Attributes:
         step_size: Maximum step size, reached after *warm_up_steps*.
-        decay: Weight decay.
         warm_up_steps: Steps over which the step size rises linearly.
         mean_over_steps: Steps of the running mean of the weights. The result is this mean, which is more accurate than
             the weights of any single step.
@@ -233,16 +229,7 @@ _DETECTOR_SCHEDULE = LearningSchedule(step_size=3e-3, decay=1e-4, warm_up_steps=
 def train_detector(
     *, seed: int, scenes: int, steps: int, jobs: int, device: str = "cpu", progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
-    """Render tables, train the detector on crops of them, and return a function that writes it to a file.
-
-    Args:
-        seed: Random seed. The same seed gives the same network on the same machine.
-        scenes: Number of tables to render.
-        steps: Number of training batches.
-        jobs: Number of rendering processes.
-        device: `cpu`, or `cuda` for a GPU.
-        progress: Called with a description of the current stage and its completed share.
-    """
+    """Render tables, train the detector on crops of them, and return a function that writes it to a file."""
     pictures = list(draw_pictures(seed, scenes, jobs, partial(progress, "rendering tables")))
     torch.manual_seed(seed)
     batches = prefetch(partial(draw_detector_batch, seed, pictures), steps)
@@ -335,14 +322,6 @@ def train_refiner(
     """Render tables, train the refiner on their tile candidates, and return a function that writes it to a file.
 
     Training has two rounds. The false positives of the first network become hard negatives for the second.
-
-    Args:
-        seed: Random seed. The same seed gives the same network on the same machine.
-        scenes: Total number of tables to render.
-        steps: Number of batches of the second round.
-        jobs: Number of rendering processes.
-        device: `cpu`, or `cuda` for a GPU.
-        progress: Called with a description of the current stage and its completed share.
     """
     first, held_out = max(1, round(_FIRST * scenes)), max(1, round(_HELD_OUT * scenes))
 
@@ -464,8 +443,6 @@ def draw_warps(rng: np.random.Generator, count: int, shown: float) -> NDArray[np
     """Return random affine maps from network inputs to larger patches, shape (N, 2, 3), for `affine_grid`.
 
     Args:
-        rng: Random generator.
-        count: Number of maps.
         shown: Extent of an unstretched network input, as a share of the patch.
     """
     size, stretch = (np.exp(rng.normal(0, _SPREAD, count)) for _ in range(2))
@@ -493,16 +470,7 @@ _SHOWN = network.half_grid(0).step * network.half_grid(0).columns / PATCH_SPAN
 def train_pip_features(
     *, seed: int, scenes: int, epochs: int, jobs: int, device: str = "cpu", progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
-    """Render tables, train the network on their halves, and return a function that writes it to a file.
-
-    Args:
-        seed: Random seed. The same seed gives the same network on the same machine.
-        scenes: Number of tables to render.
-        epochs: Number of passes over the halves on the tables.
-        jobs: Number of rendering processes.
-        device: `cpu`, or `cuda` for a GPU.
-        progress: Called with a description of the current stage and its completed share.
-    """
+    """Render tables, train the network on their halves, and return a function that writes it to a file."""
     halves = draw_halves(seed, scenes, jobs, partial(progress, "rendering tables"))
     steps = max(1, epochs * len(halves.pips) // _BATCH)
     torch.manual_seed(seed)
@@ -566,16 +534,7 @@ _HARD_PIPS_SCHEDULE = LearningSchedule(step_size=2e-3, decay=2e-2, warm_up_steps
 def train_hard_case_classifier(
     *, seed: int, scenes: int, steps: int, jobs: int, device: str = "cpu", progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
-    """Render tables, train the network on their difficult halves, and return a function that writes it to a file.
-
-    Args:
-        seed: Random seed. The same seed gives the same network on the same machine.
-        scenes: Number of tables to render.
-        steps: Number of training batches.
-        jobs: Number of rendering processes.
-        device: `cpu`, or `cuda` for a GPU.
-        progress: Called with a description of the current stage and its completed share.
-    """
+    """Render tables, train the network on their difficult halves, and return a function that writes it to a file."""
     halves = draw_doubtful(seed, scenes, jobs, partial(progress, "rendering tables"))
     report = partial(progress, "training")
     return fit_hard_case_classifier(halves, seed=seed, steps=steps, device=device, progress=report)

@@ -63,10 +63,7 @@ class Networks:
     """The networks that the pip classifier builds on.
 
     Attributes:
-        detector: Proposes tiles.
-        refiner: Scores and corrects the proposals.
         halves: Extracts pip features from halves.
-        hard_cases: Classifies halves with low confidence.
     """
 
     detector: Detector
@@ -91,10 +88,6 @@ def collect(
 
     Args:
         draw: Picklable function that draws a table: a module-level function or a `partial` of one.
-        seed: Random seed.
-        scenes: Number of tables.
-        jobs: Number of processes.
-        progress: Called with the completed share.
     """
     chunk, chunks = partial(_drawn_chunk, draw, seed, scenes), -(-scenes // _CHUNK)
     if jobs > 1:
@@ -148,9 +141,7 @@ def draw_samples(rng: np.random.Generator, networks: Networks, *, max_pips: int)
     """Render a random table and return its samples.
 
     Args:
-        rng: Random generator.
         networks: Networks that detect tiles and extract pip features.
-        max_pips: Highest number of the set.
     """
     width = int(rng.integers(*_WIDTH_PX))
     sides_px = (width * _SIDES[0], width * _SIDES[1])
@@ -289,11 +280,7 @@ def train_pip_classifier(
     """Render tables, train the pip classifier on them, and calibrate its probabilities on held-out tables.
 
     Args:
-        seed: Random seed. The same seed gives the same classifier on the same machine.
         scenes: Number of training tables. 24 % more are rendered to calibrate and measure the classifier.
-        epochs: Number of passes over the training halves.
-        jobs: Number of rendering processes.
-        progress: Called with a description of the current stage and its completed share.
     """
 
     def tables(stage: str, seed: int, count: int) -> PipSamples:
@@ -391,7 +378,6 @@ def calibrated(
         head: Classifier that produced *outputs*.
         outputs: Outputs for held-out samples, shape (N, O).
         labels: Labels of these samples, shape (N,).
-        misread: Candidate misreading rates.
     """
 
     def loss(candidate: PipClassifier) -> float:

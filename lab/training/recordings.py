@@ -85,7 +85,6 @@ def draw_recording(rng: np.random.Generator, library: Path | None = None) -> sou
     """Return a random recording of six events, with series of knocks.
 
     Args:
-        rng: Random generator.
         library: Folder of recorded everyday sounds, or None to model all of them.
     """
     table, microphone = sound_scenes.random_table(rng), signals.draw_microphone(rng)

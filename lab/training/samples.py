@@ -456,7 +456,6 @@ def augment(
     """Return randomly changed copies of network inputs, with matching corrections.
 
     Args:
-        rng: Random generator.
         inputs: Shape (N, 3, rows, columns), from `vision.networks.network.contrasts`.
         corrections: Shape (N, 6).
     """
@@ -516,10 +515,6 @@ def draw_refiner_samples(
     """Return samples of rendered tables, which depend on the seed but not on the number of processes.
 
     Args:
-        seed: Random seed.
-        scenes: Number of tables.
-        jobs: Number of processes.
-        progress: Called with the completed share.
         earlier: Network of an earlier round, whose false positives become hard negatives. None in the first round.
     """
     return tables.concatenated(

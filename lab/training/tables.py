@@ -44,9 +44,6 @@ def draw_in_processes(
 
     Args:
         draw: Picklable function: a module-level function or a `partial` of one.
-        count: Number of calls.
-        jobs: Number of processes.
-        progress: Called with the completed share after each result.
     """
     # Spawn instead of fork, because OpenCV's threads do not survive a fork and the child would hang. Use a single
     # OpenCV thread per process, because the processes already share the cores.
@@ -108,7 +105,6 @@ def with_half_0_first(poses: Poses, target: Poses, truth: Poses) -> Poses:
     """Return poses, shape (N, 6), rotated by half a turn where needed to match half 0 of the true tile.
 
     Args:
-        poses: Poses to orient.
         target: True tiles in the orientation of *poses*, from `corner_errors`.
         truth: True tiles.
     """
@@ -228,9 +224,6 @@ def draw_learning_table(
     """Return a random rendered table. See `lab.render.layouts.draw_foreign_scene` and `table_of`.
 
     Args:
-        rng: Random generator.
-        max_pips: Highest number of the set.
-        size_px: Width and height of the picture.
         tile_side_px: Range of the short side of a tile.
         only_legible: Whether tiles with illegible pips become unread areas.
         bare: Share of tables with many objects, but without tiles.

@@ -319,8 +319,8 @@ def misread(chances: NDArray[np.float64], pips: NDArray[np.int64]) -> float:
 
 
 # Log odds that an exemplar in full effect adds to its number. They exceed those of most misreadings. On nine sets of
-# `lab.bench.corrections`, 9 % of the repeated misreadings remain, and of 2123 other tiles 19 become wrong and 22 right.
-# With 4.0 these are 12 %, 10 and 15; with 8.0 they are 8 %, 18 and 15.
+# a50bf00b:lab/bench/corrections.py, 9 % of the repeated misreadings remain, and of 2123 other tiles 19 become wrong and
+# 22 right. With 4.0 these are 12 %, 10 and 15; with 8.0 they are 8 %, 18 and 15.
 _BONUS = 6.0
 # Minimum spreads between views of a half, of an image pixel and of a standardised feature.
 _MIN_SPREADS = np.repeat((0.02, 0.4), (PICTURE_FEATURES, FEATURES))

@@ -53,9 +53,6 @@ class Item:
     """A picture, sound or press.
 
     Attributes:
-        t_ns: Time.
-        tiles: All tiles on the table.
-        done: Number of completed steps of the match.
         event: Sound, press or event. None for a picture.
         is_settled: True without motion.
         moved_ns: Start of the latest motion. None before the first.
@@ -84,13 +81,9 @@ class Stream:
     """A match as a stream of inputs.
 
     Attributes:
-        rules: Rules of the match.
         players: Names by seat.
-        zones: Boneyard and seat zones.
-        steps: Steps of the script.
         begins_ns: Start of each step's gesture.
         items: Items in order of time.
-        gaps: Number of gaps and disturbances.
     """
 
     rules: engine.Rules
@@ -117,9 +110,6 @@ def stream_of(game: str, seats: int, seed: int, *, presses: bool = False) -> Str
     """Return an undisturbed match of two hands.
 
     Args:
-        game: Name of the game.
-        seats: Number of players.
-        seed: Random seed.
         presses: True to enter passes, the end of a hand and, at half of the tables, draws with buttons.
     """
     rules = engine.with_options(engine.profile(game), OPTIONS.get(game, ""))

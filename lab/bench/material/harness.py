@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def options_of(
@@ -17,15 +18,14 @@ def options_of(
     """Parse the command line of a benchmark.
 
     Args:
-        text: Help, usually the docstring of the benchmark.
-        paths: Names of required paths.
+        paths: Names of required paths, or of any number of them with a suffix "...".
         arguments: Words to parse. None for those of this process.
         options: Options by name, each as its default, which gives its type: False for a flag. A type instead of a
             value has no default. A tuple adds a line of help, or None to hide the option.
     """
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in paths:
-        parser.add_argument(name, type=Path)
+        parser.add_argument(name.removesuffix("..."), type=Path, nargs="*" if name.endswith("...") else None)
     for name, option in options.items():
         value, line = option if isinstance(option, tuple) else (option, "")
         flag, shown = "--" + name.replace("_", "-"), argparse.SUPPRESS if line is None else line
@@ -38,6 +38,6 @@ def options_of(
     return parser.parse_args(arguments)
 
 
-def median_and_p95(values: Sequence[float], unit: str = "ms", digits: int = 0) -> str:
+def median_and_p95(values: Sequence[float] | NDArray[np.float64], unit: str = "ms", digits: int = 0) -> str:
     """Return the median and the 95th percentile of measured values as text."""
     return f"median {np.median(values):.{digits}f} {unit}, 95 % within {np.percentile(values, 95):.{digits}f} {unit}"

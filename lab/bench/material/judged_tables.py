@@ -1,33 +1,32 @@
-"""Evaluate the reader on rendered tables tile by tile, add up the figures, and draw the worst cases on a sheet."""
+"""Evaluate the reader on rendered tables tile by tile, and add up the figures."""
 
 from __future__ import annotations
 
-import argparse
-import heapq
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cache, partial
+from typing import TypeVar
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.evaluate.mistakes import MAX_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
 from lab.training.pips import true_halves
-from lab.training.tables import LearningTable
-from vision.arrays import Image, Points
+from lab.training.tables import LearningTable, draw_in_processes
+from vision.arrays import Points
 from vision.networks.network import DOWN, UP
-from vision.poses import Poses, corners, sides_px
-from vision.reading import SURE, Face, Half, PointPx, Reading, SeenTile
+from vision.poses import Poses, sides_px
+from vision.reader.reader import Reader, load_reader
+from vision.reading import SURE, Face, Half, Reading, SeenTile
+
+T = TypeVar("T")
 
 # Readings with this confidence should be right 999 times in 1000.
 VERY_SURE = 0.99
 # Maximum distance, in sides, of an unsure tile from the true tile it refers to, and of a tile from an unreadable one.
 _ABOUT = 1.0
 _AT_UNREAD = 0.35
-# Maximum number of mistakes of a picture on the sheet. A patterned cloth can cause the same mistake fifty times.
-_MAX_PER_PICTURE = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +34,13 @@ class JudgedTile:
     """A readable face-up tile, and its reading.
 
     Attributes:
-        side_px: Side of a half.
         pips: True numbers.
-        corners_px: True outline.
         read: Halves of the reading in the order of *pips*, or None if the tile was not found.
         is_unsure: True if the tile was not found, but an unsure tile is near it.
     """
 
     side_px: float
     pips: tuple[int, int]
-    corners_px: tuple[PointPx, ...]
     read: tuple[Half, Half] | None
     is_unsure: bool = False
 
@@ -126,12 +122,10 @@ def _judged_tiles(
     named = np.zeros(len(poses), bool)
     for tile in unsure:
         named |= _about(tile, poses)
-    outlines = corners(poses).tolist()
     for at, side in enumerate(sides_px(poses).tolist()):
-        outline = tuple((x, y) for x, y in outlines[at])
         read = halves.get(at)
         both = (int(pips[at, 0]), int(pips[at, 1]))
-        yield JudgedTile(side, both, outline, read, read is None and bool(named[at]))
+        yield JudgedTile(side, both, read, read is None and bool(named[at]))
 
 
 def _about(tile: SeenTile, poses: Poses) -> NDArray[np.bool_]:
@@ -219,112 +213,17 @@ def print_table(title: str, rows: Iterable[tuple[str, Figures]]) -> None:
         print(name.ljust(wide) + "".join(cell.rjust(_WIDTH) for cell in figures.cells()), flush=True)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class WorstCase:
-    """A mistake for the sheet. Higher *badness* comes first."""
-
-    badness: float
-    cell: Cell = field(compare=False)
-
-
-def worst_in(judged: JudgedTable, image: Image, source: str, picture: str) -> list[WorstCase]:
-    """Return the worst mistakes in a picture: misread and spare tiles by confidence, silently missed ones by size."""
-    mistakes = [
-        *(_misread(tile) for tile in judged.tiles if tile.misread),
-        *(_missed(tile) for tile in judged.tiles if tile.is_silent),
-        *map(_spare, judged.spare),
-    ]
-    return _worst(mistakes, image, source, picture)
-
-
-def worst_spare(tiles: Iterable[SeenTile], image: Image, source: str, picture: str) -> list[WorstCase]:
-    """Return the worst false positives in a picture without tiles."""
-    return _worst(map(_spare, tiles), image, source, picture)
-
-
-def _worst(mistakes: Iterable[tuple[float, Mistake]], image: Image, source: str, picture: str) -> list[WorstCase]:
-    worst = sorted(mistakes, key=lambda pair: -pair[0])[:_MAX_PER_PICTURE]
-    return [
-        WorstCase(badness, Cell(source, picture, mistake.text, crop_mistake(image, mistake)))
-        for badness, mistake in worst
-    ]
-
-
-def _name(pips: tuple[int, ...]) -> str:
-    return "-".join(map(str, pips))
-
-
-def _misread(tile: JudgedTile) -> tuple[float, Mistake]:
-    halves = tile.read or ()
-    sure = ", ".join(f"{half.confidence:.2f}" for half in halves)
-    text = f"{_name(tile.pips)} read as {_name(tuple(half.pips for half in halves))} ({sure})"
-    return max(half.confidence for half in tile.misread), Mistake(MistakeKind.MISREAD, text, (tile.corners_px,))
-
-
-def _missed(tile: JudgedTile) -> tuple[float, Mistake]:
-    text = f"missed {_name(tile.pips)}, {tile.side_px:.0f} px"
-    return SURE * (1 - 1 / (1 + tile.side_px / 20)), Mistake(MistakeKind.MISSED, text, (tile.corners_px,))
-
-
-def _spare(tile: SeenTile) -> tuple[float, Mistake]:
-    if tile.face is Face.UNSURE:
-        return 0.0, Mistake(MistakeKind.SPARE, "spare unsure tile", (tile.corners_px,))
-    if not tile.halves:
-        return 1.0, Mistake(MistakeKind.SPARE_BACK, "spare face-down tile", (tile.corners_px,))
-    sure = confidence_of(tile)
-    text = f"spare {_name(tuple(half.pips for half in tile.halves))} ({sure:.2f})"
-    return sure, Mistake(MistakeKind.SPARE, text, (tile.corners_px,))
-
-
 def confidence_of(tile: SeenTile) -> float:
     """Return the lower confidence of the two halves, or 0 without halves."""
     return min((half.confidence for half in tile.halves), default=0.0)
 
 
-class WorstSheet:
-    """Collects the worst cases and writes them to a sheet."""
-
-    def __init__(self, path: Path | None, *, most: int = MAX_CELLS) -> None:
-        """Collect up to *most* cases for the file *path*, or None for no file."""
-        self._path = path
-        self._max = most
-        self._worst: list[tuple[float, int, WorstCase]] = []
-        self._count = 0
-
-    def add(self, cases: Iterable[WorstCase]) -> None:
-        """Add cases, and drop the least bad ones beyond the limit."""
-        for case in cases:
-            self._count += 1
-            entry = (case.badness, -self._count, case)
-            if len(self._worst) < self._max:
-                heapq.heappush(self._worst, entry)
-            else:
-                heapq.heappushpop(self._worst, entry)
-
-    def write(self) -> None:
-        """Write the worst cases grouped by source, worst first. Without cases, no file is written."""
-        if self._path is None or not self._worst:
-            return
-        cells = [case.cell for _, _, case in sorted(self._worst, reverse=True)]
-        (drawn,) = draw_sheets(sorted(cells, key=lambda cell: cell.source))
-        if not cv2.imwrite(str(self._path), drawn):
-            raise OSError(f"{self._path}: cannot be written")
-        print(f"{len(cells)} worst cases: {self._path}")
+def read_each(read: Callable[[int, int], T], options: Namespace) -> Iterator[T]:
+    """Yield the results of *read* for the seed and the number of each table, computed in several processes."""
+    return draw_in_processes(partial(read, options.seed), options.tables, options.jobs, lambda _: None)
 
 
-def _png_file(name: str) -> Path:
-    """Check that a PNG file can be written before spending minutes on its contents."""
-    path = Path(name)
-    if path.suffix.lower() != ".png" or not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"expected a PNG file in a folder that exists, got {name}")
-    return path
-
-
-def parser_for(text: str | None, *, tables: int, seed: int) -> argparse.ArgumentParser:
-    """Return a parser with the options shared by these benchmarks."""
-    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", type=int, default=tables)
-    parser.add_argument("--seed", type=int, default=seed)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes that render and read")
-    parser.add_argument("--sheet", type=_png_file, metavar="FILE", help="draw the worst cases to this PNG file")
-    return parser
+@cache
+def shipped_reader() -> Reader:
+    """Return the shipped reader, loaded once per process."""
+    return load_reader()

@@ -65,7 +65,6 @@ class _Face:
     """Layer of paint and light over a tile.
 
     Attributes:
-        look: Look of the tile.
         half: Half extent of the tile in millimetres, as a complex number.
         pips: Coverage of the pips, 0 to 1, shape (H, W).
         numbers: Pips of both halves, or None for a back.
@@ -189,11 +188,8 @@ def paint_marks(picture: Image, scene: Scene, tiles: Iterable[int], view: View, 
 
     Args:
         picture: Picture before exposure and lens effects.
-        scene: The scene.
         tiles: Indices of the tiles to mark. They must not be hidden.
-        view: The camera.
         mark: Kind of mark. Emblems are only drawn on face-down tiles, all others on face-up tiles.
-        rng: Random generator.
     """
     highest = max((max(tile.pips) for tile in scene.tiles if tile.pips), default=0)
     for look_at, look in enumerate((scene.tile, *scene.more_looks)):

@@ -40,11 +40,9 @@ class Mutant:
 
     Attributes:
         path: The module, from the root of the project.
-        line: First line of the change.
         lines: Lines of the statement, up to the last one that is changed.
         old: The changed lines before, as one.
         new: The changed lines after, as one.
-        source: The whole changed module.
     """
 
     path: str

@@ -72,7 +72,7 @@ def test_a_table_without_zones_has_neither_buttons_nor_sounds() -> None:
 
 def test_the_benchmark_succeeds_without_silently_wrong_matches(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--kind", "undisturbed", "--game", "block", "--answers", "none", "--only", "7"]) == 0
-    assert "1 (100 %)" in capsys.readouterr().out
+    assert "1 right (100 %)" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import cv2
 import numpy as np
 import pytest
 
 from lab.bench.bait import Bait, bait_in
 from lab.bench.foreign import difference, figures_of
-from lab.bench.material.judged_tables import Figures, JudgedTable, JudgedTile, WorstSheet, judge, worst_in
+from lab.bench.material.judged_tables import Figures, JudgedTable, JudgedTile, judge
 from lab.training.tables import LearningTable
 from vision.networks.network import DOWN, UP
 from vision.poses import corners, half_centers, upright_poses
@@ -115,7 +112,7 @@ def test_figures_and_their_sums() -> None:
 
 
 def test_small_tiles_have_separate_figures() -> None:
-    small, large = (JudgedTile(side_px, (1, 1), (), None) for side_px in (11.9, 12.0))
+    small, large = (JudgedTile(side_px, (1, 1), None) for side_px in (11.9, 12.0))
     figures = figures_of(JudgedTable((small, large)), 44.9)
     assert {row: totals.tiles for row, totals in figures.items()} == {
         "all": 1,
@@ -139,29 +136,3 @@ def test_bait_is_counted_by_confidence() -> None:
     )
     assert bait_in(read) == Bait(pictures=1, taken_in=1, tiles=3, sure=1, down=1, unsure=1)
     assert bait_in(reading()) + bait_in(read) == Bait(pictures=2, taken_in=1, tiles=3, sure=1, down=1, unsure=1)
-
-
-def test_the_sheet_keeps_the_worst_cases(tmp_path: Path) -> None:
-    path = tmp_path / "worst.png"
-    sheet = WorstSheet(path, most=2)
-    sheet.write()
-    assert not path.exists()
-    truth = table((100, 100, (1, 1)))
-    mild = worst_in(judge(reading(seen(100, 100, (1, 2), 0.3)), truth), IMAGE, "b", "mild")
-    bold = worst_in(judge(reading(seen(100, 100, (1, 2), 0.99)), truth), IMAGE, "a", "bold")
-    assert mild < bold
-    heights_px = []
-    for cases in (mild * 5, bold, bold):  # one band of mild cases, then two of both kinds, then one of bold cases
-        sheet.add(cases)
-        sheet.write()
-        drawn = cv2.imread(str(path))
-        assert drawn is not None
-        heights_px.append(drawn.shape[0])
-    assert heights_px[0] == heights_px[2] < heights_px[1]
-
-
-def test_a_single_image_does_not_fill_the_sheet() -> None:
-    many = JudgedTable((), tuple(seen(100, 100, (1, 2), sure) for sure in np.linspace(0.1, 0.9, 50).tolist()))
-    cases = worst_in(many, IMAGE, "a", "checks")
-    assert [case.cell.text for case in cases][:2] == ["spare 1-2 (0.90)", "spare 1-2 (0.88)"]
-    assert len(cases) < 10

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.knock.classifier import load_classifier
 from hardware.knock.sensor import Sound
 from lab.bench.knock import (
     ALTERATIONS,
     Stream,
     alteration_rows,
     at_distance,
-    classifier_of,
     distance_rows,
     hit_times_s,
     load_rows,
@@ -54,34 +52,27 @@ def test_noise_is_louder_farther_away(knocks: Stream) -> None:
     assert shares[1] > 3 * shares[0]
 
 
-def test_a_table_without_knocks_keeps_the_shipped_classifier() -> None:
-    learned, shipped = classifier_of(np.zeros((0, 0), np.float32)), load_classifier()
-    assert learned.notes == shipped.notes
-
-
 def test_each_alteration_has_a_row() -> None:
     few = {name: ALTERATIONS[name] for name in ("none", "noise 6 dB below the hits")}
     rows = list(alteration_rows(1, 10, [], alterations=few))
-    assert [row.name for row in rows] == list(few)
-    assert rows[0].badness < rows[1].badness
+    assert [name for name, _ in rows] == list(few)
 
 
 def test_each_group_has_a_row() -> None:
     rows = list(other_rows(1, 1))
-    assert [row.name for row in rows][: len(EVERYDAY)] == list(EVERYDAY)
-    assert [row.name for row in rows][-1] == "shuffles at random tables"
+    assert [name for name, _ in rows][: len(EVERYDAY)] == list(EVERYDAY)
+    assert [name for name, _ in rows][-1] == "shuffles at random tables"
 
 
 def test_each_distance_has_a_row() -> None:
-    assert [row.name for row in distance_rows(1, 1)] == [
+    assert [name for name, _ in distance_rows(1, 1)] == [
         f"{distance_m} m" for distance_m in (0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
     ]
 
 
 def test_the_load_has_two_references() -> None:
     rows = list(load_rows(5))
-    assert [row.name for row in rows if row.name.startswith("reference")] == [
+    assert [name for name, _ in rows if name.startswith("reference")] == [
         "reference, FFT of 1024",
         "reference, product of 256 x 256",
     ]
-    assert max(rows, key=lambda row: row.badness).name not in ("reference, FFT of 1024", "quiet room")
