@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 import hypothesis  # noqa: F401 - loaded once, not in each child
 import pytest
+import pytest_timeout  # noqa: F401 - as above
 
 import engine
 from engine.errors import OptionsError
@@ -24,7 +25,7 @@ from engine.rules.rules import OPTIONS, Choice, Number, Rules, ValueKind
 from tests.engine.rule_book import ROOT
 from tests.engine.rules_trace import Row, path_of, read_page, rows_of
 
-_OPTIONS = ("-q", "-pno:cacheprovider", "-pno:xdist", "--tb=no", "-Wignore::pytest.PytestAssertRewriteWarning")
+_OPTIONS = ("-q", "-pno:cacheprovider", "-ppytest_timeout", "--tb=no", "-Wignore::pytest.PytestAssertRewriteWarning")
 
 
 def sentences_without_test(game: str) -> list[str]:
@@ -139,5 +140,6 @@ def _set_everywhere(name: str, value: object) -> None:
 
 if __name__ == "__main__":
     os.chdir(ROOT)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # loading all plugins takes longer than the tests
     found = sentences_without_test(sys.argv[1]) or [f"{sys.argv[1]}: each option is held"]
     sys.stdout.write("\n".join(found) + "\n")

@@ -373,7 +373,7 @@ def test_chances_are_calibrated(rules: engine.Rules, seats: int) -> None:
     """Observed shares are within 0.08 of the chances in the bins 0.2 to 0.4, 0.4 to 0.6 and 0.6 to 0.8."""
     bins: dict[int, list[tuple[float, bool]]] = {1: [], 2: [], 3: []}
     for at, (state, hands, _) in enumerate(moments(rules, seats, 130, seed=1)):
-        if at % (12 if rules.effects is not None else 3):
+        if at % (24 if rules.effects is not None else 5):
             continue
         fits = playable_mask(state)
         for seat, chance in enumerate(chances(state, samples=200).seats):
@@ -381,6 +381,6 @@ def test_chances_are_calibrated(rules: engine.Rules, seats: int) -> None:
                 able = any(tile.bit & fits for tile in hands[seat])
                 bins[int(chance.can_play * 5)].append((chance.can_play, able))
     for seen in bins.values():
-        assert len(seen) > 60
+        assert len(seen) > 40
         expected = sum(chance for chance, _ in seen) / len(seen)
         assert sum(able for _, able in seen) / len(seen) == pytest.approx(expected, abs=0.08)

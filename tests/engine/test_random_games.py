@@ -82,22 +82,15 @@ def play_match(rng: random.Random, reached: Reached, thorough: float) -> None:
 
 
 @pytest.mark.slow
-def test_random_matches_of_every_game_keep_the_invariants() -> None:
-    reached = play_matches(900, seed=100_000, thorough=0.1)
-    assert set(reached.hands) == {rules.name for rules in engine.PROFILES}
-    assert min(reached.hands.values()) > 20
-
-
-@pytest.mark.slow
-def test_twenty_thousand_random_hands_keep_the_invariants_and_cover_everything(
+def test_thousands_of_random_hands_keep_the_invariants_and_cover_everything(
     record_property: Callable[[str, object], None],
 ) -> None:
-    reached = play_matches(20_000, seed=0, thorough=0.04)
+    reached = play_matches(7_000, seed=0, thorough=0.08)
     record_property("played", str(reached))
     sys.stdout.write(f"{reached}\n")
-    assert reached.hands.total() >= 20_000
+    assert reached.hands.total() >= 7_000
     assert set(reached.hands) == {rules.name for rules in engine.PROFILES}
-    assert min(reached.hands.values()) > 500
+    assert min(reached.hands.values()) > 150
     assert {kind.__name__ for kind in get_args(engine.Outcome)} - reached.outcomes == set()
     assert set(engine.ProblemKind) - reached.problems == set()
     assert set(engine.Must) - reached.musts == set()
