@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+# Tests run in two processes on two cores: threads of numpy only wait for each other, up to ten times as long. Read
+# when numpy is imported, and inherited by the programs that tests start.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from calibration.tiles import learning, tile_set
 from lab.render.looks import CLASSIC
 from lab.render.paint import RenderedPicture, render
 from tallybone.store.calibration_file import Calibration, format_calibration, parse_calibration
-from tests.vision.sign_set import true_tiles
+from tests.vision.sign_set import VIEWS, examine, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader.custom_set import Restraint, Views, look
 from vision.reader.reader import Reader, load_reader
@@ -34,7 +35,7 @@ def shown() -> RenderedPicture:
 
 @pytest.fixture(scope="module")
 def learned(reader: Reader, shown: RenderedPicture) -> learning.LearningResult:
-    return learning.learn_set([shown.image], reader)
+    return learning.learn(examine(shown, reader))
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +130,10 @@ def test_the_learned_set_round_trips_through_the_file(
     assert tile_set.custom_reader(reader, kept).own_set is not None
 
 
-def test_another_reader_version_relearns_unless_too_much_is_doubtful(kept: tile_set.LearnedSet, reader: Reader) -> None:
+def test_another_reader_version_relearns_unless_too_much_is_doubtful(
+    kept: tile_set.LearnedSet, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tile_set, "look", partial(look, views=VIEWS))
     older = replace(kept, reader="another", weights="")
     with pytest.raises(RefusedError, match="another version of the reader"):
         tile_set.custom_set_of(older)
