@@ -14,6 +14,16 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out the quick tests that `make coverage` has run, those of the files and folders in COUNTED."""
+    counted = [ROOT / path for path in os.environ.get("COUNTED", "").split()]
+    items[:] = [
+        item
+        for item in items
+        if item.get_closest_marker("slow") or not any(item.path.is_relative_to(path) for path in counted)
+    ]
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Return the folder of real photos, sounds and recorded games with labels, stored next to the project."""

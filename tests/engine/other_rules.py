@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 import hypothesis  # noqa: F401 - loaded once, not in each child
 import pytest
-import pytest_timeout  # noqa: F401 - as above
 
 import engine
 from engine.errors import OptionsError
