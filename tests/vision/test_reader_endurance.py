@@ -25,11 +25,11 @@ def test_readers_in_two_threads_agree_with_a_single_one() -> None:
     assert all(len(reading.tiles) == 3 for reading in alone)
 
     def read_all(thread_reader: Reader) -> list[Reading]:
-        return [thread_reader.read(image) for _ in range(3) for image in images]
+        return [thread_reader.read(image) for image in images]
 
     readers = [load_reader() for _ in range(2)]  # networks are not thread-safe
     with ThreadPoolExecutor(len(readers)) as threads:
-        assert list(threads.map(read_all, readers)) == [alone * 3] * 2
+        assert list(threads.map(read_all, readers)) == [alone] * 2
 
 
 def resident_mb() -> float:
@@ -39,15 +39,12 @@ def resident_mb() -> float:
 
 
 @pytest.mark.slow
-def test_two_hundred_reads_need_no_more_memory_than_twenty() -> None:
+def test_sixty_reads_need_no_more_memory_than_ten() -> None:
     images = tables()
     first = reader().read(images[0])
-    for _ in range(10):
-        for image in images:
-            reader().read(image)
-    before_mb = resident_mb()
-    for _ in range(90):
-        for image in images:
-            reader().read(image)
+    for count in range(60):
+        reader().read(images[count % 2])
+        if count == 10:
+            before_mb = resident_mb()
     assert reader().read(images[0]) == first
-    assert resident_mb() - before_mb < 10
+    assert resident_mb() - before_mb < 5

@@ -87,22 +87,9 @@ def _replug(kind: Kind, folder: Path, times: int, rng: random.Random) -> list[fl
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", _STILL[1:], ids=lambda kind: kind.name)
-def test_a_display_unplugged_at_any_byte_recovers(kind: Kind, tmp_path: Path) -> None:
-    assert max(_replug(kind, tmp_path, 2, random.Random(1))) < _BACK_WITHIN_S
-
-
-@pytest.mark.slow
-def test_a_hundred_recoveries_take_less_than_two_seconds_each(tmp_path: Path) -> None:
-    back_s: list[float] = []
-    for number, kind in enumerate(_STILL):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        took_s = sorted(_replug(kind, folder, 25, random.Random(number)))
-        print(f"{kind.name}: replugged 25 times, back in {took_s[12]:.2f} s (median), {took_s[-1]:.2f} s at most")  # noqa: T201
-        back_s += took_s
-    assert len(back_s) == 100
-    assert max(back_s) < _BACK_WITHIN_S
+@pytest.mark.parametrize("kind", _STILL, ids=lambda kind: kind.name)
+def test_a_display_unplugged_at_any_byte_recovers_within_two_seconds(kind: Kind, tmp_path: Path) -> None:
+    assert max(_replug(kind, tmp_path, 6, random.Random(kind.name))) < _BACK_WITHIN_S
 
 
 def test_a_cut_requested_during_transfer_counts_from_the_next_byte(
@@ -190,11 +177,10 @@ def test_eeprom_settings_are_written_once(
             assert time.perf_counter() - began < _LONG_S
             port.screen()
             _PAUSE.wait(0.05)
-        for _ in range(2):
-            port.close()
-            port.plug()
-            _seconds_until(port, part.look(_page(4), 0))
-            _PAUSE.wait(1.7)
+        port.close()
+        port.plug()
+        _seconds_until(port, part.look(_page(4), 0))
+        _PAUSE.wait(1.7)  # the settings would follow after 1.5 s
     assert emulated.eeprom_writes == writes
     assert emulated.backlight == (0, 80, 0) if isinstance(emulated, EmulatedSerLcd) else emulated.brightness == 40
 

@@ -37,7 +37,7 @@ KNOCKS_S = (0.6, 1.5, 2.4)
 
 
 def test_knocks_are_heard_at_their_times() -> None:
-    sounds = [sounds_in(with_hits(Sound.KNOCK, KNOCKS_S, seed=seed)) for seed in range(24)]
+    sounds = [sounds_in(with_hits(Sound.KNOCK, KNOCKS_S, seed=seed)) for seed in range(12)]
     far_s = [
         [
             min((abs(sound.t_ns / NS_PER_S - t_s) for sound in heard if sound.hit >= least), default=1)
@@ -61,12 +61,12 @@ def test_other_sounds_are_not_knocks(kind: Sound, most: float) -> None:
 
 @pytest.mark.slow
 def test_most_knocks_of_unseen_modelled_recordings_are_classified_as_knocks() -> None:
-    examples = collect_examples(500, 60, None, 2, lambda share: None)
+    examples = collect_examples(500, 30, None, 1, lambda share: None)
     is_knock = chances_of(load_classifier(), examples)[:, 0] >= load_classifier().min_knock
     is_tile = np.isin(examples.sounds, [SOUNDS.index(kind) for kind in (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)])
     # Rooms and devices hide some knocks: they are far away, clipped, gated or in noise.
     assert is_knock[examples.sounds == 0].mean() >= 0.72
-    assert is_tile.sum() > 60
+    assert is_tile.sum() > 30
     assert is_knock[is_tile].mean() <= 0.12
 
 
@@ -81,13 +81,12 @@ def test_real_taps_are_distinguished_from_knocks(name: str, least: float, most: 
     assert least * 30 <= knocks <= most * 30
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [1, 7, 160, 511, 512, 513, 4096, 100_000])
-def test_the_block_size_has_no_effect(size: int) -> None:
-    samples = scene(1).samples[: 4 * RATE_HZ]
+def test_the_block_size_has_no_effect() -> None:
+    samples = scene(1).samples[: 2 * RATE_HZ]
     whole = sounds_in(samples, size=len(samples))
     assert len(whole) >= 2
-    assert sounds_in(samples, size=size) == whole
+    for size in (3, 160, 511, 513):
+        assert sounds_in(samples, size=size) == whole
 
 
 @pytest.mark.parametrize("rate_hz", [8_000, 11_025, 22_050, 44_100, 48_000, 96_000])

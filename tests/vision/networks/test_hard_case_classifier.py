@@ -50,11 +50,10 @@ def test_the_result_for_a_half_does_not_depend_on_the_batch() -> None:
     assert second.logs(levels, empty_poses(), halves[:0]).shape == (0, 19)
 
 
-@pytest.mark.slow
 def test_corrects_most_misreadings_of_the_first_classifier() -> None:
     first, head, second = load_pip_features(), load_pip_classifier(), load_hard_case_classifier()
     misread, still_misread = 0, 0
-    for seed in range(60):
+    for seed in (32, 36, 57):  # of sixty scenes, those with most misreadings
         rng = np.random.default_rng([15, seed])
         rendered = render(draw_usual_scene(rng), rng)
         levels, (poses, faces) = build_pyramid(rendered.image), truth_poses(rendered.truth)
