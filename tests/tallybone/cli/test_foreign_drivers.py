@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -45,7 +45,7 @@ SCREEN = '''
             for row, text in enumerate(screen_at(page, 16, 4, 0, TERMINAL_CHARACTERS)):
                 cv2.putText(frame, text, (0, 12 + 16 * row), cv2.FONT_HERSHEY_PLAIN, 0.7, self._contrast)
                 self._path.with_suffix(f".{row}.txt").write_text(text)
-            cv2.imwrite(str(self._path), frame)
+            cv2.imwrite(str(self._path.with_suffix(".png")), frame)
 
         def close(self):
             pass
@@ -58,7 +58,7 @@ SCREEN = '''
         file: Annotated[str, Field(min_length=1, description="the newest frame")]
         contrast: Annotated[int, Field(ge=1, le=255, description="brightness")] = 128
 
-        libraries = (NeededLibrary("tallybone_foreign", "tallybone-foreign", "the screen", probe="Foreign"),)
+        libraries = (NeededLibrary("tallybone_foreign.display", "tallybone-display", "the screen", probe="Foreign"),)
 
         def open(self, clock):
             return Frames(Path(self.file), self.contrast)
@@ -107,7 +107,7 @@ BELL = '''
         file: Annotated[str, Field(min_length=1, description="a file that is there when it rings")]
         contrast: Annotated[int, Field(ge=1, le=255, description="loudness")] = 128
 
-        libraries = (NeededLibrary("tallybone_foreign", "tallybone-foreign", "the bell", probe="Foreign"),)
+        libraries = (NeededLibrary("tallybone_foreign.knock", "tallybone-knock", "the bell", probe="Foreign"),)
 
         def open(self, pins, clock, detector):
             return Bell(Path(self.file), clock, self.contrast)
@@ -127,8 +127,8 @@ PLAYED = """
     parts = Parts(hardware, PartOpener(hardware.pins, VirtualPanel(()), time.monotonic_ns), clock=time.monotonic_ns)
     parts.show(TableState(2), DisplayPage((ScoreLine("Ann", 35, is_turn=True), ScoreLine("Ben", 128))))
     came, began = (), time.monotonic()
-    while not came and not Path(sys.argv[2]).exists() and time.monotonic() - began < 20:
-        came = parts.read()
+    while not (came and Path(sys.argv[2]).exists()) and time.monotonic() - began < 20:
+        came += parts.read()
     parts.close()
     print([(one.kind.value, one.seat, round(one.strength, 2)) for one in came])
 """
@@ -162,31 +162,33 @@ KNOCK = Kind(
 )  # fmt: skip
 
 
-@pytest.fixture(name="kind", params=[DISPLAY, KNOCK], ids=lambda kind: kind.part)
-def each_kind(request: pytest.FixtureRequest) -> Kind:
-    kind: Kind = request.param
-    return kind
+KINDS = (DISPLAY, KNOCK)
 
 
 @pytest.fixture(name="site")
-def site_packages(tmp_path: Path, kind: Kind) -> Path:
-    """Return a folder with the distribution as installed by pip."""
+def site_packages(tmp_path: Path) -> Path:
+    """Return a folder with a distribution for each kind, as installed by pip."""
     site = tmp_path / "site"
-    about = site / "tallybone_foreign-1.0.dist-info"
-    about.mkdir(parents=True)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tallybone-foreign\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(f"[{kind.group}]\nforeign = tallybone_foreign:Foreign\n")
-    (site / "tallybone_foreign.py").write_text(dedent(kind.code))
+    (site / "tallybone_foreign").mkdir(parents=True)
+    for kind in KINDS:
+        about = site / f"tallybone_{kind.part}-1.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: tallybone-{kind.part}\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(f"[{kind.group}]\nforeign = tallybone_foreign.{kind.part}:Foreign\n")
+        (site / "tallybone_foreign" / f"{kind.part}.py").write_text(dedent(kind.code))
     return site
 
 
 @pytest.fixture(name="table")
-def table_file(tmp_path: Path, kind: Kind) -> Path:
-    path = tmp_path / "table.toml"
-    path.write_text(
-        f'[camera]\nurl = "simulated:seed=1"\n{kind.table}\n'
-        f'driver = "{kind.driver}"\nfile = "{tmp_path / "frame.png"}"\n'
-    )
+def table_file(tmp_path: Path) -> Path:
+    return write_table(tmp_path)
+
+
+def write_table(folder: Path, more: Callable[[Kind], str] = lambda kind: "") -> Path:
+    """Write a configuration with both parts, and *more* lines for each."""
+    path = folder / "table.toml"
+    parts = (f'{kind.table}\ndriver = "{kind.driver}"\nfile = "{folder / kind.part}"\n{more(kind)}' for kind in KINDS)
+    path.write_text('[camera]\nurl = "simulated:seed=1"\n' + "".join(parts))
     return path
 
 
@@ -201,50 +203,46 @@ def tallybone(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return run(site, "from tallybone.cli import main; main()", *arguments)
 
 
-def test_the_driver_is_in_the_schema_and_validated(kind: Kind, site: Path, table: Path) -> None:
+def test_drivers_are_in_the_schema_and_validated(site: Path, table: Path, tmp_path: Path) -> None:
     schema = json.loads(tallybone(site, "config", "--schema").stdout)
     check = jsonschema_rs.validator_for(schema)
-    part = {"driver": kind.driver, "file": "frame.png"}
-    assert check.is_valid(kind.in_hardware(part))
-    assert not check.is_valid(kind.in_hardware({**part, "contrast": 256}))
-    assert "contrast = 128" in tallybone(site, "config", "--config", str(table)).stdout
-    table.write_text(table.read_text() + f"contrast = 256\n{kind.other} = 1\n")
+    for kind in KINDS:
+        part = {"driver": kind.driver, "file": "frame.png"}
+        assert check.is_valid(kind.in_hardware(part))
+        assert not check.is_valid(kind.in_hardware({**part, "contrast": 256}))
+    assert tallybone(site, "config", "--config", str(table)).stdout.count("contrast = 128") == 2
+    write_table(tmp_path, lambda kind: f"contrast = 256\n{kind.other} = 1\n")
     found = tallybone(site, "config", "--config", str(table))
     assert found.returncode == 1
-    name = kind.table.strip("[]")
-    assert f"[{name}] contrast: expected 1 to 255, but got 256" in found.stderr
-    assert f"[{name}] {kind.other}: has no meaning with the driver {kind.driver}" in found.stderr
+    for kind in KINDS:
+        name = kind.table.strip("[]")
+        assert f"[{name}] contrast: expected 1 to 255, but got 256" in found.stderr
+        assert f"[{name}] {kind.other}: has no meaning with the driver {kind.driver}" in found.stderr
 
 
-@pytest.mark.parametrize("kind", [DISPLAY], indirect=True)
-def test_a_display_shows_a_score(site: Path, table: Path, tmp_path: Path) -> None:
-    frame = tmp_path / "frame.png"
-    shown = run(site, PLAYED, str(table), str(frame))
-    assert shown.stderr == ""
-    assert (tmp_path / "frame.0.txt").read_text().split() == [">Ann", "35"]
-    assert (tmp_path / "frame.1.txt").read_text().split() == ["Ben", "128"]
-    assert frame.read_bytes().startswith(b"\x89PNG")
+def test_a_display_shows_a_score_and_a_sensor_hears_a_knock(site: Path, table: Path, tmp_path: Path) -> None:
+    done = run(site, PLAYED, str(table), str(tmp_path / "display.png"))
+    assert (done.stderr, done.stdout) == ("", "[('knock', 1, 0.5)]\n")
+    assert (tmp_path / "display.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "display.0.txt").read_text().split() == [">Ann", "35"]
+    assert (tmp_path / "display.1.txt").read_text().split() == ["Ben", "128"]
 
 
-@pytest.mark.parametrize("kind", [KNOCK], indirect=True)
-def test_a_sensor_hears_a_knock(site: Path, table: Path, tmp_path: Path) -> None:
-    done = run(site, PLAYED, str(table), str(tmp_path / "never"))
-    assert done.stderr == ""
-    assert done.stdout == "[('knock', 1, 0.5)]\n"
-
-
-def test_the_doctor_checks_the_driver_and_its_library(kind: Kind, site: Path, table: Path) -> None:
-    table.write_text(table.read_text() + "contrast = 1\n")
+def test_the_doctor_checks_drivers_and_their_libraries(site: Path, tmp_path: Path) -> None:
+    table = write_table(tmp_path, lambda kind: "contrast = 1\n")
     findings = json.loads(tallybone(site, "doctor", "--json", "--config", str(table)).stdout)["findings"]
     by_part = {finding["part"]: finding["text"] for finding in findings}
-    assert by_part["tallybone-foreign"] == f"1.0, for {kind.why}"
-    assert by_part[kind.part].startswith("it is a file")
+    for kind in KINDS:
+        assert by_part[f"tallybone-{kind.part}"] == f"1.0, for {kind.why}"
+        assert by_part[kind.part].startswith("it is a file")
 
 
-def test_a_driver_that_cannot_be_loaded_is_reported(kind: Kind, site: Path, table: Path) -> None:
-    (site / "tallybone_foreign.py").write_text("import no_such_module\n")
+def test_a_driver_that_cannot_be_loaded_is_reported(site: Path, table: Path) -> None:
+    for kind in KINDS:
+        (site / "tallybone_foreign" / f"{kind.part}.py").write_text("import no_such_module\n")
     found = tallybone(site, "config", "--config", str(table))
     assert found.returncode == 1
-    text = f"{kind.part} driver tallybone_foreign:Foreign cannot be loaded: No module named 'no_such_module'"
-    assert text in found.stderr
-    assert f"[{kind.table.strip('[]')}] driver: expected {kind.own}" in found.stderr
+    for kind in KINDS:
+        text = f"{kind.part} driver tallybone_foreign.{kind.part}:Foreign cannot be loaded: No module named"
+        assert text in found.stderr
+        assert f"[{kind.table.strip('[]')}] driver: expected {kind.own}" in found.stderr

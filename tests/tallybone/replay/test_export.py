@@ -24,12 +24,21 @@ from tests.tallybone.recorded_games import record_game as record_live_game
 from tests.tallybone.recording.sittings import jpeg
 
 
-class Table:
-    """A recorded game of two hands, and the folder for exports."""
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, list[Step]]:
+    """Return a recorded game of two hands, and its steps."""
+    path = tmp_path_factory.mktemp("recorded") / "game.mcap"
+    live = record_game(path, hands=2)
+    return path.read_bytes(), live
 
-    def __init__(self, folder: Path) -> None:
+
+class Table:
+    """A recorded game, and the folder for exports."""
+
+    def __init__(self, folder: Path, recorded: tuple[bytes, list[Step]]) -> None:
         self.folder, self.path = folder, folder / "game.mcap"
-        self.live: list[Step] = record_game(self.path, hands=2)
+        data, self.live = recorded
+        self.path.write_bytes(data)
         game = self.live[-1].session.state.game
         assert game is not None
         self.totals = game.totals
@@ -54,24 +63,31 @@ class Table:
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Table:
-    return Table(tmp_path)
+def table(tmp_path: Path, recorded: tuple[bytes, list[Step]]) -> Table:
+    return Table(tmp_path, recorded)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("log_only", [False, True])
-def test_a_game_record_plays_to_the_same_totals(table: Table, log_only: bool) -> None:
-    assert table.export("a.dgr", log_only=log_only) == (0, "")
+def test_the_game_record_the_table_and_the_document_are_complete(table: Table, log_only: bool) -> None:
+    assert table.export("a.dgr", "a.csv", "a.json", log_only=log_only) == (0, "")
     text = (table.folder / "a.dgr").read_text()
     played = play_record(parse_record(text))
     assert played.result.totals == table.totals
     assert (played.result.hands, played.result.problems) == (2, 0)
     assert '[Date "2026-11-21"]' in text
+    check_table(table)
+    document = json.loads((table.folder / "a.json").read_text())
+    assert document["outcomes"] == table.outcomes()
+    assert [event["is"] for event in document["events"][:3]] == ["match_start", "new_hand", "lead"]
+    assert len(document["events"]) == len(table.live[-1].session.state.log)
+    assert {change["event"] for change in document["changes"]} == (set() if log_only else {"placed", "removed"})
+    assert list(document["result"]["totals"].values()) == list(table.totals)
+    assert document["sitting"]["rules"] == "bones"
 
 
-@pytest.mark.slow
-def test_the_table_has_a_row_per_play_with_count_and_points(table: Table) -> None:
-    assert table.export("a.csv") == (0, "")
+def check_table(table: Table) -> None:
+    """Check that the CSV file has a row per play with count and points."""
     with (table.folder / "a.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     outcomes = table.outcomes()
@@ -102,18 +118,6 @@ def test_a_name_is_never_a_formula_in_a_spreadsheet(tmp_path: Path) -> None:
         assert cell.startswith("'"), prefix
         assert cell.endswith(f"{prefix[-1]}cmd|' /C calc'!A0")
     assert format_csv([("-5", -5, 0)]) == "'-5,-5,0\n"  # numbers are not escaped
-
-
-@pytest.mark.slow
-def test_the_document_has_all_events_outcomes_and_changes(table: Table) -> None:
-    assert table.export("a.json") == (0, "")
-    document = json.loads((table.folder / "a.json").read_text())
-    assert document["outcomes"] == table.outcomes()
-    assert [event["is"] for event in document["events"][:3]] == ["match_start", "new_hand", "lead"]
-    assert len(document["events"]) == len(table.live[-1].session.state.log)
-    assert {change["event"] for change in document["changes"]} == {"placed", "removed"}
-    assert list(document["result"]["totals"].values()) == list(table.totals)
-    assert document["sitting"]["rules"] == "bones"
 
 
 @pytest.mark.slow
@@ -157,8 +161,7 @@ def test_a_failed_export_leaves_no_files(table: Table) -> None:
 
 
 @pytest.mark.slow
-def test_a_recording_without_images_gives_no_video(tmp_path: Path) -> None:
-    table = Table(tmp_path)
+def test_a_recording_without_images_gives_no_video(table: Table) -> None:
     data = table.path.read_bytes()
     table.path.write_bytes(data.replace(b"\xff\xd8\xff", jpeg(0, 0)[:2] + b"\0"))
     code, complaint = table.export("a.mp4")

@@ -45,8 +45,9 @@ def test_a_faulty_reader_gives_the_right_result(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(PLAYERS_OF))
-@pytest.mark.parametrize("faults", [UNSURE, MANY], ids=["unsure", "many"])
+@pytest.mark.parametrize(
+    ("name", "faults"), [("bones", UNSURE), ("draw", MANY), ("cutthroat", UNSURE), ("super", MANY), ("twoset", UNSURE)]
+)
 def test_uncertain_readings_raise_questions_and_the_score_is_right(name: str, faults: Faults) -> None:
     figures = ZonedTable(engine.profile(name), 2, faults).run()
     assert figures.plays_right == figures.plays
@@ -57,7 +58,7 @@ def test_uncertain_readings_raise_questions_and_the_score_is_right(name: str, fa
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["bones", "cutthroat", "super"])
 def test_confident_misreadings_never_lead_to_an_unreported_wrong_score(name: str) -> None:
-    assert all(ZonedTable(engine.profile(name), seed, WRONG).run().is_right_or_marked for seed in (0, 2))
+    assert ZonedTable(engine.profile(name), 2, WRONG).run().is_right_or_marked
 
 
 @pytest.mark.parametrize("is_clear", [False, True], ids=["reaching", "clearly wrong"])

@@ -25,6 +25,9 @@ from tests.tallybone.web.true_table import PIN
 pytestmark = pytest.mark.slow
 
 PHONE, TABLET, TELEVISION, NARROW = (360, 740), (820, 1180), (1920, 1080), (320, 568)
+SPEED = 6
+"""Speed of the clock by which the simulated microphone plays a minute of knocks."""
+AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
 @pytest.fixture
@@ -34,14 +37,10 @@ def table(tmp_path: Path) -> Iterator[Calibrated]:
 
 
 @contextmanager
-def looking(browser: Browser, url: str, size: tuple[int, int], *, scheme: str = "light") -> Iterator[Viewer]:
+def looking(browser: Browser, url: str, size: tuple[int, int]) -> Iterator[Viewer]:
     """Yield a viewer of the calibration."""
     width, height = size
-    context = browser.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme="dark" if scheme == "dark" else "light",
-        has_touch=True,
-    )
+    context = browser.new_context(viewport={"width": width, "height": height}, has_touch=True)
     context.set_default_timeout(2 * PATIENCE_MS)
     viewer = Viewer(context.new_page())
     viewer.listen()
@@ -98,9 +97,14 @@ def guided(into: Path) -> Iterator[str]:
     out, terminal, codes = StringIO(), IdleTerminal(), []
     settings = GuideSettings("simulated:seats=2", into, seats=2, microphone="simulated", asks_always=True)
     page_at, output = PageAt("127.0.0.1:0", PIN), Output("calibrate", out, out)
-    thread = threading.Thread(
-        target=lambda: codes.append(guide_through(settings, page_at=page_at, keys=terminal, output=output))
-    )
+
+    def clock() -> int:
+        return SPEED * time.monotonic_ns()
+
+    def run() -> None:
+        codes.append(guide_through(settings, page_at=page_at, keys=terminal, clock=clock, output=output))
+
+    thread = threading.Thread(target=run)
     thread.start()
     try:
         while "page http" not in out.getvalue():
@@ -151,12 +155,14 @@ def test_a_full_calibration_takes_under_five_minutes(
         correct_a_tile(page)
         press(page, "Save")
         wait_for_step(page, "Knocks")
+        knocks_s = time.monotonic()
         press(page, "Start listening")
         page.locator("#calibrate-todo", has_text="Seat 2: knock 5 times").wait_for(timeout=120_000)
         page.locator("#calibrate-todo", has_text="of 10 knocks detected").wait_for()
         press(page, "Save")
         wait_for_step(page, "All steps are done")
-        took_s = time.monotonic() - began_s
+        now_s = time.monotonic()
+        took_s = now_s - began_s + (SPEED - 1) * (now_s - knocks_s)
         assert unexpected(viewer) == []
     record_property("calibrated within s", round(took_s))
     assert took_s < 300
@@ -258,17 +264,33 @@ def choose(page: Page, name: str) -> None:
     page.locator(".zone-tools").get_by_role("button", name=name, exact=True).click()
 
 
-def test_a_dragged_corner_is_stored(browser: Browser, table: Calibrated) -> None:
+def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=5)
+    page.mouse.up()
+
+
+def test_a_dragged_corner_is_stored_and_crossing_edges_are_refused(browser: Browser, table: Calibrated) -> None:
     with looking(browser, table.url, TABLET) as viewer:
         go_to_zones(viewer)
         page = viewer.page
+        choose(page, "Layout")
+        before = corners_of(page)
+        start, far, low = (centre_of(page.locator(".handle").nth(at)) for at in range(3))
+        drag(page, start, (low[0] + 40, (far[1] + low[1]) / 2))
+        page.locator("#toast", has_text="its edges cross each other").wait_for()
+        assert corners_of(page) != before
+        press(page, "Reset")
+        assert corners_of(page) == before
+        page.touchscreen.tap(*centre_of(page.locator(".between").first))
+        page.locator(".handle").nth(4).wait_for()
+        page.locator("#calibrate-seen", has_text="as drawn").wait_for()
+        assert len(corners_of(page)) == 5, "a finger adds a corner between two"
         choose(page, "Boneyard")
         before = corners_of(page)
         x, y = centre_of(page.locator(".handle").first)
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x - 80, y + 40, steps=5)
-        page.mouse.up()
+        drag(page, (x, y), (x - 80, y + 40))
         after = corners_of(page)
         assert after[1:] == before[1:]
         # 80 of 754 pixels to the left, 40 of 424 down.
@@ -278,7 +300,7 @@ def test_a_dragged_corner_is_stored(browser: Browser, table: Calibrated) -> None
         page.locator("#calibrate-choices .primary").click()
         wait_for_step(page, "Light")
         assert corners_of(page) == []
-        assert unexpected(viewer) == []
+        assert [text for text in unexpected(viewer) if "422" not in text] == []
     zones = table.kept.zones
     assert zones is not None
     assert zones.source is ZoneSource.GIVEN
@@ -310,39 +332,8 @@ def test_corners_are_moved_added_and_removed_with_keys_alone(browser: Browser, t
         assert len(corners_of(page)) == 4
 
 
-def test_a_finger_adds_a_corner_between_two(browser: Browser, table: Calibrated) -> None:
-    with looking(browser, table.url, PHONE) as viewer:
-        go_to_zones(viewer)
-        choose(viewer.page, "Layout")
-        viewer.page.touchscreen.tap(*centre_of(viewer.page.locator(".between").first))
-        viewer.page.locator(".handle").nth(4).wait_for()
-        viewer.page.locator("#calibrate-seen", has_text="as drawn").wait_for()
-        assert len(corners_of(viewer.page)) == 5
-
-
-def test_crossing_edges_are_refused_and_can_be_undone(browser: Browser, table: Calibrated) -> None:
-    with looking(browser, table.url, TABLET) as viewer:
-        go_to_zones(viewer)
-        page = viewer.page
-        choose(page, "Layout")
-        before = corners_of(page)
-        x, y = centre_of(page.locator(".handle").first)
-        far_x, far_y = centre_of(page.locator(".handle").nth(1))
-        low_x, low_y = centre_of(page.locator(".handle").nth(2))
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(low_x + 40, (far_y + low_y) / 2, steps=5)
-        page.mouse.up()
-        page.locator("#toast", has_text="its edges cross each other").wait_for()
-        assert corners_of(page) != before
-        press(page, "Reset")
-        assert corners_of(page) == before
-        assert far_x > x
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_and_nothing_is_cut_off(browser: Browser, table: Calibrated, scheme: str) -> None:
-    with looking(browser, table.url, NARROW, scheme=scheme) as viewer:
+def test_axe_finds_nothing_and_nothing_is_cut_off(browser: Browser, table: Calibrated) -> None:
+    with looking(browser, table.url, NARROW) as viewer:
         page = viewer.page
         found = problems(page)
         go_to_zones(viewer)
@@ -361,29 +352,27 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(browser: Browser, table: Calib
 
 
 def problems(page: Page) -> list[str]:
-    """Return violations found by axe, and whether the view is wider than the screen."""
+    """Return violations found by axe in light and dark, and whether the view is wider than the screen."""
     page.wait_for_timeout(300)
     if page.evaluate("typeof axe") == "undefined":
         page.evaluate(AXE.read_text(encoding="utf-8"))
-    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-    found = page.evaluate("tags => axe.run(document, { runOnly: tags })", tags)
-    wide = page.evaluate("document.documentElement.scrollWidth > innerWidth ? ['wider than the screen'] : []")
-    violations = [
-        f"{violation['id']}: {[node['target'] for node in violation['nodes']]}" for violation in found["violations"]
-    ]
-    return [*violations, *wide]
+    found: list[str] = page.evaluate("document.documentElement.scrollWidth > innerWidth ? ['wider'] : []")
+    for scheme, tags in (("dark", ["color-contrast"]), ("light", AXE_TAGS)):
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        violations = page.evaluate("tags => axe.run(document, { runOnly: tags })", tags)["violations"]
+        found += [f"{scheme} {each['id']}: {[node['target'] for node in each['nodes']]}" for each in violations]
+    return found
 
 
-@pytest.mark.parametrize("size", [PHONE, TABLET, TELEVISION])
-def test_the_picture_and_the_next_step_are_visible_without_scrolling(
-    browser: Browser, table: Calibrated, size: tuple[int, int]
-) -> None:
-    with looking(browser, table.url, size) as viewer:
+def test_the_picture_and_the_next_step_are_visible_without_scrolling(browser: Browser, table: Calibrated) -> None:
+    with looking(browser, table.url, PHONE) as viewer:
         page = viewer.page
         page.locator(".step", has_text="Lens").click()
         viewer.log_in()
-        page.locator("#calibrate-seen", has_text="Next: ").wait_for()
-        for part in (".sight", "#calibrate-seen li:first-child", "#calibrate-choices .primary"):
-            box = page.locator(part).bounding_box()
-            assert box is not None
-            assert box["y"] + box["height"] <= size[1], part
+        for width, height in (PHONE, TABLET, TELEVISION):
+            page.set_viewport_size({"width": width, "height": height})
+            page.locator("#calibrate-seen", has_text="Next: ").wait_for()
+            for part in (".sight", "#calibrate-seen li:first-child", "#calibrate-choices .primary"):
+                box = page.locator(part).bounding_box()
+                assert box is not None
+                assert box["y"] + box["height"] <= height, part

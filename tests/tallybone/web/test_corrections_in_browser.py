@@ -99,6 +99,14 @@ def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browse
         ).click()
         viewer.log_in()
         until(lambda: len(table.live.session.state.inferred) == 1)
+        page.wait_for_timeout(PAUSE_MS)
+        page.locator("#toast button").click()
+        until(lambda: len(table.live.session.state.inferred) == 2)
+        page.wait_for_timeout(PAUSE_MS)
+        page.locator(".play.is-inferred").first.click()
+        page.locator("#sheet").get_by_text("Not seen: inferred").wait_for()
+        page.locator("#sheet").get_by_role("button", name="Confirm").click()
+        until(lambda: len(table.live.session.state.inferred) == 1)
         page.locator(".play.is-inferred").nth(1).wait_for(state="detached")
         assert page.locator("#provisional").is_visible()
         page.wait_for_timeout(PAUSE_MS)
@@ -111,16 +119,6 @@ def test_a_page_marks_provisional_totals_until_the_last_play_is_confirmed(browse
         page.locator("#toast button").click()
         page.locator("#provisional").wait_for()
         assert [message for message in viewer.complaints if "401" not in message] == []
-
-
-def test_the_sheet_of_an_inferred_play_confirms_it(browser: Browser, table: TrueTable) -> None:
-    with viewing(browser, table) as viewer:
-        page = viewer.page
-        page.locator(".play.is-inferred").first.click()
-        page.locator("#sheet").get_by_text("Not seen: inferred").wait_for()
-        page.locator("#sheet").get_by_role("button", name="Confirm").click()
-        viewer.log_in()
-        until(lambda: len(table.live.session.state.inferred) == 1)
 
 
 def test_the_pips_of_an_unseen_hand_are_entered_on_a_card(browser: Browser) -> None:
@@ -231,16 +229,20 @@ def test_plays_of_a_finished_hand_and_its_recording_show_evidence(browser: Brows
         assert viewer.complaints == []
 
 
-@pytest.mark.parametrize(("size", "path", "caption"), [(PHONE, "/", 1), (TELEVISION, "/?display", 0)])
-def test_an_open_question_shows_its_evidence(browser: Browser, size: tuple[int, int], path: str, caption: int) -> None:
-    with at_table(reader=doubtful) as table, viewing(browser, table, size, path=path) as viewer:
+def test_an_open_question_shows_its_evidence(browser: Browser) -> None:
+    with (
+        at_table(reader=doubtful) as table,
+        viewing(browser, table, PHONE) as phone,
+        viewing(browser, table, TELEVISION, path="/?display") as television,
+    ):
         table.play(ASKED_AFTER)
-        assert wait_for_crop(viewer, "#question").startswith("evidence/question.jpg?topic=")
-        assert viewer.page.locator("#question-tiles figcaption", has_text="Open ends: ").count() == caption
-        box, answers = viewer.page.locator("#question .crop").bounding_box(), viewer.page.locator("#choices > *")
-        last = answers.last.bounding_box()
-        assert box is not None
-        assert last is not None
-        assert box["height"] <= 0.2 * size[1] + 1
-        assert last["y"] + last["height"] <= size[1] or size == PHONE
-        assert viewer.complaints == []
+        for viewer, size, caption in ((phone, PHONE, 1), (television, TELEVISION, 0)):
+            assert wait_for_crop(viewer, "#question").startswith("evidence/question.jpg?topic=")
+            assert viewer.page.locator("#question-tiles figcaption", has_text="Open ends: ").count() == caption
+            box, answers = viewer.page.locator("#question .crop").bounding_box(), viewer.page.locator("#choices > *")
+            last = answers.last.bounding_box()
+            assert box is not None
+            assert last is not None
+            assert box["height"] <= 0.2 * size[1] + 1
+            assert last["y"] + last["height"] <= size[1] or size == PHONE
+            assert viewer.complaints == []

@@ -155,8 +155,12 @@ def test_unusable_files_are_explained_and_another_can_be_chosen(browser: Browser
         tiles_shown(page, 2)
 
 
-def test_a_large_photo_is_reduced_before_it_is_sent(browser: Browser) -> None:
+def test_heic_is_read_by_the_table_and_a_large_photo_is_reduced_before_it_is_sent(browser: Browser) -> None:
     with counting(browser) as (_, viewer):
+        choose_photo(viewer.page, heic(hand_photo(*HAND), quality=90), "IMG_1.HEIC", "image/heic")
+        tiles_shown(viewer.page, 2)
+        press_in_sheet(viewer.page, "Another photo")
+        expect(viewer.page.locator("#sheet .hand-tile")).to_have_count(0)
         large = np.repeat(np.repeat(hand_photo(*HAND), 6, axis=0), 6, axis=1)
         photo = cv2.imencode(".jpg", large, [cv2.IMWRITE_JPEG_QUALITY, 99])[1].tobytes()
         viewer.page.evaluate(_NOTE_SIZES)
@@ -164,13 +168,6 @@ def test_a_large_photo_is_reduced_before_it_is_sent(browser: Browser) -> None:
         tiles_shown(viewer.page, 2)
         (sent,) = viewer.page.evaluate("sent")
         assert 10_000 < sent < len(photo) / 2
-
-
-def test_heic_is_read_by_the_table(browser: Browser) -> None:
-    photo = heic(hand_photo(*HAND), quality=90)
-    with counting(browser) as (_, viewer):
-        choose_photo(viewer.page, photo, "IMG_1.HEIC", "image/heic")
-        tiles_shown(viewer.page, 2)
 
 
 def test_a_photo_is_kept_while_the_table_cannot_be_reached(browser: Browser) -> None:
@@ -191,14 +188,11 @@ def test_a_photo_is_kept_while_the_table_cannot_be_reached(browser: Browser) -> 
         until(lambda: game_of(table).phase is Phase.DEAL)
 
 
-def test_the_camera_of_the_table_can_be_used(browser: Browser) -> None:
+def test_an_unsure_half_is_marked_and_the_camera_of_the_table_can_be_used(browser: Browser) -> None:
     with counting(browser) as (_, viewer):
         press_in_sheet(viewer.page, "Use the table's camera")
         expect(viewer.page.locator("#sheet [role=alert]")).to_contain_text("No tiles found.")
-
-
-def test_an_unsure_half_is_marked(browser: Browser) -> None:
-    with counting(browser) as (_, viewer):
+        press_in_sheet(viewer.page, "Another photo")
         unread = {"pips": None, "sure": [False, False], "picture": ""}
         answer = [unread, {"pips": [6, 1], "sure": [True, False], "picture": ""}]
         viewer.page.route("**/photo?*", lambda route: route.fulfill(json=answer))

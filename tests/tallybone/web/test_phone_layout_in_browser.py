@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import pytest
 
 from tallybone.session.inputs import Button, Press
+from tallybone.texts import LANGUAGES
 from tests.tallybone.web.browsers import Browser, Viewer, playing, served, tiles_of, viewing, wait_for_tiles
 from tests.tallybone.web.doubts import doubtful, play_until_asked
 from tests.tallybone.web.looks import FAULTS
+from tests.tallybone.web.true_table import TrueTable
 
 pytestmark = pytest.mark.slow
+
+Sizes: TypeAlias = tuple[tuple[int, int], ...]
 
 SIZES = ((360, 740), (740, 360), (820, 1180), (1366, 768))
 OBSERVE = """window.shifts = [];
@@ -54,70 +60,79 @@ def extent(viewer: Viewer, selector: str, nth: int = 0) -> Extent:
     return Extent(box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"])
 
 
-def test_a_question_covers_neither_score_nor_layout_on_a_laptop(browser: Browser) -> None:
-    reader = partial(doubtful, nth=8)
-    with served(players=LONG_NAMES, reader=reader) as table, viewing(browser, table, (1366, 768)) as viewer:
-        play_until_asked(table)
-        viewer.page.locator("#question").wait_for()
-        question = extent(viewer, "#question")
-        assert extent(viewer, "#last").bottom <= question.top
-        assert question.right <= extent(viewer, "#layout-view").left
+@contextmanager
+def at_sizes(browser: Browser, table: TrueTable, sizes: Sizes, script: str = "") -> Iterator[list[Viewer]]:
+    """Yield viewers of a table with screens of several sizes."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(viewing(browser, table, size, script=script)) for size in sizes]
 
 
-@pytest.mark.parametrize("size", [(390, 844), UPRIGHT, (768, 1024)], ids=lambda size: str(size[0]))
-def test_the_layout_is_shown_above_the_answers_that_put_it_right(browser: Browser, size: tuple[int, int]) -> None:
-    with playing(browser, 12, size, players=LONG_NAMES) as (table, viewer):
-        viewer.page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+def test_the_layout_is_shown_above_the_answers_that_put_it_right(browser: Browser) -> None:
+    sizes = ((390, 844), UPRIGHT, (768, 1024))
+    with served(players=LONG_NAMES) as table, at_sizes(browser, table, sizes) as viewers:
+        table.play(12)
+        for viewer in viewers:
+            wait_for_tiles(viewer, tiles_of(table))
+            viewer.page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
         table.camera.give(Press(Button.TABLE))
         table.play(0)
-        viewer.page.locator("#question").wait_for()
-        viewer.page.wait_for_timeout(100)
-        question, layout = extent(viewer, "#question"), extent(viewer, "#layout-view")
-        assert layout.top >= 0
-        assert layout.bottom <= question.top
-        assert question.bottom - question.top <= size[1] / 2
-        assert question.bottom <= extent(viewer, "#controls").top
-        answers = viewer.page.locator("#choices .answer")
-        assert answers.first.inner_text().startswith("Hand 1 goes on")
-        answers.last.scroll_into_view_if_needed()
-        assert extent(viewer, "#question").bottom >= extent(viewer, "#choices .answer", answers.count() - 1).bottom
+        for viewer, size in zip(viewers, sizes, strict=True):
+            viewer.page.locator("#question").wait_for()
+            viewer.page.wait_for_timeout(100)
+            question, layout = extent(viewer, "#question"), extent(viewer, "#layout-view")
+            assert layout.top >= 0
+            assert layout.bottom <= question.top
+            assert question.bottom - question.top <= size[1] / 2
+            assert question.bottom <= extent(viewer, "#controls").top
+            answers = viewer.page.locator("#choices .answer")
+            assert answers.first.inner_text().startswith("Hand 1 goes on")
+            answers.last.scroll_into_view_if_needed()
+            assert extent(viewer, "#question").bottom >= extent(viewer, "#choices .answer", answers.count() - 1).bottom
 
 
-@pytest.mark.parametrize("size", [SIDEWAYS, (667, 375), (844, 390)], ids=lambda size: str(size[0]))
-def test_a_question_covers_nothing_on_a_phone_on_its_side(browser: Browser, size: tuple[int, int]) -> None:
+def test_a_question_covers_nothing_on_a_phone_on_its_side_or_a_laptop(browser: Browser) -> None:
     reader = partial(doubtful, nth=8)
-    with served(players=LONG_NAMES, reader=reader) as table, viewing(browser, table, size) as viewer:
+    sizes = (SIDEWAYS, (667, 375), (844, 390), (1366, 768))
+    with served(players=LONG_NAMES, reader=reader) as table, at_sizes(browser, table, sizes) as viewers:
         play_until_asked(table)
-        viewer.page.locator("#question").wait_for()
-        question, keys = extent(viewer, "#question"), extent(viewer, "#controls")
-        assert abs(question.bottom - keys.top) <= 2
-        for shown in ("#players", "#last", "#layout-view"):
-            assert extent(viewer, shown).bottom <= question.top, f"{shown} is covered"
-        first, second, third = (extent(viewer, ".player", seat) for seat in range(3))
-        assert (first.top, first.left) == (second.top, third.left)
-        assert viewer.page.locator(".houses:visible").count() == 0
+        for viewer in viewers:
+            viewer.page.locator("#question").wait_for()
+        *phones, laptop = viewers
+        for viewer in phones:
+            question, keys = extent(viewer, "#question"), extent(viewer, "#controls")
+            assert abs(question.bottom - keys.top) <= 2
+            for shown in ("#players", "#last", "#layout-view"):
+                assert extent(viewer, shown).bottom <= question.top, f"{shown} is covered"
+            first, second, third = (extent(viewer, ".player", seat) for seat in range(3))
+            assert (first.top, first.left) == (second.top, third.left)
+            assert viewer.page.locator(".houses:visible").count() == 0
+        question = extent(laptop, "#question")
+        assert extent(laptop, "#last").bottom <= question.top
+        assert question.right <= extent(laptop, "#layout-view").left
 
 
-@pytest.mark.parametrize("size", [UPRIGHT, (320, 640)], ids=lambda size: str(size[0]))
-def test_four_players_leave_room_for_the_layout_on_an_upright_phone(browser: Browser, size: tuple[int, int]) -> None:
-    with playing(browser, 12, size, players=LONG_NAMES) as (_, viewer):
-        rows = [extent(viewer, ".player", seat) for seat in range(4)]
-        assert max(row.bottom - row.top for row in rows) <= 44
-        felt, keys = extent(viewer, "#layout-view"), extent(viewer, "#controls")
-        assert felt.top + 180 <= keys.top
-        for seat, row in enumerate(rows):
-            total = extent(viewer, ".total", seat)
-            assert extent(viewer, ".player .name", seat).right < total.left < total.right <= row.right
+def test_four_players_leave_room_for_the_layout_on_an_upright_phone(browser: Browser) -> None:
+    with playing(browser, 12, UPRIGHT, players=LONG_NAMES) as (_, viewer):
+        for width, height in (UPRIGHT, (320, 640)):
+            viewer.page.set_viewport_size({"width": width, "height": height})
+            rows = [extent(viewer, ".player", seat) for seat in range(4)]
+            assert max(row.bottom - row.top for row in rows) <= 44
+            felt, keys = extent(viewer, "#layout-view"), extent(viewer, "#controls")
+            assert felt.top + 180 <= keys.top
+            for seat, row in enumerate(rows):
+                total = extent(viewer, ".total", seat)
+                assert extent(viewer, ".player .name", seat).right < total.left < total.right <= row.right
 
 
-@pytest.mark.parametrize("language", ["en", "es", "fr", "pt"])
-def test_no_tab_wraps_and_no_key_breaks_a_word(browser: Browser, language: str) -> None:
-    with served() as table, viewing(browser, table, UPRIGHT, path=f"/?lang={language}") as viewer:
-        assert viewer.page.evaluate(ONE_LINE)
+def test_no_tab_wraps_and_no_key_breaks_a_word(browser: Browser) -> None:
+    with served() as table:
         table.play(12)
-        wait_for_tiles(viewer, tiles_of(table))
-        viewer.page.set_viewport_size({"width": 320, "height": 640})
-        assert viewer.page.evaluate(FAULTS) == []
+        for language in LANGUAGES:
+            with viewing(browser, table, UPRIGHT, path=f"/?lang={language}") as viewer:
+                wait_for_tiles(viewer, tiles_of(table))
+                assert viewer.page.evaluate(ONE_LINE)
+                viewer.page.set_viewport_size({"width": 320, "height": 640})
+                assert viewer.page.evaluate(FAULTS) == []
 
 
 @pytest.mark.parametrize("size", [UPRIGHT, SIDEWAYS], ids=lambda size: str(size[0]))
@@ -139,26 +154,30 @@ def test_sheets_are_whole_on_a_phone(browser: Browser, size: tuple[int, int]) ->
         assert sheet.evaluate(HEAD_ON_TOP), "keys cover the title"
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: str(size[0]))
-def test_nothing_moves_when_a_question_comes(browser: Browser, size: tuple[int, int]) -> None:
-    with served() as table, viewing(browser, table, size, script=OBSERVE) as viewer:
-        page, question = viewer.page, viewer.page.locator("#question")
+def test_nothing_moves_when_a_question_comes(browser: Browser) -> None:
+    with served() as table, at_sizes(browser, table, SIZES, OBSERVE) as viewers:
         table.play(12)
-        wait_for_tiles(viewer, tiles_of(table))
-        page.wait_for_timeout(500)
-        page.evaluate(TAKE)
+        for viewer in viewers:
+            wait_for_tiles(viewer, tiles_of(table))
+        viewer.page.wait_for_timeout(500)
+        for viewer in viewers:
+            viewer.page.evaluate(TAKE)
         table.camera.give(Press(Button.TABLE))
         table.play(0)
-        question.wait_for()
-        page.wait_for_timeout(500)
-        assert question.is_visible()
-        assert page.evaluate(TAKE) <= MAX_SHIFT
-        page.evaluate("window.scrollTo(0, 0)")  # a phone has scrolled to the layout, and would hide the next change
-        page.wait_for_timeout(300)
-        page.evaluate(TAKE)
-        page.evaluate("document.querySelector('#waits').style.marginTop = '5rem'")
-        page.wait_for_timeout(300)
-        assert page.evaluate(TAKE) > MAX_SHIFT, "the observer works"
+        for viewer in viewers:
+            viewer.page.locator("#question").wait_for()
+        viewer.page.wait_for_timeout(500)
+        for viewer in viewers:
+            assert viewer.page.locator("#question").is_visible()
+            assert viewer.page.evaluate(TAKE) <= MAX_SHIFT
+            # A phone has scrolled to the layout, and would hide the next change.
+            viewer.page.evaluate("window.scrollTo(0, 0)")
+        viewer.page.wait_for_timeout(300)
+        for viewer in viewers:
+            viewer.page.evaluate(TAKE)
+            viewer.page.evaluate("document.querySelector('#waits').style.marginTop = '5rem'")
+        viewer.page.wait_for_timeout(300)
+        assert all(viewer.page.evaluate(TAKE) > MAX_SHIFT for viewer in viewers), "the observer works"
 
 
 def test_a_phone_on_its_side_shows_score_and_layout_side_by_side(browser: Browser) -> None:
