@@ -327,7 +327,7 @@ class Table:
                 raise IllegalMove(problem.text, problem)
             if not (isinstance(move, HandEnd) or _is_like_one_of(move, moves)):
                 raise IllegalMove(
-                    f"{_move_words(move)} is no legal move; these are: {', '.join(map(_move_words, moves))}"
+                    f"{_move_text(move)} is no legal move; these are: {', '.join(map(_move_text, moves))}"
                 )
         return self.after(move)
 
@@ -487,7 +487,7 @@ def _require_move(move: object) -> None:
         raise EngineError(f"move must be a Play, Stack, Draw, Knock, Decline or HandEnd, but got {move!r}")
 
 
-def _move_words(move: object) -> str:
+def _move_text(move: object) -> str:
     """Return a move as text for a message."""
     name = type(move).__name__
     return f"{name} {move.tile}" if isinstance(move, Play | Stack) else name

@@ -66,7 +66,7 @@ def _position_text(game: Game, hands: Sequence[Held], boneyard: Held) -> str:
         fields.append(SEATS[seat] + "".join(f"{points:+}" for points in before) + ("|" + since if since else ""))
     fields += _named({"won=": _letter(game.hand_winner), "wins=": _letter(game.winner)})
     if game.hand is not None:
-        fields += _hand_words(hands, boneyard, game.hand)
+        fields += _hand_fields(hands, boneyard, game.hand)
     return tags + " ".join(fields)
 
 
@@ -82,7 +82,7 @@ def _letter(seat: Seat | None) -> str:
     return "" if seat is None else SEATS[seat]
 
 
-def _hand_words(hands: Sequence[Held], boneyard: Held, hand: Hand) -> Iterator[str]:
+def _hand_fields(hands: Sequence[Held], boneyard: Held, hand: Hand) -> Iterator[str]:
     """Yield the words for a hand."""
     shown = [holding is not None for at, holding in enumerate(hand.holdings) if at != hand.out]
     course, spell, chance = hand.course, hand.course.spell, hand.chance

@@ -37,7 +37,7 @@ from lab.matches.room import MARGIN_PX
 from lab.matches.simulation import Simulation, SimulationSettings
 from lab.render.paint import STRAIGHT, Film
 from lab.sounds.signals import RATE_HZ
-from tallybone.play.parts import knock_meant
+from tallybone.play.parts import knock_of
 from tallybone.session.feeding import SURE_KNOCK, feed
 from tallybone.session.inputs import KnockHeard
 from tallybone.session.questions import Question
@@ -114,11 +114,11 @@ def main() -> None:
             f"{game.seconds:.0f} s, {game.sound_count(Sound.TILE)} tiles, "
             f"{game.sound_count(Sound.SLAM)} slams, {game.sound_count(Sound.SHUFFLE)} shuffles, "
             f"{game.sound_count(*_OTHERS)} others; {game.detected} sounds reported; "
-            f"{_in_words(game.figures)}, {game.answered} answers",
+            f"{_as_text(game.figures)}, {game.answered} answers",
             flush=True,
         )
     minutes = sum(game.seconds for game in games) / 60
-    print(f"{len(games)} games of {minutes:.0f} minutes: {_in_words(sum((game.figures for game in games), Counter()))}")
+    print(f"{len(games)} games of {minutes:.0f} minutes: {_as_text(sum((game.figures for game in games), Counter()))}")
 
 
 def play(
@@ -167,12 +167,12 @@ def judge_doubts(games: int, hands: int, seed: int, share: float, sides: float) 
     for number in range(games):
         rules, players = _GAMES[number % len(_GAMES)]
         found = play_doubtful(profile(rules), _NAMES[:players], seed + number, hands, share, sides)
-        print(f"{rules} of {players}: {_in_words(found)}", flush=True)
+        print(f"{rules} of {players}: {_as_text(found)}", flush=True)
         total += found
-    print(f"{games} games: {_in_words(total)}")
+    print(f"{games} games: {_as_text(total)}")
 
 
-def _in_words(found: Counter[str]) -> str:
+def _as_text(found: Counter[str]) -> str:
     counts = ("hands", "right", "unmarked", "passes", "doubtful", "false", "missed", "silent", "questions")
     return ", ".join(f"{found[name]} {name}" for name in counts)
 
@@ -295,7 +295,7 @@ def heard_in(rng: np.random.Generator, game: Game, seats: int, heard_by: str) ->
     for first in range(0, len(samples), _BLOCK):
         block = SoundBlock(samples[first : first + _BLOCK], first * NS_PER_S // RATE_HZ)
         knocks = [sound for sound in detector.feed(block) if sound.kind is Sound.KNOCK or sound.hit >= DOUBTFUL]
-        heard += [(sound.t_ns, knock_meant(sound, seats)) for sound in knocks]
+        heard += [(sound.t_ns, knock_of(sound, seats)) for sound in knocks]
     game.detected = len(heard)
     return heard
 

@@ -35,19 +35,19 @@ def calibrated_parts(calibration: Calibration) -> tuple[str, ...]:
     return tuple(name for name in PARTS if getattr(calibration, name) is not None)
 
 
-def known_words(calibration: Calibration) -> tuple[Phrase, ...]:
+def calibration_texts(calibration: Calibration) -> tuple[Phrase, ...]:
     """Return sentences on the accuracy of each part, also on missing ones except the tile set, and on hidden zones."""
     return (
         _about_lens(calibration.lens),
         _about_table(calibration.table),
-        *zone_words(calibration),
+        *zone_text(calibration),
         _about_light(calibration.light),
         phrase("Knocks: not calibrated.") if calibration.knock is None else about_knock(calibration.knock),
         *(() if calibration.set is None else (_about_set(calibration.set),)),
     )
 
 
-def zone_words(calibration: Calibration) -> tuple[Phrase, ...]:
+def zone_text(calibration: Calibration) -> tuple[Phrase, ...]:
     """Return a sentence on the zones, and one on each zone that is not sufficiently visible."""
     zones, table, lens = calibration.zones, calibration.table, calibration.lens
     if zones is None:

@@ -23,7 +23,7 @@ from calibration.table.zones import OutlineMm, TableZones, ZoneSource, zones_of_
 from engine.phrases import Phrase, both, listed, phrase, plural
 from hardware.camera.watched import is_similar
 from hardware.part import Clock
-from tallybone.calibrate.known import calibrated_parts, known_words, zone_words
+from tallybone.calibrate.known import calibrated_parts, calibration_texts, zone_text
 from tallybone.calibrate.lens_and_table import (
     LightSeen,
     ReadTiles,
@@ -333,7 +333,7 @@ def restore(path: Path, number: int, *, output: Output | None = None) -> int:
 
 def print_calibration(calibration: calibration_file.Calibration, output: Output) -> None:
     """Print the accuracy of each part, and the commands to calibrate missing parts except the tile set."""
-    for text in known_words(calibration):
+    for text in calibration_texts(calibration):
         output.say(text)
     missing = [name for name in _STEPS if name not in calibrated_parts(calibration)]
     if missing:
@@ -411,7 +411,7 @@ def calibrate_zones(
         zones = _with_given(_derived(before, before.table, given), given)
         after = replace(before, zones=zones)
         save_calibration(after, into)
-        for text in zone_words(after):
+        for text in zone_text(after):
             output.say(text)
         if picture is not None and annotate is not None:
             image = load_image(picture)

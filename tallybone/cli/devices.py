@@ -106,7 +106,7 @@ def list_cameras(
     with quiet_libraries():  # libcamera writes its version to stderr
         found = (find or find_cameras)()
     for camera in found.cameras:
-        output.write(_camera_line(camera) if as_json else _camera_words(camera))
+        output.write(_camera_line(camera) if as_json else _camera_text(camera))
     for problem in found.problems:
         output.complain(problem)
     if not found.cameras:
@@ -131,7 +131,7 @@ def _camera_line(camera: FoundCamera) -> str:
     )
 
 
-def _camera_words(camera: FoundCamera) -> str:
+def _camera_text(camera: FoundCamera) -> str:
     """Return a one-line description of a camera."""
     from hardware.camera.open_device import CameraKind
     from tallybone.terminal import printable

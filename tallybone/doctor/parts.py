@@ -281,7 +281,7 @@ def check_sound(sounds: Sounds) -> tuple[Finding, ...]:
     if sounds.share < _MIN_SHARE:
         often = f", lost {sounds.lost} times" if sounds.lost else ""
         found.append(warning(part, f"sound is lost: {sounds.share:.0%} of it arrived{often}", _LOST))
-    return tuple(found) or (ok(part, f"hears ({how}); {_judged_words(quality)}"),)
+    return tuple(found) or (ok(part, f"hears ({how}); {_unjudged_faults(quality)}"),)
 
 
 def _check_silence(fault: SignalFault, how: str) -> Finding:
@@ -292,7 +292,7 @@ def _check_silence(fault: SignalFault, how: str) -> Finding:
     return problem("microphone", f"silent ({how})", f"Is it muted? {advice}", _MIXER)
 
 
-def _judged_words(quality: SignalQuality) -> str:
+def _unjudged_faults(quality: SignalQuality) -> str:
     """Return which faults two seconds of sound could not show, because nobody knocked."""
     unknown = [] if quality.sounds else ["clipping", "noise gates"]
     if quality.is_band_limited is None:

@@ -50,7 +50,7 @@ def events_between(before: Snapshot | None, after: Snapshot, *, is_same_match: b
     return tuple(chain.from_iterable(find(known, after) for find in (_hands, _plays, _points, _ended, _asked)))
 
 
-def play_said(play: PlayShown, shown: Snapshot) -> dict[str, Json]:
+def play_values(play: PlayShown, shown: Snapshot) -> dict[str, Json]:
     """Return the message fields of a play. Its `seq` identifies the play in the match, even after corrections."""
     return {
         "seq": play.seq,
@@ -79,7 +79,7 @@ def _plays(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
     is_earlier = (after.match.hand or 0) < (before.match.hand or 0)
     new = {play.seq: play for play in after.plays}
     for seq, play in new.items():
-        payload: dict[str, Json] = {"hand": after.match.hand, "play": play_said(play, after)}
+        payload: dict[str, Json] = {"hand": after.match.hand, "play": play_values(play, after)}
         if seq not in old and not is_earlier:
             yield TableEvent(EventKind.PLAY, payload)
         elif seq in old and _without_names(old[seq]) != _without_names(play):
@@ -237,7 +237,7 @@ def state_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict
         "turn": next((player.seat for player in shown.players if player.turn), None),
         "waits_for": str(shown.waits_for),
         "question": None if shown.question is None else str(shown.question.text),
-        "last": None if shown.last is None else play_said(shown.last, shown),
+        "last": None if shown.last is None else play_values(shown.last, shown),
         "count": shown.match.count,
         "boneyard": shown.match.boneyard,
         "problems": problems,

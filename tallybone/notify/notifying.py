@@ -56,7 +56,7 @@ class Beyond:
         self._settings, self._health, self._rng, self._now, self._link = settings, health, rng, now, link
         place = TableIdentity() if settings.mqtt is None else settings.mqtt.place
         self._teller = Teller(place, f"{rng.getrandbits(48):012x}")
-        self._came: deque[tuple[Snapshot, int]] = deque(maxlen=_MAX_WAITING)
+        self._snapshots: deque[tuple[Snapshot, int]] = deque(maxlen=_MAX_WAITING)
         self._publishing = None
         if settings.mqtt is not None:
             from tallybone.notify.broker import Publishing
@@ -73,7 +73,7 @@ class Beyond:
 
         Returns immediately. If the queue is full, the oldest is dropped. Thread-safe.
         """
-        self._came.append((shown, number))
+        self._snapshots.append((shown, number))
         self._stir()
 
     def found(self) -> tuple[Finding, ...]:
@@ -114,8 +114,8 @@ class Beyond:
         while not self._ends:
             await self._wake.wait()
             self._wake.clear()
-            while self._came:
-                self._tell(self._teller.follow(*self._came.popleft(), self._at))
+            while self._snapshots:
+                self._tell(self._teller.follow(*self._snapshots.popleft(), self._at))
 
     def _tell(self, batch: ToTell) -> None:
         if self._publishing is not None:

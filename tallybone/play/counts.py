@@ -167,7 +167,7 @@ class MeasuredSitting(Sitting):
 
     def __init__(self, reader: TableObserver, session: Session, counts: Counts, use: UseSet = lambda _: None) -> None:
         """Start from *session*, and read settled pictures with *reader*. *use* changes its tile set."""
-        self._reader, self._counts = _MeasuredEye(reader), counts
+        self._reader, self._counts = _MeasuredReader(reader), counts
         self._watch, self._looked_s = Watch(self._reader), 0.0
         super().__init__(self._timed_look, session, use)
 
@@ -195,7 +195,7 @@ class MeasuredSitting(Sitting):
         return view
 
 
-class _MeasuredEye:
+class _MeasuredReader:
     """Reads settled pictures, and adds the time that reading takes to *took_s*."""
 
     def __init__(self, reader: TableObserver) -> None:

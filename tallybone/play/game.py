@@ -369,7 +369,7 @@ class LiveGame:
         self._teaching, self._own_set = teaching, own_set
         self._failing: frozenset[str] = frozenset()
         self._limiter, self._pace = FrameLimiter(max_per_s), PaceMeter(max_per_s)
-        self._slow_words: Phrase | None = None
+        self._slow_text: Phrase | None = None
         self._t_ns = sitting.session.t_ns
         self._picture_px = (1280, 720)
         self._view: TableView | None = None
@@ -523,7 +523,7 @@ class LiveGame:
             self._reader,
             self._recorder.text,
             is_healthy=self._camera.problem is None and self._recorder.is_whole and not is_lost,
-            parts=(*map(": ".join, self._parts.problems.items()), *filter(None, (self._slow_words,))),
+            parts=(*map(": ".join, self._parts.problems.items()), *filter(None, (self._slow_text,))),
             view=self._view,
             page=self._page,
             chosen=self._choosing.shown(self.session, self._camera.now_ns()),
@@ -580,11 +580,11 @@ class LiveGame:
         if self._problem is not None:
             self._pace.restart()
         pace = self._counts.pace = self._pace.at(self._clock(), self._camera.pictures)
-        was_slow, self._slow_words = self._slow_words is not None, None
+        was_slow, self._slow_text = self._slow_text is not None, None
         if pace is None:
             return
         if pace.is_too_slow:
-            self._slow_words = pace.text
+            self._slow_text = pace.text
             if not was_slow:
                 self._listener.note(pace.text)
         elif was_slow:
@@ -597,14 +597,14 @@ class LiveGame:
         if self._view is None:
             return phrase("waiting for the camera")
         between = [later - earlier for earlier, later in pairwise(self._taken_ns)]
-        state = view_words(self._view)
+        state = view_text(self._view)
         if not between:
             return state
         pace = f"{_NS_PER_S * len(between) / max(1, sum(between)):.0f}"
         return phrase("{pace} per second, {state}", pace=pace, state=state)
 
 
-def view_words(view: TableView) -> Phrase:
+def view_text(view: TableView) -> Phrase:
     """Return the status of a view as text: lost, a hand in view (if settled), settled or moving."""
     if view.lost is not None:
         return phrase("TABLE LOST: put the camera back")

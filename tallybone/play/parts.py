@@ -74,13 +74,13 @@ class LiveParts(Pressable):
             if isinstance(item, ButtonPress):
                 ago_ns = self._clock() - item.press.t_ns
                 is_held = item.press.kind is PressKind.LONG
-                inputs += [FromTable(press, ago_ns, is_held) for press in presses_meant(item, self._seats)]
+                inputs += [FromTable(press, ago_ns, is_held) for press in presses_of(item, self._seats)]
             else:
                 ago_ns = self._clock() - item.t_ns
                 if item.is_learnable:
                     self._sounds.append((item, ago_ns))
                 if item.may_be_pass:
-                    inputs.append(FromTable(knock_meant(item, self._seats), ago_ns))
+                    inputs.append(FromTable(knock_of(item, self._seats), ago_ns))
         if inputs:
             self._pressed_ns = None
         return tuple(inputs)
@@ -291,7 +291,7 @@ def buttons_of(seats: int) -> dict[str, Press]:
     return {configured_name(press): press for press in (*(Press(button) for button in Button), *own)}
 
 
-def presses_meant(pressed: ButtonPress, seats: int) -> tuple[Press, ...]:
+def presses_of(pressed: ButtonPress, seats: int) -> tuple[Press, ...]:
     """Return the presses that a button press means. Empty if nobody sits at its seat.
 
     A call button knocks if held, and draws if double-pressed. A double press of any other button counts as two presses.
@@ -305,7 +305,7 @@ def presses_meant(pressed: ButtonPress, seats: int) -> tuple[Press, ...]:
     return (press, press) if kind is PressKind.DOUBLE else (press,)
 
 
-def knock_meant(heard: ClassifiedSound, seats: int) -> KnockHeard:
+def knock_of(heard: ClassifiedSound, seats: int) -> KnockHeard:
     """Return a knock or doubtful sound for the game. Its seat is unknown if it came from a side where nobody sits."""
     seat = None if heard.seat is None or heard.seat >= seats else Seat(heard.seat)
     return KnockHeard(seat, heard.strength, heard.hit)

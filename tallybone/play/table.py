@@ -28,7 +28,7 @@ class Page(Protocol):
         """Address and PIN, as text. "" if there is no page."""
 
     @property
-    def pin_words(self) -> str:
+    def pin_text(self) -> str:
         """PIN for small displays, as text. "" if there is no page."""
 
     @property
@@ -42,7 +42,7 @@ class Page(Protocol):
 class NoPage:
     """Implementation of `Page` for a game without a page."""
 
-    text = pin_words = ""
+    text = pin_text = ""
     listener = Listener()
 
     def see_to(self, live: LiveGame) -> bool:
@@ -118,7 +118,7 @@ class LiveTable:
         page = around.page.text
         if page:
             shown.note(page)
-        listener = Listeners((around.parts.listener(around.page.pin_words), around.page.listener, shown))
+        listener = Listeners((around.parts.listener(around.page.pin_text), around.page.listener, shown))
         for text in self._match.text:
             listener.note(text)
         for damage in () if game.left is None else game.left.damage:

@@ -52,7 +52,7 @@ class TablePage(LivePage):
             OSError: If the page cannot be served at *where*.
         """
         self._desk = desk
-        self._begun: PendingRequest | None = None
+        self._started: PendingRequest | None = None
         self._ended: PendingRequest | None = None
         self._kept: list[PendingRequest] = []
         self._now: LiveState | None = None
@@ -74,12 +74,12 @@ class TablePage(LivePage):
 
     def see_to(self, live: LiveGame) -> bool:
         """Handle requests from viewers. Return False if the game is to end."""
-        if self._begun is not None:
-            self._begun.answer(None)
-            self._begun = None
+        if self._started is not None:
+            self._started.answer(None)
+            self._started = None
         super().see_to(live)
         self._now = live.now
-        return all(self._goes_on_after(wanted, live) for wanted in self._desk.pending())
+        return all(self._continues_after(wanted, live) for wanted in self._desk.pending())
 
     # Called by the lobby.
 
@@ -115,15 +115,15 @@ class TablePage(LivePage):
     def begin(self, wanted: PendingRequest) -> None:
         """Prepare for a match. The request for it is answered when the match runs."""
         self.restart(self._next_pin)
-        self._begun, self._now, self.is_played = wanted, None, True
+        self._started, self._now, self.is_played = wanted, None, True
 
     def end(self, problem: str | None = None) -> None:
         """End the match, or abort it because of a *problem*, and answer the requests that wait for its begin or end."""
-        if self._begun is not None:
-            self._begun.answer(None if problem is None else Refused(Refusal.SENSELESS, problem))
+        if self._started is not None:
+            self._started.answer(None if problem is None else Refused(Refusal.SENSELESS, problem))
         if self._ended is not None:
             self._ended.answer(None)
-        self._begun = self._ended = None
+        self._started = self._ended = None
         self.is_played = False
 
     def rest(self, camera: str, problems: tuple[str, ...]) -> None:
@@ -134,7 +134,7 @@ class TablePage(LivePage):
         """Show a camera image."""
         self.feed.see(CameraPicture(shot.jpeg(), shot.t_ns))
 
-    def _goes_on_after(self, wanted: PendingRequest, live: LiveGame) -> bool:
+    def _continues_after(self, wanted: PendingRequest, live: LiveGame) -> bool:
         """Handle a request to the table during a game. Return False if the game is to end."""
         game = live.session.state.game
         is_over = game is None or game.phase is Phase.MATCH_OVER

@@ -139,12 +139,12 @@ class _Answers:
     """Keys pressed on the page."""
 
     def __init__(self, typed: queue.SimpleQueue[str], continues: Callable[[], bool]) -> None:
-        self._typed, self._goes_on = typed, continues
+        self._typed, self._continues = typed, continues
         self.is_over = False
 
     def pressed(self, wait_s: float) -> str:
         """Wait up to *wait_s* seconds for a key. Return "" if no key was pressed."""
-        self.is_over = not self._goes_on()
+        self.is_over = not self._continues()
         try:
             return self._typed.get(timeout=wait_s)
         except queue.Empty:
@@ -244,7 +244,7 @@ class Walk:
             others: list[str] = []
             buttons.read()  # Discard earlier presses.
             self._write(prompt)
-            answer = self._answer("ns", partial(self._came, buttons, name, prompt, others), _TICK_S)
+            answer = self._answer("ns", partial(self._was_pressed, buttons, name, prompt, others), _TICK_S)
             if answer:
                 self._write(f"{'skipped' if answer == 's' else 'nothing'}\n")
             if answer == "s":
@@ -259,7 +259,7 @@ class Walk:
             return PartResult(part, PartVerdict.SKIPPED, f"{skipped} of {len(buttons.names)} skipped")
         return PartResult(part, PartVerdict.WELL, f"all {len(buttons.names)} arrived correctly")
 
-    def _came(self, buttons: Buttons, name: str, prompt: str, others: list[str]) -> bool:
+    def _was_pressed(self, buttons: Buttons, name: str, prompt: str, others: list[str]) -> bool:
         """Return True if the button *name* was pressed. Other pressed buttons are reported and added to *others*."""
         for pressed in buttons.read():
             if pressed.button == name:

@@ -163,7 +163,7 @@ class ServedTable:
         setup, parts = self._setup, self._setup.parts.now
         self._look()
         parts.read()  # Discard button presses.
-        parts.rest(f"no match  {self._page.pin_words}")
+        parts.rest(f"no match  {self._page.pin_text}")
         own = (self._problem(), setup.camera.problem)
         problems = (*(text for text in own if text is not None), *map(": ".join, parts.problems.items()))
         self._page.rest(setup.camera.text, problems)

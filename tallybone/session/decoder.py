@@ -195,7 +195,7 @@ class _Search(Steps):
     def _explained(self, beam: Sequence[MatchCourse], look: Observation) -> list[MatchCourse]:
         """Return the courses after a look."""
         ended: list[MatchCourse] = []
-        todo = [self._begun(course, look) for course in beam]
+        todo = [self._started(course, look) for course in beam]
         while todo:
             longer: list[MatchCourse] = []
             for course in todo:
@@ -231,7 +231,7 @@ class _Search(Steps):
 
     def _again(self, before: MatchCourse, actions: Sequence[Named], look: Observation) -> MatchCourse | None:
         """Return a course after a look with given actions, each by the seat to move then."""
-        course = self._begun(before, look)
+        course = self._started(before, look)
         for action in actions:
             after = self._repeat(course, action, look)
             if after is None:

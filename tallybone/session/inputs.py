@@ -114,13 +114,13 @@ def event_of(press: Press, state: State) -> Event | None:
         case Button.STACK | Button.TABLE:
             return None
         case Button.KNOCK | Button.CALL | Button.DRAW | Button.DONE:
-            seat = press.seat if press.seat is not None or game is None else _seat_meant(press.button, game)
+            seat = press.seat if press.seat is not None or game is None else _seat_of_button(press.button, game)
             return None if seat is None else BY_SEAT[press.button](seat)
         case _:
             assert_never(press.button)
 
 
-def _seat_meant(button: Button, game: Game) -> Seat | None:
+def _seat_of_button(button: Button, game: Game) -> Seat | None:
     """Return the seat that a shared button means: the seat to move, or for a call the one that can call points."""
     # None if there is no such seat.
     hand = game.hand

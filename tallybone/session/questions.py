@@ -204,9 +204,9 @@ def _reason(course: MatchCourse, other: MatchCourse) -> Phrase | None:
     """Return the actions in *course* that are not in *other*, or the other way round. None without any."""
     own, others = _differences(course, other)
     if own:
-        return phrase("if {what}", what=_in_words(course.game, [named for _, named in own[:2]]))
+        return phrase("if {what}", what=_as_text(course.game, [named for _, named in own[:2]]))
     if others:
-        return phrase("if not: {what}", what=_in_words(course.game, [named for _, named in others[:2]]))
+        return phrase("if not: {what}", what=_as_text(course.game, [named for _, named in others[:2]]))
     return None
 
 
@@ -269,7 +269,7 @@ def _key(named: Named) -> tuple[object, ...]:
     return (type(action), *details)
 
 
-def _in_words(game: engine.Game, actions: Sequence[Named]) -> Phrase:
+def _as_text(game: engine.Game, actions: Sequence[Named]) -> Phrase:
     shown = []
     for action, _ in actions:
         name = game.players[getattr(action, "seat", 0)]

@@ -62,7 +62,7 @@ _LATE_NS = 8_000_000_000
 # Buttons of presses on which points or turns depend.
 _SCORING = (Button.CALL, Button.KNOCK, Button.DRAW)
 # Bonus of "Hand is over" pressed against the rules, because the player may know better.
-_MEANT = 1.0
+_DELIBERATE = 1.0
 # Cost of a call after the next tile: the press is more often late than the call.
 _LAPSED = 1.5
 # Additional cost of a call that was not pressed. Without a call, the rules forfeit the points.
@@ -125,7 +125,7 @@ class Steps:
         self._now, absent = looks[-1], looks[-1].absent
         self._taken = absent if len(absent) <= _MAX_TAKEN else frozenset[engine.NodeId]()
 
-    def _begun(self, course: MatchCourse, look: Observation) -> MatchCourse:
+    def _started(self, course: MatchCourse, look: Observation) -> MatchCourse:
         """Return a course at the beginning of a look, with the observations to explain."""
         self._now = look
         places, laid, left = {piece.name: piece for piece in look.moved}, course.laid, course.left
@@ -379,7 +379,7 @@ class Steps:
             case Button.REDEAL:
                 yield from self._with(rest, engine.Redeal(engine.RedealReason.MISDEAL), 0.0)
             case Button.HAND_END:
-                yield from self._with(rest, engine.HandEnd(), -_MEANT)
+                yield from self._with(rest, engine.HandEnd(), -_DELIBERATE)
             case Button.CALL if chance is not None:
                 yield from self._with(rest, engine.Call(chance.seat if press.seat is None else press.seat), lapsed)
             case Button.KNOCK | Button.DRAW | Button.DONE if who is not None:

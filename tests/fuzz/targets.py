@@ -48,7 +48,7 @@ from tallybone.web.access.access import Access
 from tallybone.web.live.actions import Asked, Refused
 from tallybone.web.live.app import make_app
 from tallybone.web.live.feed import LiveFeed, PagePictures
-from tallybone.web.live.page import meant_by
+from tallybone.web.live.page import inputs_for
 from tallybone.web.live.plays import Story
 from vision import VisionError
 from vision.image.picture import decode_picture
@@ -150,7 +150,7 @@ def action(data: bytes) -> None:
     except ValidationError:
         return
     state = _match().state
-    interpreted = meant_by(request.action, _match(), Story().after(state), ())
+    interpreted = inputs_for(request.action, _match(), Story().after(state), ())
     assert isinstance(interpreted, tuple | Refused)
 
 

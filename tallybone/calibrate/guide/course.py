@@ -493,7 +493,7 @@ class GuideCourse:
             try:
                 self._step.pressed(press)
             except (CalibrationError, KnockError) as error:
-                self._refused = _words_of(error)
+                self._refused = _error_text(error)
 
     def go_to(self, name: StepName) -> None:
         """Start a step, even if it was already done.
@@ -599,7 +599,7 @@ class GuideCourse:
                 step.see(image)
             step.listen()
         except CalibrationError as error:
-            self._refused = _words_of(error)
+            self._refused = _error_text(error)
         # After a rejection, measure again only on request.
         if step.is_enough and not self._refused:
             self._stage = Stage.MEASURES
@@ -609,7 +609,7 @@ class GuideCourse:
         try:
             self._result = self._step.result()
         except (CalibrationError, KnockError, OSError) as error:
-            self._refused, self._stage = _words_of(error), Stage.LOOKS
+            self._refused, self._stage = _error_text(error), Stage.LOOKS
             return
         if self._result is None:
             return
@@ -623,13 +623,13 @@ class GuideCourse:
         try:
             save_calibration(self._result.calibration, self._settings.into)
         except OSError as error:
-            self._refused = _words_of(error)
+            self._refused = _error_text(error)
             return
         self.calibration = self._result.calibration
         self._leave(Progress(self._order[self._at], self._result.text, self._result.note))
 
 
-def _words_of(error: CalibrationError | KnockError | OSError) -> str:
+def _error_text(error: CalibrationError | KnockError | OSError) -> str:
     """Return the message of an error, as a translatable phrase if possible."""
     match error:
         case CalibrationError():

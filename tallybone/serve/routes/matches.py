@@ -18,7 +18,7 @@ from calibration import CalibrationError
 from engine import EngineError
 from engine.game.closing import name_problems
 from engine.phrases import either, fault_of, listed, phrase
-from tallybone.calibrate.known import calibrated_parts, known_words
+from tallybone.calibrate.known import calibrated_parts, calibration_texts
 from tallybone.choices import TileSet
 from tallybone.clock import software, wall_time
 from tallybone.finding import Finding, Grade
@@ -346,7 +346,7 @@ def _stored(calibration: ServedCalibration) -> StoredShown:
         plain(calibration.camera),
         calibration.calibrating.newest is not None,
         written_at,
-        () if now is None else tuple(plain(text) for text in known_words(now)),
+        () if now is None else tuple(plain(text) for text in calibration_texts(now)),
         tuple(plain(text) for text in knocks.text),
         problem,
         tuple(_earlier(number, backup) for number, backup in earlier if backup.exists()),

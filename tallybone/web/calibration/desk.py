@@ -13,7 +13,7 @@ from calibration import RefusedError
 from engine.phrases import phrase
 from hardware.part import Clock
 from tallybone.calibrate.guide.steps import EditableZone, Stage, StepName
-from tallybone.calibrate.known import known_words
+from tallybone.calibrate.known import calibration_texts
 from tallybone.plain_text import plain
 from tallybone.web.live.actions import Refusal, Refused
 from tallybone.web.live.feed import Desk
@@ -290,7 +290,7 @@ def shown_of(course: GuideCourse, camera: str, number: int, *, version: int) -> 
         drawn=tuple(ShapeShown(each.kind.value, each.points_px, each.label, each.is_good) for each in course.drawn),
         zones=tuple(ZoneDrawn(zone.name, zone.corners_px) for zone in course.zones),
         tiles=tuple(TileTaken(tile.number, tile.pips, tile.is_doubtful) for tile in course.tiles),
-        known=tuple(plain(text) for text in known_words(course.calibration)) if course.is_over else (),
+        known=tuple(plain(text) for text in calibration_texts(course.calibration)) if course.is_over else (),
     )
 
 

@@ -156,7 +156,7 @@ class CalibratingPage:
     @property
     def text(self) -> str:
         """Address and PIN of the page."""
-        return f"page {self._page.url}{_VIEW}  {self._page.pin_words}"
+        return f"page {self._page.url}{_VIEW}  {self._page.pin_text}"
 
     def turn(self) -> None:
         """Process pending requests and the next image."""

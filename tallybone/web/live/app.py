@@ -39,7 +39,7 @@ from tallybone.web.live.actions import Asked, Login, PipNumber, Refusal, Refused
 from tallybone.web.live.feed import CameraPicture, Desk, LiveFeed, Made, PagePictures, PageRequest, R, W, crop_of
 from tallybone.web.live.hands import hand_routes
 from tallybone.web.live.plays import EndOffered, ScoringShown, ends_before, most_scoring
-from tallybone.web.live.shapes import PlayShown, Snapshot, ToldShown
+from tallybone.web.live.shapes import MessageShown, PlayShown, Snapshot
 from tallybone.web.live.snapshot import as_json
 
 _API = "/api/v1"
@@ -164,10 +164,10 @@ def game_routes(feed: LiveFeed, making: asyncio.Lock) -> APIRouter:
             raise HTTPException(404, phrase("no match has begun"))
         return Response(feed.newest.body(lang), media_type="application/json")
 
-    @router.get("/events", response_model=list[ToldShown])
+    @router.get("/events", response_model=list[MessageShown])
     async def events(after: Annotated[int, Query(ge=0, le=10**9)] = 0, lang: Language = "en") -> Response:
         """Events after the one with this id, oldest first. The last 500 are kept."""
-        return Response(as_json(feed.told_after(after), lang), media_type="application/json")
+        return Response(as_json(feed.messages_after(after), lang), media_type="application/json")
 
     @router.get("/plays", response_model=list[PlayShown])
     async def plays(hand: Annotated[int, Query(ge=1, le=10**6)], lang: Language = "en") -> Response:

@@ -30,8 +30,8 @@ from tallybone.session.places import Footprint
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.web.live.actions import PageAction, Refused, TakeBack
-from tallybone.web.live.plays import Story, plays_of, told_of
-from tallybone.web.live.shapes import PlayShown, Snapshot, ToldShown
+from tallybone.web.live.plays import Story, message_of, plays_of
+from tallybone.web.live.shapes import MessageShown, PlayShown, Snapshot
 from tallybone.web.live.snapshot import Lobby, as_json, lobby_snapshot, snapshot_of
 from vision.arrays import Image
 from vision.tracking.camera_motion import STRAIGHT_ON, Alignment
@@ -45,7 +45,7 @@ _PACE_S = 0.05
 _MAX_EVENTS = 500
 _MAX_WANTED = 50
 # Minimum interval for updates if only the status of the camera has changed, such as its frame rate.
-_EYE_EVERY_NS = _NS_PER_S
+_READER_EVERY_NS = _NS_PER_S
 _VERSIONS_KEPT = 2000
 _ANOTHER = object()
 """Entry of the queue that separates the words of two games."""
@@ -157,7 +157,7 @@ class LiveFeed:
         self._shown_ns = 0
         self._said: deque[Step | str | object] = deque(maxlen=_MAX_EVENTS)
         self._seen_logs: deque[tuple[int, int]] = deque(maxlen=_VERSIONS_KEPT)
-        self._story, self._messages = Story(), deque[ToldShown](maxlen=_MAX_EVENTS)
+        self._story, self._messages = Story(), deque[MessageShown](maxlen=_MAX_EVENTS)
         self._ids = 0
         self._match = 0
         self._follower: Follower | None = None
@@ -175,7 +175,7 @@ class LiveFeed:
         if not isinstance(self._now, LiveState) or _matters(self._now, now):
             self._now = now
             self._wake()
-        elif now.reader != self._now.reader and self._clock() - self._shown_ns >= _EYE_EVERY_NS:
+        elif now.reader != self._now.reader and self._clock() - self._shown_ns >= _READER_EVERY_NS:
             self._now, self._shown_ns = now, self._clock()
             self._wake()
 
@@ -289,7 +289,7 @@ class LiveFeed:
             await self._changed.wait()
         return self.newest
 
-    def told_after(self, number: int) -> tuple[ToldShown, ...]:
+    def messages_after(self, number: int) -> tuple[MessageShown, ...]:
         """Return the messages after the one with the id *number*, oldest first. Only the last 500 are kept."""
         return tuple(text for text in reversed(self._messages) if text.id > number)
 
@@ -314,7 +314,7 @@ class LiveFeed:
                 self._seen_logs.clear()
                 self._match += 1
                 continue
-            for text in told_of(news, players, self._ids + 1):
+            for text in message_of(news, players, self._ids + 1):
                 self._ids = text.id
                 self._messages.appendleft(text)
 

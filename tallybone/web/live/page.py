@@ -54,7 +54,7 @@ from tallybone.web.live.plays import Story, corrections, paid, why_of
 from tallybone.web.live.snapshot import topic_of
 
 
-def meant_by(
+def inputs_for(
     action: PageAction, session: Session, story: Story, since: Iterable[Event]
 ) -> tuple[ByHand, ...] | Refused:
     """Return the inputs of the session that carry out an action, in order, or a refusal.
@@ -75,12 +75,12 @@ def meant_by(
     if _is_overtaken(action, session, tuple(since)):
         return Refused(Refusal.CHANGED, phrase("the game has moved on: check again"))
     if isinstance(action, TakeBack):
-        return meant_back(action, session) or Refused(Refusal.CHANGED, phrase("that can no longer be undone"))
-    intended = _one_meant(action, session, story)
+        return reverting_inputs(action, session) or Refused(Refusal.CHANGED, phrase("that can no longer be undone"))
+    intended = _input_for(action, session, story)
     return intended if isinstance(intended, Refused) else (intended,)
 
 
-def _one_meant(action: SingleAction, session: Session, story: Story) -> ByHand | Refused:
+def _input_for(action: SingleAction, session: Session, story: Story) -> ByHand | Refused:
     """Return the input for an action, or a refusal."""
     state = session.state
     if isinstance(action, AmendAction | InsertAction):
@@ -211,7 +211,7 @@ def _amended(action: AmendAction, entry: Entry, state: State) -> ByHand | Refuse
     except ValueError as error:
         return Refused(Refusal.SENSELESS, plain(str(error)))
     if isinstance(happened, Play) and (action.pips is not None or action.at is not None):
-        happened = _lying(happened, action.pips, lambda way: Amend(entry.seq, way), entry.seq, state)
+        happened = _oriented(happened, action.pips, lambda way: Amend(entry.seq, way), entry.seq, state)
     return Amend(entry.seq, happened)
 
 
@@ -249,14 +249,14 @@ def _missed_play(action: InsertAction, state: State) -> Play | Refused:
         return Play(seat, tile, spots.pop())
     play = Play(seat, tile, None if action.at is None else _spot(action.at))
     as_event = (lambda way: way) if before is None else (lambda way: engine.Insert(Seq(before), way))
-    return _lying(play, action.pips, as_event, state.next_seq, state)
+    return _oriented(play, action.pips, as_event, state.next_seq, state)
 
 
 def _spot(at: At) -> Spot:
     return Spot(engine.NodeId(at.seq), engine.Port(at.port))
 
 
-def _lying(play: Play, pips: PipNumbers | None, as_event: Callable[[Play], Event], seq: int, state: State) -> Play:
+def _oriented(play: Play, pips: PipNumbers | None, as_event: Callable[[Play], Event], seq: int, state: State) -> Play:
     """Return a play with its inner number: the first of *pips* for a leading tile, else a possible one if any."""
     tile = play.tile
     first, second = pips or (tile.low, tile.high)
@@ -292,10 +292,10 @@ def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | No
     if isinstance(action, TakeBack) and action.answer:
         return None
     back = TakeBack(type="take_back", log=log, answer=isinstance(action, AnswerQuestion))
-    return back if meant_back(back, session) else None
+    return back if reverting_inputs(back, session) else None
 
 
-def meant_back(action: TakeBack, session: Session) -> tuple[ByHand, ...]:
+def reverting_inputs(action: TakeBack, session: Session) -> tuple[ByHand, ...]:
     """Return the inputs that carry out *action*, which reverts an earlier one. Empty if that is no longer possible."""
     if not action.answer:
         return reversal_events(session.state, action.log)
@@ -364,11 +364,11 @@ class LivePage:
     def text(self) -> str:
         """Address, state of the network, and the PIN if allowed, as text."""
         network = ("(no network yet)",) if self.address.is_alone else ()
-        pin = (self.pin_words,) if self._says_pin else ()
+        pin = (self.pin_text,) if self._says_pin else ()
         return "  ".join((f"page {self.url}", *network, *pin))
 
     @property
-    def pin_words(self) -> str:
+    def pin_text(self) -> str:
         """The PIN as text."""
         return f"PIN {self.pin}"
 
@@ -393,7 +393,7 @@ class LivePage:
     def _do(self, wanted: PageRequest, live: LiveGame) -> Acted | Refused:
         session = live.session
         log, story = session.state.log, self.feed.story_of(session.state)
-        intended = meant_by(wanted.action, session, story, self.feed.log_since(wanted.if_version, log))
+        intended = inputs_for(wanted.action, session, story, self.feed.log_since(wanted.if_version, log))
         if isinstance(intended, Refused):
             return intended
         for each in intended:

@@ -84,7 +84,7 @@ _COUNT_PAID = (engine.Reason.PLAY, engine.Reason.STEAL)
 _PAID = (engine.Reason.PLAY, engine.Reason.BONUS, engine.Reason.STEAL)
 
 
-def told_of(source: Step | str, players: tuple[str, ...], number: int) -> tuple[shapes.ToldShown, ...]:
+def message_of(source: Step | str, players: tuple[str, ...], number: int) -> tuple[shapes.MessageShown, ...]:
     """Convert a step or note to at most one message. Empty if the step has no words.
 
     Args:
@@ -93,12 +93,12 @@ def told_of(source: Step | str, players: tuple[str, ...], number: int) -> tuple[
         number: Identifier of the message.
     """
     if isinstance(source, str):
-        return (shapes.ToldShown(number, 0, plain(source), NOTE, None),)
+        return (shapes.MessageShown(number, 0, plain(source), NOTE, None),)
     text = summarize(source.announcements, names_of(players))
     if not text:
         return ()
     first, scene = source.announcements[0], _scene_of(source.announcements)
-    return (shapes.ToldShown(number, source.t_ns, plain(text), kind_of(first), _seat_of(first), scene),)
+    return (shapes.MessageShown(number, source.t_ns, plain(text), kind_of(first), _seat_of(first), scene),)
 
 
 def _scene_of(announcements: Sequence[Announcement]) -> str | None:

@@ -89,7 +89,7 @@ class QuestionShown:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldShown:
+class MessageShown:
     """A message to the table. *scene* is "match", "domino", "block", "steal" or "spell" for a rare event, else null."""
 
     id: int
@@ -253,7 +253,7 @@ class Snapshot:
     waits_for: str
     question: QuestionShown | None
     last: PlayShown | None
-    messages: tuple[ToldShown, ...]
+    messages: tuple[MessageShown, ...]
     layout: LayoutShown
     plays: tuple[PlayShown, ...]
     irregular: tuple[IrregularShown, ...]

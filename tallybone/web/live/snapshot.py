@@ -35,7 +35,7 @@ _USUAL_PIPS = 6
 
 
 def snapshot_of(
-    now: LiveState, messages: Sequence[shapes.ToldShown], story: Story, *, version: int
+    now: LiveState, messages: Sequence[shapes.MessageShown], story: Story, *, version: int
 ) -> shapes.Snapshot | None:
     """Return the snapshot of a game, or None before a match has begun.
 
@@ -229,7 +229,7 @@ class Lobby:
 
 
 def lobby_snapshot(
-    lobby: Lobby, messages: Sequence[shapes.ToldShown], story: Story, *, version: int
+    lobby: Lobby, messages: Sequence[shapes.MessageShown], story: Story, *, version: int
 ) -> shapes.Snapshot:
     """Return the snapshot of a lobby. See `snapshot_of` for the other arguments."""
     last = None if lobby.last is None else snapshot_of(lobby.last, messages, story, version=version)
@@ -250,7 +250,7 @@ def lobby_snapshot(
     )
 
 
-def _empty(messages: Sequence[shapes.ToldShown], version: int) -> shapes.Snapshot:
+def _empty(messages: Sequence[shapes.MessageShown], version: int) -> shapes.Snapshot:
     """Return the snapshot before the first match."""
     return shapes.Snapshot(
         version,

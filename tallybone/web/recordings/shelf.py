@@ -99,7 +99,7 @@ class Shelf:
         with path.open("rb") as file:
             running, now = is_running(file), _Print.of(path)
             before, one = self._open.pop(name, (None, None))
-            if one is None or before is None or not _goes_on(before, now, one):
+            if one is None or before is None or not _is_same_recording(before, now, one):
                 one = OpenRecording(path, RecordedGame(path, read_recording(path).start), running)
                 before = None
             if before != now or running != one.is_running:
@@ -143,7 +143,7 @@ class Shelf:
             return []
 
 
-def _goes_on(before: _Print, now: _Print, one: OpenRecording) -> bool:
+def _is_same_recording(before: _Print, now: _Print, one: OpenRecording) -> bool:
     """Return True if a file is unchanged, or has only grown while it was being written."""
     return before == now or (one.is_running and before.inode == now.inode and now.size_bytes >= before.size_bytes)
 

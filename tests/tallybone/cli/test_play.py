@@ -183,7 +183,7 @@ def table_in(folder: Path) -> TableSources:
 def test_the_terminal_shows_the_address_of_the_page_if_there_is_one(tmp_path: Path) -> None:
     with open_page(None, table_in(tmp_path)) as page:
         assert isinstance(page, NoPage)
-        assert (page.text, page.pin_words) == ("", "")
+        assert (page.text, page.pin_text) == ("", "")
     video = write_video(tmp_path / "a.avi", [GREY] * 3, per_s=10)
     code, out, _ = run_play(PlayOptions(camera=str(video), record="none", speed=0, serve="127.0.0.1:0"))
     assert code == 0

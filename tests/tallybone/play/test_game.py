@@ -12,7 +12,7 @@ import pytest
 from engine import BONES, Adjust, Draw, Seat, Seq, Undo, profile
 from hardware.camera.device import CameraTurn
 from tallybone.play.counts import Counts, MeanPace, MeasuredSitting, PaceMeter, PipelineStage, Times
-from tallybone.play.game import CameraNews, Listener, LiveGame, LiveState, News, UnsureNote, view_words, words_of
+from tallybone.play.game import CameraNews, Listener, LiveGame, LiveState, News, UnsureNote, view_text, words_of
 from tallybone.play.recorder import Recorder
 from tallybone.session.inputs import Button, Press
 from tallybone.session.observations import Zones, default_zones
@@ -264,10 +264,10 @@ def test_the_loop_ends_on_request() -> None:
 
 
 def test_the_state_of_the_view_has_a_short_description() -> None:
-    assert view_words(TableView((), (), ())) == "settled"
-    assert view_words(TableView((), (), (), is_settled=False)) == "moving"
-    assert view_words(TableView((), (), (), is_covered=True)) == "a hand is in view"
-    assert "LOST" in view_words(TableView((), (), (), lost="the camera moved"))
+    assert view_text(TableView((), (), ())) == "settled"
+    assert view_text(TableView((), (), (), is_settled=False)) == "moving"
+    assert view_text(TableView((), (), (), is_covered=True)) == "a hand is in view"
+    assert "LOST" in view_text(TableView((), (), (), lost="the camera moved"))
 
 
 def test_an_endless_game_continues_after_its_last_picture() -> None:

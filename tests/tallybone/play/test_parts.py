@@ -30,10 +30,10 @@ from tallybone.play.parts import (
     buttons_of,
     configured_name,
     gain_of,
-    knock_meant,
+    knock_of,
     open_parts,
     page_of,
-    presses_meant,
+    presses_of,
     table_state,
     with_panel,
 )
@@ -282,7 +282,7 @@ def game_with(script: KeepingScript, parts: LiveParts) -> LiveGame:
 
 
 def intended(name: str, kind: PressKind = PressKind.SHORT) -> tuple[Press, ...]:
-    return presses_meant(ButtonPress(name, PinPress(5, 5, kind)), 2)
+    return presses_of(ButtonPress(name, PinPress(5, 5, kind)), 2)
 
 
 def test_every_configurable_button_has_a_meaning() -> None:
@@ -317,11 +317,11 @@ def test_a_single_button_per_player_has_three_meanings(kind: PressKind, button: 
 def test_other_presses_and_knocks_have_one_meaning() -> None:
     assert intended("undo", PressKind.DOUBLE) == (Press(Button.UNDO), Press(Button.UNDO))
     assert intended("undo", PressKind.LONG) == (Press(Button.UNDO),)
-    assert knock_meant(ClassifiedSound(5, 1, 0.25, 0.75), 2) == KnockHeard(Seat(1), 0.25, 0.75)
-    assert knock_meant(ClassifiedSound(5, 2, 0.25, 0.75), 2) == KnockHeard(None, 0.25, 0.75)
-    assert knock_meant(ClassifiedSound(5, None, 0.25, 0.75), 2) == KnockHeard(None, 0.25, 0.75)
+    assert knock_of(ClassifiedSound(5, 1, 0.25, 0.75), 2) == KnockHeard(Seat(1), 0.25, 0.75)
+    assert knock_of(ClassifiedSound(5, 2, 0.25, 0.75), 2) == KnockHeard(None, 0.25, 0.75)
+    assert knock_of(ClassifiedSound(5, None, 0.25, 0.75), 2) == KnockHeard(None, 0.25, 0.75)
     nail = ClassifiedSound(5, None, 0.25, 0.75, Sound.NAIL, 0, hit=0.3)
-    assert knock_meant(nail, 2) == KnockHeard(None, 0.25, 0.3)
+    assert knock_of(nail, 2) == KnockHeard(None, 0.25, 0.3)
 
 
 ASKED = asked()

@@ -39,7 +39,7 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
 from tallybone.web.live.actions import PageAction, Refusal, Refused
 from tallybone.web.live.feed import LiveFeed
-from tallybone.web.live.page import meant_by
+from tallybone.web.live.page import inputs_for
 from tallybone.web.live.plays import Story, irregular_of, plays_of
 from tallybone.web.live.shapes import CanShown, IrregularShown, WhyShown
 from tallybone.web.live.snapshot import Lobby, buttons_shown, lobby_snapshot, snapshot_of
@@ -59,7 +59,7 @@ def played(plays: int = 8) -> engine.State:
 
 
 def intended(request: dict[str, object], state: engine.State, since: tuple[Event, ...] = ()) -> ByHand | Refused:
-    found = meant_by(READ.validate_python(request), Session(state), Story().after(state), since)
+    found = inputs_for(READ.validate_python(request), Session(state), Story().after(state), since)
     if isinstance(found, Refused):
         return found
     (event,) = found

@@ -71,9 +71,12 @@ def test_reads_every_tile_of_a_calm_table(layout: str, looks: str) -> None:
     assert missing(rendered.truth.tiles, reading.tiles) == []
     assert false_positives(rendered.truth.tiles, reading.tiles) == []
     assert len(reading.tiles) == len(rendered.truth.tiles)
+    if layout != "block":
+        assert len(joins_missing(rendered.truth, reading)) <= 1
+        assert len(reading.joins) <= len(rendered.truth.joins) == (8 if layout == "chain" else 0)
 
 
-@pytest.mark.parametrize("seed", [3, 21, 27, 30])
+@pytest.mark.parametrize("seed", [3, 30])
 def test_reads_a_close_up(seed: int) -> None:
     """Large pips resemble small tiles: at 640 px each of these images shows more than a dozen such patterns."""
     rng = np.random.default_rng(seed)
@@ -94,9 +97,8 @@ def test_reads_a_close_up(seed: int) -> None:
     assert missing(rendered.truth.tiles, reading.tiles) == []
 
 
-@pytest.mark.parametrize("width_px", [700, 800])
-def test_reads_small_tiles_in_an_image_slightly_larger_than_640_px(width_px: int) -> None:
-    rng = np.random.default_rng(2)
+def test_reads_small_tiles_in_an_image_slightly_larger_than_640_px() -> None:
+    rng, width_px = np.random.default_rng(2), 700
     look = draw_tile_look(rng)
     table = draw_table_look(rng, look.face_bgr)
     camera = replace(CAMERA, width_px=width_px, height_px=width_px * 3 // 4, px_per_mm=0.017 * width_px / look.width_mm)
@@ -112,18 +114,6 @@ def test_reads_small_tiles_in_an_image_slightly_larger_than_640_px(width_px: int
     assert false_positives(rendered.truth.tiles, reading.tiles) == []
 
 
-@pytest.mark.parametrize("looks", SOME_LOOKS)
-def test_reads_the_joins_of_a_chain(looks: str) -> None:
-    rendered, reading = shown("chain", looks)
-    assert len(rendered.truth.joins) == 8
-    assert len(joins_missing(rendered.truth, reading)) <= 1
-    assert len(reading.joins) <= 8
-
-
-def test_scattered_tiles_have_no_joins() -> None:
-    assert shown("scatter", "felt")[1].joins == ()
-
-
 def test_a_reading_is_sorted_and_has_confidences() -> None:
     rendered, reading = shown("scatter", "felt")
     assert (reading.width_px, reading.height_px) == (rendered.image.shape[1], rendered.image.shape[0])
@@ -137,12 +127,9 @@ def test_a_reading_is_sorted_and_has_confidences() -> None:
         assert corners.sum(axis=1).argmin() == 0  # starting at the top left
 
 
-@pytest.mark.parametrize(
-    "layout", ["block", *(pytest.param(name, marks=pytest.mark.slow) for name in ("scatter", "chain"))]
-)
 @pytest.mark.parametrize("quarter_turns", [1, 2])
-def test_reads_a_rotated_image(layout: str, quarter_turns: int) -> None:
-    rendered, _ = shown(layout, "felt")
+def test_reads_a_rotated_image(quarter_turns: int) -> None:
+    rendered, _ = shown("block", "felt")
     rotated = reader().read(np.ascontiguousarray(np.rot90(rendered.image, quarter_turns)))
     tiles = rotated_back(rotated, quarter_turns=quarter_turns, image=rendered.image)
     assert missing(rendered.truth.tiles, tiles) == []
@@ -162,6 +149,10 @@ def swapped(image: Image) -> Image:
     return np.ascontiguousarray(image[..., ::-1])
 
 
+def dim(image: Image) -> Image:
+    return np.asarray(image // 3, np.uint8)
+
+
 def enlarged(image: Image) -> Image:
     return np.asarray(cv2.resize(image, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), np.uint8)
 
@@ -178,19 +169,14 @@ def as_enlarged(tile: SeenTile) -> SeenTile:
 
 
 @pytest.mark.parametrize(
-    ("change", "max_missing"), [(grey, 1), (swapped, 1), (negative, 3)], ids=["grey", "red for blue", "negative"]
+    ("change", "max_missing"),
+    [(grey, 1), (swapped, 1), (negative, 3), (dim, 0)],
+    ids=["grey", "red for blue", "negative", "dim"],
 )
-def test_reads_without_or_with_wrong_colours(change: Callable[[Image], Image], max_missing: int) -> None:
+def test_reads_without_or_with_wrong_colours_and_in_dim_light(change: Callable[[Image], Image], max_missing: int) -> None:
     rendered, _ = shown("scatter", "felt")
     reading = reader().read(change(rendered.image))
     assert len(missing(rendered.truth.tiles, reading.tiles)) <= max_missing
-    assert false_positives(rendered.truth.tiles, reading.tiles) == []
-
-
-def test_reads_every_tile_in_dim_light() -> None:
-    rendered, _ = shown("scatter", "felt")
-    reading = reader().read(np.asarray(rendered.image // 3, np.uint8))
-    assert missing(rendered.truth.tiles, reading.tiles) == []
     assert false_positives(rendered.truth.tiles, reading.tiles) == []
 
 
@@ -204,13 +190,10 @@ def test_reads_pale_pips_on_bright_tiles_on_a_dark_table() -> None:
     assert missing(rendered.truth.tiles, reading.tiles) == []
 
 
-def test_equal_images_give_equal_readings() -> None:
+def test_equal_images_give_equal_readings_and_are_not_modified() -> None:
     rendered, reading = shown("block", "felt")
     assert reader().read(rendered.image) == reading
     assert load_reader().read(rendered.image.copy()) == reading
-
-
-def test_the_input_image_is_not_modified() -> None:
     image = shown("block", "felt")[0].image.copy()
     before = image.copy()
     reader().read(image)
@@ -240,16 +223,13 @@ def test_a_given_set_limits_the_pips() -> None:
     assert any(half.pips > 6 for tile in known.tiles for half in tile.halves)
 
 
-def test_poor_candidates_do_not_influence_the_assumed_set() -> None:
+def test_the_best_candidates_determine_the_set() -> None:
     tiles = [(12, 11), (10, 12), (0, 9), (7, 8)]
     flowers = [(1, 4)] * 40
     chances = np.clip(np.eye(19)[np.array(tiles + flowers)], 1e-4, 1 - 1e-4)
     look_like_tiles = np.array([4.0] * len(tiles) + [0.5] * len(flowers))
     of_set = load_reader()._limit_to_set(chances, look_like_tiles, np.full(len(chances), UP))
     assert of_set[: len(tiles)].argmax(axis=2).tolist() == [[12, 11], [10, 12], [0, 9], [7, 8]]
-
-
-def test_without_confident_tiles_the_best_candidates_determine_the_set() -> None:
     chances = np.clip(np.eye(19)[np.array([(9, 8), (8, 7)] + [(1, 4)] * 40)], 1e-4, 1 - 1e-4)
     of_set = load_reader()._limit_to_set(chances, np.array([0.9, 0.8] + [0.1] * 40), np.full(len(chances), UP))
     assert of_set[:2].argmax(axis=2).tolist() == [[9, 8], [8, 7]]

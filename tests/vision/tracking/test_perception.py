@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import cv2
@@ -20,7 +20,7 @@ from vision.reading import Face, Reading, SeenTile
 from vision.tracking.perception import Perception, Start
 from vision.tracking.table_view import ChangeKind, TableView
 
-PLACED, MOVED, REMOVED = ChangeKind.PLACED, ChangeKind.MOVED, ChangeKind.REMOVED
+PLACED, REMOVED = ChangeKind.PLACED, ChangeKind.REMOVED
 WALNUT_TABLE = Looks(COLORED, WALNUT)
 # Rendered wider than it is cropped, to allow camera bumps. A bump of 10 px both ways is 0.6 sides.
 WIDE = Looks(camera=replace(CAMERA, width_px=700, height_px=540, px_per_mm=1.0))
@@ -67,7 +67,7 @@ def test_the_first_image_is_the_background_whatever_is_on_it() -> None:
 
 
 @pytest.mark.parametrize("looks", [Looks(), pytest.param(WALNUT_TABLE, marks=pytest.mark.slow)], ids=["felt", "walnut"])
-def test_a_placed_tile_is_reported_once(looks: Looks) -> None:
+def test_a_placed_or_removed_tile_is_reported_once(looks: Looks) -> None:
     table = Table(looks)
     tiles: tuple[PlacedTile, ...] = ()
     for tile in (THREE_FIVE, SIX_ONE, DOUBLE_TWO):
@@ -78,60 +78,52 @@ def test_a_placed_tile_is_reported_once(looks: Looks) -> None:
         assert view.changes[0].before is None
         assert missing(table.truth(*tiles), view.tiles) == []
         assert len(view.tiles) == len(tiles)
-
-
-@pytest.mark.slow
-def test_noise_reports_nothing() -> None:
-    table = Table()
-    table.show(THREE_FIVE, SIX_ONE, DOUBLE_TWO)
-    for _ in range(2):
-        view = table.show(THREE_FIVE, SIX_ONE, DOUBLE_TWO)
-        assert view.changes == ()
-        assert missing(table.truth(THREE_FIVE, SIX_ONE, DOUBLE_TWO), view.tiles) == []
-
-
-def test_a_removed_tile_is_reported_at_its_place() -> None:
-    table = Table()
-    table.show(THREE_FIVE, SIX_ONE)
-    view = table.show(THREE_FIVE)
+    with pytest.raises(ValueError, match="same size"):
+        table.perception.feed(np.zeros((240, 240, 3), np.uint8))
+    view = table.show(*tiles)  # differs by its noise
+    assert view.changes == ()
+    assert missing(table.truth(*tiles), view.tiles) == []
+    view = table.show(THREE_FIVE, DOUBLE_TWO)
     assert kinds(view) == [REMOVED]
     assert is_same(table.truth(SIX_ONE)[0], view.changes[0].tile)
-    assert [tile for tile in view.tiles if is_same(table.truth(SIX_ONE)[0], tile)] == []
-    assert len(view.tiles) == 1
-    assert table.show(THREE_FIVE).changes == ()
-
-
-@pytest.mark.slow
-def test_a_pushed_tile_is_reported_as_moved() -> None:
-    table = Table()
-    table.show(THREE_FIVE, SIX_ONE)
-    pushed = lay(6, 1, 85, 55, 80)
-    view = table.show(THREE_FIVE, pushed)
-    assert kinds(view) == [MOVED]
-    (change,) = view.changes
-    assert change.before is not None
-    assert is_same(table.truth(SIX_ONE)[0], change.before)
-    assert is_same(table.truth(pushed)[0], change.tile)
+    assert missing(table.truth(THREE_FIVE, DOUBLE_TWO), view.tiles) == []
     assert len(view.tiles) == 2
+    assert table.show(THREE_FIVE, DOUBLE_TWO).changes == ()
 
 
 @pytest.mark.slow
-def test_a_swapped_tile_is_reported_as_removed_and_placed() -> None:
+def test_a_pushed_turned_swapped_or_stacked_tile_is_reported_as_such() -> None:
     table = Table()
     table.show(THREE_FIVE, SIX_ONE)
-    other = lay(4, 0, 60, -60, 30)
-    view = table.show(THREE_FIVE, other)
+    for gain in (0.8, 1.2):
+        changed = cv2.convertScaleAbs(table.picture(THREE_FIVE, SIX_ONE), alpha=gain)
+        view = table.perception.feed(np.asarray(changed, np.uint8))
+        assert view.changes == ()
+        assert missing(table.view.tiles, view.tiles) == []
+    pushed = lay(6, 1, 85, 55, 80)
+    reversed_tile = lay(5, 3, -70, -40, 20)
+    for kind, before, after in (
+        (ChangeKind.MOVED, (THREE_FIVE, SIX_ONE), (THREE_FIVE, pushed)),
+        (ChangeKind.TURNED, (pushed, THREE_FIVE), (pushed, reversed_tile)),
+    ):
+        (change,) = table.show(*after).changes
+        assert change.kind is kind
+        assert change.before is not None
+        assert is_same(table.truth(before[1])[0], change.before)
+        assert is_same(table.truth(after[1])[0], change.tile)
+        assert len(table.view.tiles) == 2
+    upper = replace(lay(6, 4, 85, 55, 80), height_mm=8.0)
+    (change,) = table.show(reversed_tile, pushed, upper).changes
+    assert change.kind is ChangeKind.STACKED
+    assert change.before is not None
+    assert sorted(half.pips for half in change.tile.halves) == [4, 6]
+    assert is_same(table.truth(pushed)[0], change.before)
+    (change,) = table.show(reversed_tile, pushed).changes
+    assert change.kind is ChangeKind.REMOVED
+    assert sorted(half.pips for half in change.tile.halves) == [4, 6]
+    assert missing(table.truth(reversed_tile, pushed), table.view.tiles) == []
+    view = table.show(reversed_tile, lay(4, 0, 60, -60, 30))
     assert kinds(view) == [PLACED, REMOVED]
-
-
-@pytest.mark.parametrize("gain", [0.8, pytest.param(1.2, marks=pytest.mark.slow)])
-def test_a_change_of_exposure_reports_nothing(gain: float) -> None:
-    table = Table()
-    before = table.show(THREE_FIVE, SIX_ONE)
-    changed = cv2.convertScaleAbs(table.picture(THREE_FIVE, SIX_ONE), alpha=gain)
-    view = table.perception.feed(np.asarray(changed, np.uint8))
-    assert view.changes == ()
-    assert missing(before.tiles, view.tiles) == []
 
 
 def cropped(image: Image, shift_x_px: int = 0, shift_y_px: int = 0) -> Image:
@@ -140,9 +132,8 @@ def cropped(image: Image, shift_x_px: int = 0, shift_y_px: int = 0) -> Image:
     return np.ascontiguousarray(image[top : top + 480, left : left + 640])
 
 
-@pytest.mark.parametrize("shift", [(10, -10), pytest.param((-10, 4), marks=pytest.mark.slow)])
-def test_a_camera_bump_reports_nothing_and_tiles_are_followed(shift: tuple[int, int]) -> None:
-    table = Table(WIDE)
+def test_a_camera_bump_reports_nothing_and_tiles_are_followed() -> None:
+    table, shift = Table(WIDE), (10, -10)
     table.perception = Perception(reader())
     table.perception.feed(cropped(table.picture()))
     first = table.perception.feed(cropped(table.picture(THREE_FIVE, SIX_ONE)))
@@ -218,55 +209,11 @@ def test_joins_refer_to_tiles_of_the_view() -> None:
     assert named == {frozenset([(3, 5), (2, 5)]), frozenset([(2, 5), (2, 6)])}
 
 
-@pytest.mark.slow
-def test_equal_images_give_equal_views() -> None:
-    first, second = Table(), Table()
-    for tiles in ((THREE_FIVE,), (THREE_FIVE, SIX_ONE)):
-        assert first.show(*tiles) == second.show(*tiles)
-
-
-def test_an_image_of_another_size_is_rejected_and_tracking_continues() -> None:
-    table = Table()
-    table.show(THREE_FIVE)
-    with pytest.raises(ValueError, match="same size"):
-        table.perception.feed(np.zeros((240, 240, 3), np.uint8))
-    view = table.show(THREE_FIVE, SIX_ONE)
-    assert Counter(kinds(view)) == {PLACED: 1}
-
-
 def test_images_of_a_table_differ_only_by_noise() -> None:
     # The tests above rely on this.
     first, second = (table_with([THREE_FIVE], Looks(CLASSIC, FELT), frame=frame).image for frame in (1, 2))
     difference = np.abs(first.astype(int) - second.astype(int))
     assert 0 < difference.mean() < 4
-
-
-@pytest.mark.slow
-def test_a_tile_rotated_in_place_is_reported_as_turned() -> None:
-    table = Table()
-    table.show(THREE_FIVE, SIX_ONE)
-    reversed_tile = lay(5, 3, -70, -40, 20)
-    (change,) = table.show(reversed_tile, SIX_ONE).changes
-    assert change.kind is ChangeKind.TURNED
-    assert change.before is not None
-    assert is_same(table.truth(THREE_FIVE)[0], change.before)
-    assert is_same(table.truth(reversed_tile)[0], change.tile)
-
-
-@pytest.mark.slow
-def test_a_stacked_tile_is_reported_and_the_lower_one_is_kept() -> None:
-    table = Table()
-    table.show(THREE_FIVE, SIX_ONE)
-    upper = replace(lay(6, 4, 60, 40, 100), height_mm=8.0)
-    (change,) = table.show(THREE_FIVE, SIX_ONE, upper).changes
-    assert change.kind is ChangeKind.STACKED
-    assert change.before is not None
-    assert sorted(half.pips for half in change.tile.halves) == [4, 6]
-    assert is_same(table.truth(SIX_ONE)[0], change.before)
-    (change,) = table.show(THREE_FIVE, SIX_ONE).changes
-    assert change.kind is ChangeKind.REMOVED
-    assert sorted(half.pips for half in change.tile.halves) == [4, 6]
-    assert missing(table.truth(THREE_FIVE, SIX_ONE), table.view.tiles) == []
 
 
 def test_face_down_tiles_are_counted_separately() -> None:
@@ -293,135 +240,80 @@ def test_another_look_can_correct_a_reading() -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BlindReader(Reader):
-    """Reader that finds no tiles in its first reads. *blind* has an item for each of these."""
+class AlteredReader(Reader):
+    """Reader whose first *times* readings are altered. Records the number of tiles found in each."""
 
-    blind: list[bool] = field(default_factory=list)
+    alter: Callable[[Reading], Reading] = lambda reading: reading
+    times: int = 0
+    seen: list[int] = field(default_factory=list)
 
     def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
         reading = Reader.read(self, image, plausible, focus)
-        if not self.blind:
-            return reading
-        self.blind.pop()
-        return Reading(reading.width_px, reading.height_px, (), ())
+        self.seen.append(len(reading.tiles))
+        return self.alter(reading) if len(self.seen) <= self.times else reading
 
 
-def blind_perception(reads: int) -> Perception:
+def altered(
+    alter: Callable[[Reading], Reading] = lambda reading: reading, times: int = 0, max_pips: int | None = None
+) -> AlteredReader:
     base = reader()
-    return Perception(
-        BlindReader(
-            base.detector,
-            base.refiner,
-            base.halves,
-            base.pips,
-            base.hard_cases,
-            base.max_pips,
-            blind=[True] * reads,
-        )
-    )
+    parts = (base.detector, base.refiner, base.halves, base.pips, base.hard_cases)
+    return AlteredReader(*parts, max_pips or base.max_pips, alter=alter, times=times)
+
+
+def blind(reading: Reading) -> Reading:
+    return Reading(reading.width_px, reading.height_px, (), ())
+
+
+def unsure(reading: Reading) -> Reading:
+    return blind(reading).with_unsure(tuple(replace(tile, face=Face.UNSURE, halves=()) for tile in reading.tiles))
 
 
 @pytest.mark.slow
-def test_an_overlooked_tile_is_placed_after_another_look() -> None:
+def test_unexplained_changes_are_examined_until_read_but_a_limited_number_of_times() -> None:
     table = Table()
-    table.perception = blind_perception(1)
+    table.perception = Perception(altered(blind, 1))
     table.show()
     table.show(THREE_FIVE)
     assert table.perception.is_unconfirmed
     assert kinds(table.show(THREE_FIVE)) == [PLACED]
     assert not table.perception.is_unconfirmed
-
-
-@pytest.mark.slow
-def test_unexplained_changes_are_examined_a_limited_number_of_times() -> None:
-    table = Table()
-    table.perception = blind_perception(20)
+    table.perception = Perception(altered(blind, 20))
     table.show()
     wants_more = []
-    for _ in range(8):
+    for _ in range(6):
         table.show(THREE_FIVE)
         wants_more.append(table.perception.is_unconfirmed)
-    assert wants_more == [True] * 4 + [False] * 4
+    assert wants_more == [True] * 4 + [False] * 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UnsureReader(Reader):
-    """Reader that is unsure of all tiles in its first reads. *doubts* has an item for each of these."""
-
-    doubts: list[bool] = field(default_factory=list)
-
-    def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
-        reading = Reader.read(self, image, plausible, focus)
-        if not self.doubts:
-            return reading
-        self.doubts.pop()
-        unsure = tuple(replace(tile, face=Face.UNSURE, halves=()) for tile in reading.tiles)
-        return Reading(reading.width_px, reading.height_px, (), ()).with_unsure(unsure)
-
-
-def unsure_perception(reads: int, start: Start = Start.EMPTY) -> Perception:
-    base = reader()
-    reader_ = UnsureReader(
-        base.detector, base.refiner, base.halves, base.pips, base.hard_cases, base.max_pips, doubts=[True] * reads
-    )
-    return Perception(reader_, start)
-
-
-def test_an_unsure_object_is_reported_once_still() -> None:
+def test_an_unsure_object_is_reported_once_still_and_placed_once_read() -> None:
     table = Table()
-    table.perception = unsure_perception(3)
+    table.perception = Perception(altered(unsure, 3))
     table.show()
     first = table.show(THREE_FIVE)
     assert (first.tiles, first.changes, first.unsure) == ((), (), ())
     assert table.perception.is_unconfirmed
     second = table.show(THREE_FIVE)
     assert (second.tiles, second.changes) == ((), ())
-    (unsure,) = second.unsure
-    assert is_same_place(replace(table.truth(THREE_FIVE)[0], face=Face.UNSURE, halves=()), unsure)
-    assert table.show(THREE_FIVE).unsure == (unsure,)
-
-
-def test_an_object_read_later_is_placed_and_no_longer_unsure() -> None:
-    table = Table()
-    table.perception = unsure_perception(2)
-    table.show()
-    table.show(THREE_FIVE)
-    assert len(table.show(THREE_FIVE).unsure) == 1
+    (seen,) = second.unsure
+    assert is_same_place(replace(table.truth(THREE_FIVE)[0], face=Face.UNSURE, halves=()), seen)
+    assert table.show(THREE_FIVE).unsure == (seen,)
     views = [table.show(THREE_FIVE), table.show(THREE_FIVE)]
     assert [kind for view in views for kind in kinds(view)] == [PLACED]
     assert views[-1].unsure == ()
     assert len(views[-1].tiles) == 1
 
 
-def test_a_removed_unsure_object_is_dropped() -> None:
+def test_an_unsure_object_must_be_still_also_in_mid_game_and_is_dropped_when_removed() -> None:
     table = Table()
-    table.perception = unsure_perception(9)
-    table.show()
-    table.show(THREE_FIVE)
-    assert len(table.show(THREE_FIVE).unsure) == 1
-    view = table.show()
-    assert (view.unsure, view.changes) == ((), ())
-
-
-def test_an_unsure_object_must_be_still_also_in_mid_game() -> None:
-    table = Table()
-    table.perception = unsure_perception(2, Start.IN_PLAY)
+    table.perception = Perception(altered(unsure, 9), Start.IN_PLAY)
     view = table.show(THREE_FIVE)
     assert (view.tiles, view.changes, view.unsure) == ((), (), ())
     assert table.perception.is_unconfirmed
     assert len(table.show(THREE_FIVE).unsure) == 1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RecordingReader(Reader):
-    """Reader that records the number of tiles found in each read."""
-
-    seen: list[int] = field(default_factory=list)
-
-    def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
-        reading = Reader.read(self, image, plausible, focus)
-        self.seen.append(len(reading.tiles))
-        return reading
+    view = table.show()
+    assert (view.unsure, view.changes) == ((), ())
 
 
 LINE = (lay(1, 6, -100, 60), lay(6, 3, -49.5, 60), lay(2, 5, -60, -80), lay(5, 4, -9.5, -80))
@@ -429,8 +321,7 @@ LINE = (lay(1, 6, -100, 60), lay(6, 3, -49.5, 60), lay(2, 5, -60, -80), lay(5, 4
 
 @pytest.mark.slow
 def test_with_a_given_set_only_changed_regions_are_read_and_other_joins_are_kept() -> None:
-    base = reader()
-    recording = RecordingReader(base.detector, base.refiner, base.halves, base.pips, base.hard_cases, 6)
+    recording = altered(max_pips=6)
     table = Table(Looks(camera=replace(CAMERA, width_px=900, height_px=640)))
     table.perception = Perception(recording)
     table.show()
