@@ -173,7 +173,9 @@ def as_enlarged(tile: SeenTile) -> SeenTile:
     [(grey, 1), (swapped, 1), (negative, 3), (dim, 0)],
     ids=["grey", "red for blue", "negative", "dim"],
 )
-def test_reads_without_or_with_wrong_colours_and_in_dim_light(change: Callable[[Image], Image], max_missing: int) -> None:
+def test_reads_without_or_with_wrong_colours_and_in_dim_light(
+    change: Callable[[Image], Image], max_missing: int
+) -> None:
     rendered, _ = shown("scatter", "felt")
     reading = reader().read(change(rendered.image))
     assert len(missing(rendered.truth.tiles, reading.tiles)) <= max_missing
