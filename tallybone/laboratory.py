@@ -1,6 +1,5 @@
 """Parts of the distribution `tallybone-lab`, found by entry points: its commands and simulated tables."""
 
-from importlib.metadata import entry_points
 from typing import Any
 
 COMMANDS = "tallybone.commands"
@@ -20,6 +19,8 @@ def from_lab(group: str, name: str, *, wanted: str) -> Any:
     Raises:
         LabMissingError: If no distribution has such an entry point.
     """
+    from importlib.metadata import entry_points  # takes longer to import than the rest of `tallybone --help`
+
     for point in entry_points(group=group, name=name):
         return point.load()
     raise LabMissingError(
