@@ -39,10 +39,10 @@ else:
 
     def __getattr__(name):  # noqa: ANN001, ANN202 - type checkers read the imports above instead
         """Import a public name."""
-        from importlib import import_module, metadata
+        from importlib import import_module
 
         if name not in __all__:
             raise AttributeError(f"module 'tallybone' has no attribute {name!r}")
         if name == "__version__":
-            return metadata.version("tallybone")
+            return import_module("importlib.metadata").version("tallybone")
         return getattr(import_module(_HOMES.get(name, "engine")), name)

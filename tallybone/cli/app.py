@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from tallybone import laboratory
+from tallybone.laboratory import COMMANDS as LABORATORY_COMMANDS
 from tallybone.laboratory import LabMissingError, from_lab
 
 Options = TypeVar("Options")
@@ -154,7 +154,7 @@ class Commands(TyperGroup):
             commands = import_module(f"tallybone.cli.{module}").commands
         else:
             try:
-                commands = from_lab(laboratory.COMMANDS, cmd_name, wanted=f"the command {cmd_name}")
+                commands = from_lab(LABORATORY_COMMANDS, cmd_name, wanted=f"the command {cmd_name}")
             except LabMissingError as error:
                 typer.echo(f"tallybone: {error}", err=True)
                 raise typer.Exit(1) from error
