@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.metadata import entry_points
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +81,7 @@ def test_usage_errors_exit_with_2_and_name_the_mistake(arguments: list[str], wor
 def test_commands_and_cameras_of_the_laboratory_say_in_a_sentence_that_it_is_missing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(laboratory, "entry_points", lambda **_: ())
+    monkeypatch.setattr(metadata, "entry_points", lambda **_: ())
     lines = []
     for arguments in (["demo"], ["train", "pips"], ["calibrate", "guide", "--camera", "simulated"]):
         with pytest.raises(SystemExit) as ended:
@@ -96,7 +96,7 @@ def test_commands_and_cameras_of_the_laboratory_say_in_a_sentence_that_it_is_mis
 
 
 def test_all_commands_of_the_laboratory_come_from_its_entry_points() -> None:
-    points = {point.name for point in entry_points(group=laboratory.COMMANDS)}
+    points = {point.name for point in metadata.entry_points(group=laboratory.COMMANDS)}
     assert points == {name for name, entry in COMMANDS.items() if entry.module is None}
 
 
