@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 import vision.reader.reader
-from calibration.tiles.learning import examine_set, learn
+from calibration.tiles.learning import learn
 from calibration.tiles.tile_set import custom_reader, measure_look, tile_set_of
 from lab.commands import simulate
 from lab.evaluate.session_report import Figures, judge_recordings
@@ -20,7 +20,7 @@ from lab.render.looks import FELT
 from lab.render.paint import render
 from tallybone.choices import Difficulty
 from tallybone.recording.own_tiles import recorded_set
-from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
+from tests.vision.sign_set import SHAPES, examine, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader.custom_set import RecordedSet
 from vision.reader.reader import Reader, load_reader
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 def learned_set_of_signs() -> RecordedSet:
     rng = np.random.default_rng(12)
     rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
-    shown = examine_set([rendered.image], load_reader())
+    shown = examine(rendered, load_reader())
     learned = learn(shown, named_doubles(true_tiles(shown.seen[0], rendered)))
     recorded = recorded_set(tile_set_of(learned, measure_look(learned, None)), load_reader(6))
     assert recorded is not None
@@ -43,7 +43,7 @@ def learned_set_of_signs() -> RecordedSet:
 def recorded_hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
     into, complaints = tmp_path_factory.mktemp("signs") / "hand.mcap", StringIO()
     settings = simulation_settings(
-        "bones", players=2, seed=500, options="set=6", hands=1, look="classic-felt", difficulty=Difficulty.NORMAL
+        "bones", players=2, seed=500, options="set=6 hand=4", hands=1, look="classic-felt", difficulty=Difficulty.NORMAL
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(LOOKS, "classic-felt", (SHAPES, FELT))

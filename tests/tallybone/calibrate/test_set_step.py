@@ -6,13 +6,15 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from calibration import RefusedError
-from calibration.tiles.learning import all_pairs, examine_set
+from calibration.tiles import learning
+from calibration.tiles.learning import all_pairs
 from lab.matches.calibration import open_simulated_look
 from lab.render.paint import render
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
@@ -20,13 +22,22 @@ from tallybone.calibrate.guide.steps import GO_ON, SKIP, Stage, StepName
 from tallybone.calibrate.look import CalibrationCamera, StillLook
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tests.tallybone.calibrate.bare_table import GreyLook
-from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
+from tests.vision.sign_set import SHAPES, VIEWS, examine, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
+from vision.reader.custom_set import look
 from vision.reader.reader import load_reader
 
 pytestmark = pytest.mark.slow
 
 PATIENCE_S = 900
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_views() -> Iterator[None]:
+    """Learn from a quarter of the usual views of each tile."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learning, "look", partial(look, views=VIEWS))
+        yield
 
 
 def course_over(look: CalibrationCamera, into: Path) -> GuideCourse:
@@ -97,7 +108,7 @@ def test_a_set_of_signs_is_learned_with_labelled_doubles(tmp_path: Path) -> None
         course.turn()
         course.press(GO_ON)
         until_measured(course)
-        shown = examine_set([rendered.image], load_reader())
+        shown = examine(rendered, load_reader())
         true = true_tiles(shown.seen[0], rendered)
         assert [sorted(tile.pips) for tile in course.tiles] != np.sort(true, axis=1).tolist()
         for at, pips in named_doubles(true).items():

@@ -1,12 +1,13 @@
 import io
 import json
+from functools import partial
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
-from calibration.tiles.learning import examine_set
+from calibration.tiles import learning
 from lab.render.looks import COLORED
 from lab.render.paint import render
 from tallybone.calibrate.tile_set import calibrate_set, parse_tiles
@@ -14,8 +15,9 @@ from tallybone.choices import TileSet
 from tallybone.cli.photographs import ReadOptions, read_photos
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.terminal import Output
-from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
+from tests.vision.sign_set import SHAPES, VIEWS, examine, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
+from vision.reader.custom_set import look
 from vision.reader.reader import load_reader
 
 WHOLE_SET = [(low, high) for low in range(7) for high in range(low, 7)]
@@ -65,7 +67,8 @@ def test_a_set_is_learned_and_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_set_of_signs_needs_labelled_doubles(tmp_path: Path) -> None:
+def test_a_set_of_signs_needs_labelled_doubles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "look", partial(look, views=VIEWS))
     rng = np.random.default_rng(12)
     rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
     picture, file, before, after = tmp_path / "set.png", tmp_path / "table.json", captured_output(), captured_output()
@@ -73,7 +76,7 @@ def test_a_set_of_signs_needs_labelled_doubles(tmp_path: Path) -> None:
     assert calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, output=before) == 0
     assert "enter the value of each double" in output_text(before)
     assert read_pips(picture, file) != WHOLE_SET
-    true = true_tiles(examine_set([rendered.image], load_reader()).seen[0], rendered)
+    true = true_tiles(examine(rendered, load_reader()).seen[0], rendered)
     labels = {at + 1: pips for at, pips in named_doubles(true).items()}
     assert calibrate_set([picture], file, hand_labels=labels, output=after) == 0
     assert "28 tiles of a set to double-6" in output_text(after)

@@ -82,8 +82,7 @@ def test_missing_packages_are_reported_with_the_command_to_install_them(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_match_and_closes_its_recording(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_signal_ends_the_match_and_closes_its_recording(tmp_path: Path) -> None:
     where = ["--at", "127.0.0.1:0", "--camera", "simulated:difficulty=easy", "--record", str(tmp_path)]
     with subprocess.Popen(
         [TALLYBONE, "serve", *where], stdout=subprocess.PIPE, text=True, env={"XDG_STATE_HOME": str(tmp_path)}
@@ -94,7 +93,7 @@ def test_a_signal_ends_the_match_and_closes_its_recording(tmp_path: Path, number
         with httpx.Client(base_url=f"{url}/api/v1", timeout=60) as client:
             client.post("/login", json={"pin": pin})
             assert client.post("/match", json={"game": "bones", "players": ["Ann", "Ben"]}).status_code == 204
-        process.send_signal(number)
+        process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
     (recording,) = tmp_path.glob("*.mcap")
     assert not survey(recording).is_running

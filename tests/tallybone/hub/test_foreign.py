@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tallybone.hub.heard import MAX_BYTES, Gone, JunkError, MatchProgress, Online, Player, Scores, heard
 from tests.tallybone.hub.messages import PREFIX, scores, state, topic
 
-BUSY = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
+BUSY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -226,7 +226,7 @@ def chances(classifier: Classifier, sounds: list[ClassifiedSound]) -> NDArray[np
 
 @pytest.mark.parametrize(
     ("tilt_db", "seeds"),
-    [(9.0, 1), *(pytest.param(tilt_db, 4, marks=pytest.mark.slow) for tilt_db in (9.0, 6.0, -6.0))],
+    [pytest.param(9.0, 2, marks=pytest.mark.slow), (-6.0, 1)],
 )
 def test_a_strange_microphone_hears_more_after_ten_passes(tmp_path: Path, tilt_db: float, seeds: int) -> None:
     counts, judged = np.zeros((2, 2), int), 0

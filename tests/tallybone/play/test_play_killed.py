@@ -23,7 +23,7 @@ from tests.tallybone.live_clips import game_clip
 from tests.tallybone.replay.videos import write_video
 from vision.tracking.watch import Frame
 
-_SEED, _PLAYS, _KILLS = 4, 10, 14
+_SEED, _PLAYS, _KILLS = 4, 10, 6
 _DIES_AT = 2_500_000  # bytes, about 20 pictures
 _PROGRAM = (sys.executable, "-c", "from tallybone.cli import main; main()", "play", "--json", "--speed", "0")
 # Repeat the last pictures before a kill, because a real table is still during a restart.
@@ -41,7 +41,7 @@ def test_a_repeatedly_killed_game_loses_and_duplicates_nothing(tmp_path: Path) -
         video = write_video(tmp_path / f"{kill}.avi", images[begun:], per_s=10)
         # Most are killed at a size of the recording, while they read the table, some while starting. The time at which
         # they read it depends on the machine.
-        is_quick = kill % 6 == 5
+        is_quick = kill % 3 == 2
         dies_after_s = rng.uniform(0.0, 1.5) if is_quick else inf
         dies_at = inf if is_quick or kill == _KILLS else rng.uniform(0.0, _DIES_AT)
         lines = _run(video, folder, dies_after_s, dies_at)
@@ -54,7 +54,7 @@ def test_a_repeatedly_killed_game_loses_and_duplicates_nothing(tmp_path: Path) -
         begun += max(0, sum(_pictures_read(path) for path in _recordings(folder) - before) - _SHOWN_AGAIN)
         before = _recordings(folder)
         moments.add(begun)
-    assert len(moments) >= _KILLS / 4, "too few kills hit a game in progress"
+    assert len(moments) >= 2, "too few kills hit a game in progress"
     assert _state(folder).game == truth.game
     assert lines[-1]["result"]["totals"] == {"Ann": 25, "Ben": 10}
 

@@ -47,7 +47,7 @@ def recorded(path: Path, before: Mapping[int, Sequence[ByHand]]) -> Session:
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.dictionaries(moments, changes, max_size=3))
 def test_a_recording_replays_to_the_same_names_and_scores(before: dict[int, list[ByHand]]) -> None:
     with TemporaryDirectory() as folder:

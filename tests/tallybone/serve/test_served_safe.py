@@ -60,7 +60,7 @@ def no_errors_are_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(request_line=_REQUESTS, content=_OBJECTS | _MATCHES | _ANYTHING)
 def test_arbitrary_bodies_are_answered_with_a_message(
     table: Served, request_line: tuple[str, str], content: object
@@ -76,7 +76,7 @@ def test_arbitrary_bodies_are_answered_with_a_message(
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(game=_TEXT, options=st.lists(_TEXT, max_size=5), players=st.integers() | _TEXT)
 def test_arbitrary_queries_about_a_game_are_answered(
     table: Served, game: str, options: list[str], players: int | str

@@ -102,8 +102,14 @@ def entered_by_mistake(session: Session) -> Session:
 MISTAKES = (undone_by_mistake, dealt_by_mistake, over_by_mistake, entered_by_mistake)
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-@pytest.mark.parametrize("rules", GAMES, ids=NAMES)
+@pytest.mark.parametrize(
+    ("rules", "mistake"),
+    [
+        *((engine.BONES, mistake) for mistake in MISTAKES),
+        *((engine.DRAW, undone_by_mistake), (engine.ALLFIVES, entered_by_mistake), (engine.BLOCK, dealt_by_mistake)),
+        pytest.param(engine.SUPER, over_by_mistake, marks=pytest.mark.slow),
+    ],
+)
 def test_after_a_mistake_the_hand_continues_with_the_adopted_layout(
     rules: engine.Rules, mistake: Callable[[Session], Session]
 ) -> None:

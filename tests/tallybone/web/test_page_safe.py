@@ -135,7 +135,7 @@ def scratch_table() -> Iterator[TrueTable]:
 
 @pytest.mark.slow
 @given(_BODIES)
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_body_breaks_the_page_or_the_game(scratch_table: TrueTable, body: bytes) -> None:
     with httpx.Client(base_url=scratch_table.page.url) as friend:
         friend.post(f"{API}/login", json={"pin": PIN})
@@ -149,7 +149,7 @@ def test_no_body_breaks_the_page_or_the_game(scratch_table: TrueTable, body: byt
 
 @pytest.mark.slow
 @given(_BODIES)
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_body_gets_in_without_the_pin(scratch_table: TrueTable, body: bytes) -> None:
     before = log_of(scratch_table)
     for path in ("actions", "login"):

@@ -323,7 +323,7 @@ def test_malformed_numbers_and_requests_are_refused(guest: Visitor) -> None:
 def test_a_truncated_file_is_handled(bones: tuple[Path, Session], tmp_path: Path) -> None:
     whole = bones[0].read_bytes()
     guest = Visitor(tmp_path)
-    for size_bytes in (0, 1, 7, 8, 9, 50, 300, 700, *random.Random(1).sample(range(1000, len(whole)), 8)):
+    for size_bytes in (0, 1, 7, 8, 9, 50, 300, 700, *random.Random(1).sample(range(1000, len(whole)), 4)):
         (tmp_path / "a.mcap").write_bytes(whole[:size_bytes])
         assert statuses(guest, "a.mcap") <= {200, 404, 422}
 
@@ -332,7 +332,7 @@ def test_a_truncated_file_is_handled(bones: tuple[Path, Session], tmp_path: Path
 def test_a_corrupted_file_is_handled(bones: tuple[Path, Session], tmp_path: Path) -> None:
     whole, dice = bones[0].read_bytes(), random.Random(2)
     guest = Visitor(tmp_path)
-    for _ in range(15):
+    for _ in range(6):
         data = bytearray(whole)
         for at in dice.sample(range(8, 60_000), 5):
             data[at] = dice.randrange(256)
@@ -378,7 +378,7 @@ def test_malformed_events_are_handled(tmp_path: Path) -> None:
     values: list[object] = [0, 1, 2, -1, 99, 10**9, 10**12, 1e300, None, "", "W", []]
     values += [[1, 2], {"low": 1, "high": 6}]
     guest = Visitor(tmp_path)
-    for number in range(12):
+    for number in range(5):
         with RecordingWriter(tmp_path / f"{number}.mcap", start_of(BONES)) as writer:
             writer.write(Topic.EVENT, 1, {"is": "new_hand"})
             writer.write(Topic.EVENT, 1, {"is": "lead", "seat": 0})
