@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.web.access.crowd import limits_of
+from tallybone.web.access.serving import limits_of
 from tests.conftest import ROOT
 
 SYSTEMD = ROOT / "systemd"

@@ -30,7 +30,7 @@ from tallybone.web.live.actions import StrictModel
 from tallybone.web.live.app import JPEG, Language, etag_of, picture_answer
 from tallybone.web.live.snapshot import as_json
 from tallybone.web.recordings import shown as recorded
-from tallybone.web.recordings.shelf import NoRecordingError, OpenRecording, Shelf
+from tallybone.web.recordings.shown import NoRecordingError, OpenRecording, Shelf
 from vision import HeaderError
 from vision.image.picture import parse_header
 

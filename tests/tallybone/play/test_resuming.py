@@ -36,7 +36,7 @@ from tallybone.store.house import OWNER_NAME as OWNER_FILE
 from tallybone.store.house import set_password
 from tallybone.terminal import Output
 from tallybone.web.access.access import LASTS_S
-from tallybone.web.recordings.shelf import Shelf
+from tallybone.web.recordings.shown import Shelf
 from tests.tallybone.live_clips import game_clip, write_recording
 from tests.tallybone.serve.conftest import PASSWORD
 from tests.tallybone.serve.served import Blind, at_served_table

@@ -24,7 +24,7 @@ from tallybone.replay.command import replay, replay_log
 from tallybone.replay.export import ExportFiles
 from tallybone.replay.lines import recorded_facts
 from tallybone.show.recordings import print_recordings
-from tallybone.web.recordings.shelf import Shelf
+from tallybone.web.recordings.shown import Shelf
 from vision.arrays import Image
 from vision.tracking.perception import Perception
 from vision.tracking.table_view import TableView

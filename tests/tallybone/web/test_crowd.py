@@ -21,8 +21,7 @@ import pytest
 from websockets.sync.client import connect
 
 from tallybone.web.access.access import Access
-from tallybone.web.access.crowd import Limits, SeldomFilter
-from tallybone.web.access.serving import Address, Serving, listen_on
+from tallybone.web.access.serving import Address, Limits, SeldomFilter, Serving, listen_on
 from tallybone.web.live.app import make_app
 from tallybone.web.live.feed import LiveFeed, PagePictures
 from tests.tallybone.web.conftest import ManualClock
