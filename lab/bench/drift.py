@@ -27,7 +27,7 @@ from lab.bench.material.harness import options_of
 from lab.commands import simulate
 from lab.evaluate.session_report import Figures
 from lab.evaluate.sessions import CameraReport, SessionJudged, judge_session
-from lab.evaluate.shadow import is_unflagged
+from lab.matches.judged_hands import is_unflagged
 from lab.matches.simulation import SimulationSettings, simulation_settings
 from lab.matches.stage import CameraPush, PushTime
 from tallybone.choices import Difficulty

@@ -8,13 +8,13 @@ totals count half. The interval is Wilson's, of 95 %. With more than two seats, 
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable
 from functools import partial
 
 from engine import LegalMove, SeatView, Table, TreeSearch, greedy, profile
 from lab.bench.material.harness import options_of
+from lab.evaluate.shadow import wilson
 
 Player = Callable[[SeatView], LegalMove]
 
@@ -37,10 +37,10 @@ def main() -> None:
     ):
         deal = partial(dealt, options.game, options.seats, random.Random(options.seed))
         margins = [margin(deal(), players[first], players[second]) for _ in range(options.deals)]
-        share = sum((own > 0) + (own == 0) / 2 for own in margins) / len(margins)
-        low, high = wilson(share, len(margins))
+        won = sum((own > 0) + (own == 0) / 2 for own in margins)
+        low, high = wilson(won, len(margins))
         mean = sum(margins) / len(margins)
-        interval = f"{share:.1%} of {len(margins)} pairs ({low:.1%} to {high:.1%})"
+        interval = f"{won / len(margins):.1%} of {len(margins)} pairs ({low:.1%} to {high:.1%})"
         print(f"{first} against {second}: {interval}, {mean:+.1f} points", flush=True)
 
 
@@ -59,13 +59,6 @@ def margin(table: Table, first: Player, second: Player) -> float:
         own = end.game.totals[mine]
         total += own - (sum(end.game.totals) - own) / (seats - 1)
     return total
-
-
-def wilson(share: float, number: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share."""
-    z = 1.96
-    middle, width = share + z * z / (2 * number), z * math.sqrt((share * (1 - share) + z * z / (4 * number)) / number)
-    return (middle - width) / (1 + z * z / number), (middle + width) / (1 + z * z / number)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from rich.text import Text
 from hardware.display.drivers.nextion import NAME_CHARACTERS, PLAYERS, POINTS_CHARACTERS
 from hardware.display.drivers.segment import PROVISIONAL_DOT
 from hardware.part import Clock
-from lab.emulate.displays import Emulated, EmulatedNextion, EmulatedSegment, EmulatedSerLcd
+from lab.emulate.displays import EmulatedNextion, EmulatedSegment, EmulatedSerLcd, Firmware
 from tallybone.files import reason_of
 from tallybone.terminal import Output
 
@@ -39,7 +39,7 @@ _OUT_SPEED = 5
 class PtyPort:
     """An emulated display that can be unplugged after any byte and plugged in again."""
 
-    def __init__(self, emulated: Emulated, path: Path, *, clock: Clock = time.monotonic_ns) -> None:
+    def __init__(self, emulated: Firmware, path: Path, *, clock: Clock = time.monotonic_ns) -> None:
         """Create an unplugged display. `plug` creates *path*, which must not exist."""
         self._emulated, self._path, self._clock = emulated, path, clock
         self._lock = threading.Lock()
@@ -148,7 +148,7 @@ class DisplayEmulation:
     """
 
     title: str
-    make: Callable[..., Emulated]
+    make: Callable[..., Firmware]
     draw: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple
 
 
@@ -176,7 +176,7 @@ EMULATIONS = {
     "serlcd": DisplayEmulation("SerLCD 16x2", partial(EmulatedSerLcd, 16, 2)),
     "serlcd-20x4": DisplayEmulation("SerLCD 20x4", partial(EmulatedSerLcd, 20, 4)),
 }
-"""Emulated displays, by their names for the command."""
+"""Firmware displays, by their names for the command."""
 
 
 def emulate_display(
@@ -218,7 +218,7 @@ def emulate_display(
     return 0
 
 
-def _show(model: DisplayEmulation, port: PtyPort, emulated: Emulated, console: Console, stops: threading.Event) -> None:
+def _show(model: DisplayEmulation, port: PtyPort, emulated: Firmware, console: Console, stops: threading.Event) -> None:
     """Draw the display until *stops* is set."""
     if console.is_terminal:
         with Live(console=console, auto_refresh=False) as live:
@@ -233,6 +233,6 @@ def _show(model: DisplayEmulation, port: PtyPort, emulated: Emulated, console: C
         before = lines
 
 
-def _panel(model: DisplayEmulation, lines: tuple[str, ...], port: PtyPort, emulated: Emulated) -> Panel:
+def _panel(model: DisplayEmulation, lines: tuple[str, ...], port: PtyPort, emulated: Firmware) -> Panel:
     figures = f"{port.received_bytes} bytes, {emulated.lost_bytes} lost, {emulated.eeprom_writes} EEPROM writes"
     return Panel(Group(Text("\n".join(lines)), Text(figures, style="dim")), title=model.title, expand=False)

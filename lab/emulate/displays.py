@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from enum import Enum, auto
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from hardware.display.drivers.nextion import FIELDS, MESSAGE_CHARACTERS, NAME_CHARACTERS, POINTS_CHARACTERS
 
@@ -21,38 +21,6 @@ _NS_PER_S = 1_000_000_000
 
 ProcessByte: TypeAlias = Callable[[int, int], int]
 """Processes a byte at a time, and returns for how many nanoseconds the firmware is busy."""
-
-
-class Emulated(Protocol):
-    """An emulated display."""
-
-    def power_on(self, t_ns: int) -> None:
-        """Restart. Only EEPROM is preserved."""
-
-    def receive(self, data: bytes, t_ns: int) -> None:
-        """Receive bytes whose transmission starts at *t_ns*."""
-
-    def screen(self, t_ns: int) -> tuple[str, ...]:
-        """Return the visible content."""
-
-    def replies(self) -> bytes:
-        """Return the bytes sent since the last call."""
-
-    @property
-    def baud(self) -> int:
-        """Bits per second."""
-
-    @property
-    def eeprom_writes(self) -> int:
-        """Number of EEPROM cells written so far."""
-
-    @property
-    def commands(self) -> tuple[str, ...]:
-        """Commands received so far, except for text and cursor positions."""
-
-    @property
-    def lost_bytes(self) -> int:
-        """Number of bytes lost to full buffers."""
 
 
 class Intake:
@@ -112,25 +80,11 @@ class Firmware(ABC):
 
     def __init__(self, *, baud: int, uart_bytes: int, ring_bytes: int) -> None:
         """Create firmware with empty buffers of *uart_bytes* and *ring_bytes*."""
-        self._baud = baud
-        self._writes = 0
-        self._commands: list[str] = []
+        self.baud = baud
+        self.eeprom_writes = 0
+        # Commands received so far, except for text and cursor positions.
+        self.commands: list[str] = []
         self._intake = Intake(self._process, baud=baud, uart_bytes=uart_bytes, ring_bytes=ring_bytes)
-
-    @property
-    def baud(self) -> int:
-        """Bits per second."""
-        return self._baud
-
-    @property
-    def eeprom_writes(self) -> int:
-        """Number of EEPROM cells written so far."""
-        return self._writes
-
-    @property
-    def commands(self) -> tuple[str, ...]:
-        """Commands received so far, except for text and cursor positions."""
-        return tuple(self._commands)
 
     @property
     def lost_bytes(self) -> int:
@@ -140,6 +94,18 @@ class Firmware(ABC):
     def receive(self, data: bytes, t_ns: int) -> None:
         """Receive bytes whose transmission starts at *t_ns*."""
         self._intake.receive(data, t_ns)
+
+    def replies(self) -> bytes:
+        """Return the bytes sent since the last call."""
+        return b""
+
+    @abstractmethod
+    def power_on(self, t_ns: int) -> None:
+        """Restart. Only EEPROM is preserved."""
+
+    @abstractmethod
+    def screen(self, t_ns: int) -> tuple[str, ...]:
+        """Return the visible content."""
 
     @abstractmethod
     def _process(self, byte: int, t_ns: int) -> int:
@@ -230,8 +196,8 @@ class EmulatedNextion(Firmware):
         if known is None:
             self._sent += _INVALID + _END
             return _BYTE_NS
-        self._commands.append(line.decode("latin-1"))
-        self._writes += _STORES.match(line) is not None
+        self.commands.append(line.decode("latin-1"))
+        self.eeprom_writes += _STORES.match(line) is not None
         self._sent += _ON_PAGE + _END if line == b"sendme" else b""
         return _BYTE_NS
 
@@ -290,10 +256,6 @@ class EmulatedSegment(Firmware):
         shown = "".join(_segments(code) for code in self._digits)
         return shown, "".join(str(position) for position in range(6) if self._decimals >> position & 1)
 
-    def replies(self) -> bytes:
-        """Return nothing: the display never replies."""
-        return b""
-
     def _restart(self) -> None:
         self._command, self._cursor, self._decimals = 0, 0, 0
         self._digits = [1, 2, 3, 4]
@@ -306,7 +268,7 @@ class EmulatedSegment(Firmware):
             self._digits[self._cursor] = byte
             self._cursor = (self._cursor + 1) % _DIGITS
         elif byte == _RESET:
-            self._commands.append("reset")
+            self.commands.append("reset")
             self._digits, self._decimals, self._cursor = [_BLANK] * _DIGITS, 0, 0
         else:
             self._command = byte
@@ -319,17 +281,17 @@ class EmulatedSegment(Firmware):
         elif command == _DECIMALS:
             self._decimals = byte
         elif command in _SEGMENT_STORES:
-            self._commands.append(f"store {command:02x} {byte:02x}")
+            self.commands.append(f"store {command:02x} {byte:02x}")
             self.eeprom[_SEGMENT_STORES[command]] = byte
-            self._writes += 1
+            self.eeprom_writes += 1
             return _WRITE_NS
         elif command == _FACTORY_RESET:
-            self._commands.append("factory reset")
+            self.commands.append("factory reset")
             self.eeprom.clear()
-            self._writes += len(_SEGMENT_STORES)
+            self.eeprom_writes += len(_SEGMENT_STORES)
             return _WRITE_NS * len(_SEGMENT_STORES)
         elif _DIGIT_1 <= command < _DIGIT_1 + _DIGITS:
-            self._commands.append(f"segments {command:02x}")
+            self.commands.append(f"segments {command:02x}")
             self._digits[command - _DIGIT_1] = byte | 0x80
         return _SEGMENT_BYTE_NS
 
@@ -412,10 +374,6 @@ class EmulatedSerLcd(Firmware):
             )
         return tuple(self._row(row) for row in range(self._rows))
 
-    def replies(self) -> bytes:
-        """Return nothing: the display never replies."""
-        return b""
-
     def _restart(self) -> None:
         self._mode = _Mode.NORMAL
         self._memory = bytearray(b" " * 2 * _LINE_BYTES)
@@ -445,7 +403,7 @@ class EmulatedSerLcd(Firmware):
         """Write EEPROM, and return the time taken. Unchanged values are rewritten, as in versions before 11."""
         for offset, value in enumerate(values):
             self.eeprom[address + offset] = value
-        self._writes += len(values)
+        self.eeprom_writes += len(values)
         return _SERLCD_WRITE_NS * len(values)
 
     def _show(self, message: str, t_ns: int) -> int:
@@ -461,7 +419,7 @@ class EmulatedSerLcd(Firmware):
                 elif byte == _COMMAND:
                     self._mode = _Mode.COMMAND
                 elif byte == _BACKSPACE:
-                    self._commands.append("backspace")
+                    self.commands.append("backspace")
                 else:
                     return self._write(byte)
                 return 0
@@ -491,7 +449,7 @@ class EmulatedSerLcd(Firmware):
 
     def _set(self, byte: int, t_ns: int) -> int:
         """Execute the setting byte after `|`."""
-        self._commands.append(f"setting {byte}")
+        self.commands.append(f"setting {byte}")
         modes = {24: _Mode.CONTRAST, 25: _Mode.TWI, 43: _Mode.RGB} | dict.fromkeys(range(27, 35), _Mode.CUSTOM)
         stores = {9: _SPLASH_ON, 26: _IGNORE_RX, 48: _SPLASH_ON, 49: _SPLASH_ON} | dict.fromkeys(
             range(11, 24), _SERLCD_BAUD
@@ -522,7 +480,7 @@ class EmulatedSerLcd(Firmware):
             address = byte & 0x7F
             self._address = address if any(address in line for line in lines.values()) else 0
             return _SERLCD_BYTE_NS
-        self._commands.append(f"command {byte}")
+        self.commands.append(f"command {byte}")
         if byte >= 0x40:
             self._mode, self._custom = _Mode.CUSTOM, (byte & 0xBF) % 8
         elif byte == 1:

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from engine import EngineError
 from lab.evaluate.sessions import SessionJudged, TruthError, judge_session
-from lab.evaluate.shadow import is_unflagged, wrong_in
+from lab.matches.judged_hands import is_unflagged, wrong_in
 from tallybone.files import sentence_of
 from tallybone.recording.folder import SUFFIX
 from tallybone.terminal import TableStyle, add_row, percent, print_table, printable

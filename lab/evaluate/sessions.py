@@ -17,8 +17,9 @@ import numpy as np
 
 import engine
 from engine import MatchStart, NewHand, NodeId, Seq, set_name
-from lab.evaluate.shadow import FollowedHands, HandJudged, HandScored, judge_hand, true_hands
+from lab.evaluate.shadow import FollowedHands
 from lab.matches.game_script import TrueEvent, TruthfulPlayers, Zone
+from lab.matches.judged_hands import NO_HAND, HandJudged, judge_hand, true_hands
 from lab.render.paint import STRAIGHT, Bump
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.recording.format import Damage, RecordingError, Topic
@@ -373,10 +374,9 @@ def true_aim(bump: Bump, size_px: tuple[int, int]) -> Alignment:
 
 def _hands(truth: Truth, followed: FollowedHands) -> Iterator[HandJudged]:
     """Yield the comparison of each true hand, then of surplus scored hands."""
-    nothing = HandScored((), (), None)  # for a surplus hand, to make all its tiles spare
-    true = tuple(true_hands([event.event for event in truth.events], truth.states))
+    true = tuple(true_hands([event.event for event in truth.events]))
     for at, (played, seen, is_flagged, t_ns) in enumerate(followed.paired_with(true)):
-        yield judge_hand(at + 1, played or nothing, seen, closed_ns=t_ns, is_flagged=is_flagged)
+        yield judge_hand(at + 1, played or NO_HAND, seen, closed_ns=t_ns, is_flagged=is_flagged)
 
 
 def _latencies(truth: Truth, results: ReplayResults, hands: tuple[HandJudged, ...]) -> Iterator[Latency]:

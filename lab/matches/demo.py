@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Protocol, TypeAlias
@@ -20,14 +19,15 @@ import typer
 from rich.console import Console
 from rich.live import Live
 
-from engine import Layout, Node, NodeId, Placed, Port, Reason, Revised, Rules, Scored, Tile, profile
+from engine import Layout, Rules, State, profile
 from lab.matches.game_script import ScriptStep, answer_of, play_out
+from lab.matches.judged_hands import NO_HAND, judge_hand, true_hands, wrong_in
 from lab.matches.room import pick_table
 from lab.render.paint import render
 from tallybone.cli.app import command, commands_of
 from tallybone.cli.games import game_option
 from tallybone.session.feeding import feed
-from tallybone.session.places import Laid, Point
+from tallybone.session.places import Laid
 from tallybone.session.questions import Ambiguity
 from tallybone.session.session import Announcement, Session
 from tallybone.show.scoreboard import Board, draw_board, plain_line, summarize
@@ -133,10 +133,10 @@ class _Demo:
             rng, rules=self._rules, players=self._players, table=self._table.board, hands=options.hands
         )
         self._session = Session()
-        self._comparison = Comparison()
+        self._true_state = State()
+        self._questions: list[str] = []
         self._album = _Album(options.out)
         self._eye_ms: list[float] = []
-        self._true_totals: tuple[int, ...] = ()
         self._is_covered = False
         self._answers = 0
         self._t_ns = 0
@@ -151,8 +151,11 @@ class _Demo:
     def run(self, display: Display) -> None:
         """Play and read the game until it ends or reaches the limits of the options."""
         self._look(Layout(), ())  # the empty table
+        plays = 0
         for step in self._steps:
+            self._true_state = step.state
             announcements = (*self._take(step), *self._answer(step))
+            self._questions += [one.text for one in announcements if isinstance(one, Ambiguity)]
             game = self._session.state.game
             if game is not None:
                 question = self._session.open_question
@@ -166,27 +169,23 @@ class _Demo:
                     is_provisional=self._session.is_provisional,
                 )
                 display(board, announcements, is_seen=step.is_seen)
-            if self._options.plays is not None and len(self._comparison.plays) >= self._options.plays:
+            plays += step.is_seen
+            if self._options.plays is not None and plays >= self._options.plays:
                 break
 
     def _take(self, step: ScriptStep) -> tuple[Announcement, ...]:
         """Feed a step to the session, as an image or as a button press, and return the announcements."""
         assert step.state.game is not None  # the first step starts the match
-        layout, points = step.state.game.layout, sum(step.state.game.totals) - sum(self._true_totals)
-        self._true_totals = step.state.game.totals
+        layout = step.state.game.layout
         self._t_ns += _STEP_NS
         if not step.is_seen:
             self._session, announcements = feed(self._session, step.event, t_ns=self._t_ns)
             if self._is_covered and not step.laid:  # the table was cleared
                 self._session, _ = feed(self._session, self._look(layout, step.laid))
-                self._comparison.begin_hand()
             self._is_covered = bool(step.laid)
-            self._note(announcements)
             return announcements
         self._is_covered = True
-        self._comparison.add_truth(layout, self._table.center_px(step.laid[-1]), points)
         self._session, announcements = feed(self._session, self._look(layout, step.laid), t_ns=self._t_ns)
-        self._note(announcements)
         return announcements
 
     def _answer(self, step: ScriptStep) -> tuple[Announcement, ...]:
@@ -195,15 +194,8 @@ class _Demo:
         while (answer := answer_of(self._session, step.state)) is not None:
             self._session, more = feed(self._session, answer)
             self._answers += 1
-            self._note(more)
             announcements = (*announcements, *more)
         return announcements
-
-    def _note(self, announcements: Sequence[Announcement]) -> None:
-        """Add announcements to the comparison, if a game has begun."""
-        game = self._session.state.game
-        if game is not None:
-            self._comparison.add_seen(game.layout, self._session.places.laid, announcements)
 
     def _look(self, layout: Layout, laid: Sequence[Laid]) -> TableView:
         """Render the table, read it, and add the image and the reading to the album."""
@@ -218,20 +210,26 @@ class _Demo:
     def sum_up(self) -> int:
         """Print the comparison with the ground truth and next steps, and return the exit code."""
         say = self._say
-        plays, game = self._comparison.plays, self._session.state.game
-        totals = () if game is None else game.totals
+        pairs = zip_longest(true_hands(self._true_state.log), true_hands(self._session.state.log))
+        hands = [
+            judge_hand(at, true or NO_HAND, seen, closed_ns=0, is_flagged=False)
+            for at, (true, seen) in enumerate(pairs, start=1)
+        ]
+        plays = [play for hand in hands for play in hand.plays]
+        true_totals, totals = (
+            () if state.game is None else state.game.totals for state in (self._true_state, self._session.state)
+        )
         say("")
         say("Compared with the game that was played", style="bold")
         tiles, places = sum(p.is_tile_right for p in plays), sum(p.is_place_right for p in plays)
         points = sum(p.are_points_right for p in plays)
         say(f"  plays   {len(plays)}; correct: {tiles} tiles, {places} positions, {points} scores")
-        for play in self._comparison.wrong():
-            say(f"          {play}")
-        if self._comparison.questions:
-            asked = self._comparison.questions
+        for wrong in wrong_in(hands):
+            say(f"          {wrong.text}")
+        if asked := self._questions:
             say(f"  asked   {len(asked)} questions, answered {self._answers}: {' '.join(asked)}")
-        are_equal = totals == self._true_totals
-        verdict = "correct" if are_equal else f"should be {self._totals(self._true_totals)}"
+        are_equal = totals == true_totals
+        verdict = "correct" if are_equal else f"should be {self._totals(true_totals)}"
         say(f"  totals  {self._totals(totals)}: {verdict}")
         seconds = (time.perf_counter_ns() - self._started_ns) / 1e9
         count, median_ms = len(self._eye_ms), median(self._eye_ms)
@@ -334,127 +332,3 @@ class _PlainDisplay:
             columns = min(self.console.width, 120)
             self.console.print()
             self.console.print(draw_board(self.board, columns=columns, rows=max(24, columns // 4), in_color=False))
-
-
-@dataclass(frozen=True, slots=True)
-class Laying:
-    """A play, as played or as read.
-
-    Attributes:
-        host: Number of the play whose tile it joins. None for the first tile of a hand, or if that play was not found.
-        port: Port of that tile. None for the first tile of a hand.
-    """
-
-    tile: Tile
-    host: int | None
-    port: Port | None
-    inner: int
-    points: int
-
-    def __str__(self) -> str:
-        """Return the tile, its place and the points in words, for the list of differences."""
-        where = "" if self.host is None else f" at the {self.port} of play {self.host}"
-        return f"{self.tile}{where}, {self.points} points"
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A play of the ground truth, and its reading.
-
-    Attributes:
-        number: Number of the play, from 1.
-        seen: The play as read, immediately or later. None if it was missed.
-    """
-
-    number: int
-    truth: Laying
-    seen: Laying | None = None
-
-    @property
-    def is_tile_right(self) -> bool:
-        """True if the pips were read right. False for a missed play."""
-        return self.seen is not None and self.seen.tile == self.truth.tile
-
-    @property
-    def is_place_right(self) -> bool:
-        """True if the tile's neighbour, port and orientation were read right. False for a missed play."""
-        seen, truth = self.seen, self.truth
-        return seen is not None and (seen.host, seen.port, seen.inner) == (truth.host, truth.port, truth.inner)
-
-    @property
-    def are_points_right(self) -> bool:
-        """True if the points are right. False for a missed play."""
-        return self.seen is not None and self.seen.points == self.truth.points
-
-    def __str__(self) -> str:
-        return f"play {self.number}: {self.truth}; seen: {self.seen or 'nothing'}"
-
-
-@dataclass(slots=True)
-class Comparison:
-    """Matches plays with their readings by the positions of the tiles in the image.
-
-    A play that is read late or missed therefore does not affect later ones.
-    """
-
-    plays: list[Compared] = field(default_factory=list)
-    questions: list[str] = field(default_factory=list)
-    _centers_px: dict[int, Point] = field(default_factory=dict)
-    _true_numbers: dict[NodeId, int] = field(default_factory=dict)
-    _seen_numbers: dict[NodeId, int] = field(default_factory=dict)
-
-    def begin_hand(self) -> None:
-        """Forget the positions of all tiles, because the table has been cleared."""
-        self._centers_px.clear()
-
-    def add_truth(self, layout: Layout, center_px: Point, points: int) -> None:
-        """Add the newest node of a layout as the next play, with its position in the image and its points."""
-        number, node = len(self.plays) + 1, layout.nodes[-1]
-        self._true_numbers[node.id] = number
-        self._centers_px[number] = center_px
-        self.plays.append(Compared(number, _laying(node, points, self._true_numbers)))
-
-    def add_seen(self, layout: Layout, laid: Sequence[Laid], announcements: Sequence[Announcement]) -> None:
-        """Add the announcements after an image, with the session's layout and tile positions."""
-        self.questions += [one.text for one in announcements if isinstance(one, Ambiguity)]
-        places = {one.node: one.place for one in laid}
-        for at, one in enumerate(announcements):
-            node = layout.find(one.node) if isinstance(one, Placed) else None
-            if node is None or node.id not in places:
-                continue
-            place = places[node.id]
-            gaps = {number: math.dist(center, place.center) for number, center in self._centers_px.items()}
-            nearest = min(gaps, key=lambda number: gaps[number], default=None)
-            number = nearest if nearest is not None and gaps[nearest] < place.side else None
-            if number is not None:
-                self._seen_numbers[node.id] = number
-                seen = _laying(node, _points_after(announcements[at + 1 :]), self._seen_numbers)
-                self.plays[number - 1] = replace(self.plays[number - 1], seen=seen)
-
-        if any(isinstance(one, Revised) for one in announcements):
-            self._revise(layout)
-
-    def _revise(self, layout: Layout) -> None:
-        """Update earlier plays from a revised layout."""
-        for node in layout.nodes:
-            number = self._seen_numbers.get(node.id)
-            seen = None if number is None else self.plays[number - 1].seen
-            if number is not None and seen is not None:
-                now = _laying(node, seen.points, self._seen_numbers)
-                self.plays[number - 1] = replace(self.plays[number - 1], seen=now)
-
-    def wrong(self) -> Iterator[Compared]:
-        """Yield the plays that were missed, or read with wrong pips, place or points."""
-        return (play for play in self.plays if play.seen != play.truth)
-
-
-def _points_after(announcements: Sequence[Announcement]) -> int:
-    """Return the points of a play: those announced for plays before the next tile is placed."""
-    own = takewhile(lambda one: not isinstance(one, Placed), announcements)
-    return sum(one.points for one in own if isinstance(one, Scored) and one.reason is Reason.PLAY)
-
-
-def _laying(node: Node, points: int, numbers: dict[NodeId, int]) -> Laying:
-    if node.joins is None:
-        return Laying(node.tile, None, None, node.inner, points)
-    return Laying(node.tile, numbers.get(node.joins.host), node.joins.port, node.inner, points)

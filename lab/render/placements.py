@@ -306,15 +306,10 @@ def find_place(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.random
     return None
 
 
-def place_at(
-    line: GrowingLine, end: GrowingEnd, placed: PlacedTile, *, is_turned: bool, is_spinner: bool = False
-) -> None:
-    """Add *placed* to the layout and update the open ends.
+def place_at(line: GrowingLine, end: GrowingEnd, placed: PlacedTile, *, is_turned: bool) -> None:
+    """Add *placed*, whose half 0 faces *end*, to the layout and update the open ends.
 
-    Args:
-        end: The end that half 0 of the tile faces.
-        is_turned: Swap its halves and rotate it by half a turn. It looks the same, but half 1 faces *end*.
-        is_spinner: If it is a double, open its tips too.
+    A turned tile has its halves swapped and is rotated by half a turn: it looks the same, but half 1 faces *end*.
     """
     assert placed.pips is not None
     index = len(line.placed)
@@ -328,7 +323,7 @@ def place_at(
     line.placed.append(placed)
     line.joins.append(Join(end.tile, end.half, index, None if is_double else near_half))
     if is_double:
-        open_around(line, index, end.heading_rad, is_spinner=is_spinner)
+        open_around(line, index, end.heading_rad, is_spinner=False)
     else:
         open_tile(line, index, far_half)
 
@@ -356,23 +351,6 @@ class Arms(StrEnum):
     SIDES = "sides"
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedPlay:
-    """A play of a scripted game.
-
-    Attributes:
-        pips: Numbers of half 0 and half 1.
-        host: Index of the earlier play that it joins, or None for the first play.
-        host_half: Half of the host, or None for the side of a crosswise double or an arm of a starter.
-        is_stacked: True if it is placed on its host instead of beside it.
-    """
-
-    pips: PipPair
-    host: int | None = None
-    host_half: int | None = None
-    is_stacked: bool = False
-
-
 def chain(
     rng: np.random.Generator,
     count: int,
@@ -398,22 +376,15 @@ def chain(
     heading = theta_rad + math.pi / 2 * int(rng.integers(0, 4))
     line.placed.append(PlacedTile(first, (float(shift[0]), float(shift[1])), heading))
     line.left.remove(first)
-    _open_first(line, is_spinner=bool(opens_double and rng.random() < 0.7))
-    while len(line.placed) < count and grow(line, rng):
-        pass
-    return line.arrangement()
-
-
-def _open_first(line: GrowingLine, *, is_spinner: bool) -> None:
-    """Open both ends of the first tile. A double opens at its sides, and at its tips if it is the spinner."""
-    (placed,) = line.placed
-    assert placed.pips is not None
-    if placed.pips[0] == placed.pips[1]:
-        open_around(line, 0, placed.theta_rad + math.pi / 2, is_spinner=is_spinner)
-        open_around(line, 0, placed.theta_rad - math.pi / 2, is_spinner=False)
+    if opens_double:
+        open_around(line, 0, heading + math.pi / 2, is_spinner=rng.random() < 0.7)
+        open_around(line, 0, heading - math.pi / 2, is_spinner=False)
     else:
         open_tile(line, 0, 0)
         open_tile(line, 0, 1)
+    while len(line.placed) < count and grow(line, rng):
+        pass
+    return line.arrangement()
 
 
 def open_arms(line: GrowingLine, arms: Arms, rng: np.random.Generator) -> None:
@@ -451,62 +422,6 @@ def starter(
     while len(line.placed) < count and grow(line, rng):
         pass
     return line.arrangement()
-
-
-def lay_plays(
-    rng: np.random.Generator,
-    plays: tuple[ScriptedPlay, ...],
-    area: Area,
-    look: TileLook,
-    *,
-    largest_gap_mm: float = 1.0,
-    theta_rad: float = 0.0,
-    arms: Arms | None = None,
-    stack_look: int = 0,
-) -> Arrangement:
-    """Place the tiles of a scripted game. Tile i of the layout is play i.
-
-    Args:
-        plays: Plays in order. Each joins an earlier play at an equal number. Placement stops at the first play that
-            does not fit.
-        area: Area that must contain every joined tile.
-        look: Look with the size of the tiles.
-        largest_gap_mm: Maximum gap between joined tiles.
-        arms: Origin of the arms if the first tile is a starter with six arms, or None.
-
-    Raises:
-        ValueError: If a play names an end that is not open or does not match, or if a later play has no host.
-    """
-    line = GrowingLine(look, area, largest_gap_mm)
-    for index, play in enumerate(plays):
-        if play.host is None:
-            if index > 0:
-                raise ValueError(f"play {index}: expected a host, which only the first play lacks")
-            line.placed.append(PlacedTile(play.pips, (0.0, 0.0), theta_rad))
-            if arms is None or play.pips[0] != play.pips[1]:
-                _open_first(line, is_spinner=True)
-            else:
-                open_arms(line, arms, rng)
-        elif play.is_stacked:
-            line.placed.append(stacked_on(rng, line.placed[play.host], look, stack_look))
-        elif not _lay_given(line, play, index, rng):
-            break
-    return line.arrangement()
-
-
-def _lay_given(line: GrowingLine, play: ScriptedPlay, index: int, rng: np.random.Generator) -> bool:
-    """Place a play at one of the ends that match its host. Return False if none has room."""
-    ends = [end for end in line.ends if (end.tile, end.half) == (play.host, play.host_half)]
-    if not ends or ends[0].pips not in play.pips:
-        raise ValueError(f"play {index}: expected an open end that matches {play.pips}, got {ends[:1]}")
-    is_turned = play.pips[0] != ends[0].pips
-    facing = (play.pips[1], play.pips[0]) if is_turned else play.pips
-    for order in rng.permutation(len(ends)):
-        placed = find_place(line, ends[order], facing, rng)
-        if placed is not None:
-            place_at(line, ends[order], placed, is_turned=is_turned, is_spinner=True)
-            return True
-    return False
 
 
 def stacked_on(rng: np.random.Generator, below: PlacedTile, look: TileLook, stack_look: int = 0) -> PlacedTile:

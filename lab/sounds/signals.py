@@ -147,18 +147,6 @@ def knock_times(rng: np.random.Generator, *, count: int | None = None) -> list[f
     return [0.0, *(float(t_s) for t_s in np.cumsum(gaps_s))]
 
 
-def knock_pushes(rng: np.random.Generator, *, count: int) -> list[float]:
-    """Return the loudness of each knock of a series relative to its loudest, from a trend, an accent and chance.
-
-    The trend has a standard deviation of 1 dB per knock, chance 2 dB. An accent adds 2 to 8 dB to one knock in 30 % of
-    the series. No knock is more than 18 dB weaker than the loudest.
-    """
-    levels_db = rng.normal(0, 1) * np.arange(count) + rng.normal(0, 2, count)
-    if rng.random() < 0.3:
-        levels_db[int(rng.integers(count))] += rng.uniform(2, 8)
-    return [float(push) for push in 10 ** (np.maximum(levels_db - levels_db.max(), -18) / 20)]
-
-
 def finger_pad(rng: np.random.Generator) -> list[Impact]:
     """Return a random tap with a fingertip: long and dull, often with a slap of skin at the start."""
     impacts = [Impact(0.0, rng.uniform(0.005, 0.016), 1.0, rng.uniform(0.7, 1.0))]

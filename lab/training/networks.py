@@ -18,23 +18,7 @@ from torch.nn import functional
 
 from lab.render.scene import MAX_PIPS
 from lab.training import samples
-from lab.training.samples import (
-    PATCH_SPAN,
-    DoubtfulHalves,
-    HalfPatches,
-    RefinerSamples,
-    StoredPicture,
-    augment,
-    doubtful_grid,
-    draw_crop,
-    draw_doubtful,
-    draw_halves,
-    draw_pictures,
-    draw_refiner_samples,
-    targets_of,
-    training_grid,
-)
-from lab.training.tables import concatenated
+from lab.training.tables import concatenated, draw_in_processes
 from vision.networks import network
 from vision.networks.detector import CHANNELS, FIRST_SHAPE
 
@@ -230,7 +214,9 @@ def train_detector(
     *, seed: int, scenes: int, steps: int, jobs: int, device: str = "cpu", progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
     """Render tables, train the detector on crops of them, and return a function that writes it to a file."""
-    pictures = list(draw_pictures(seed, scenes, jobs, partial(progress, "rendering tables")))
+    pictures = list(
+        draw_in_processes(partial(samples.draw_picture, seed), scenes, jobs, partial(progress, "rendering tables"))
+    )
     torch.manual_seed(seed)
     batches = prefetch(partial(draw_detector_batch, seed, pictures), steps)
     net = fit(
@@ -254,11 +240,13 @@ def _detector_loss(net: DetectorNet, batch: Tensors) -> Tensor:
     return loss_of(cells.float(), *targets)
 
 
-def draw_detector_batch(seed: int, pictures: list[StoredPicture], step: int) -> Batch:
+def draw_detector_batch(seed: int, pictures: list[samples.StoredPicture], step: int) -> Batch:
     """Return crops, shape (N, H, W, 3), and their targets for `loss_of`. Deterministic for a seed and step."""
     rng = np.random.default_rng([seed, step])
-    crops = [draw_crop(rng, pictures[int(rng.integers(len(pictures)))].decode()) for _ in range(_DETECTOR_BATCH)]
-    truth = [targets_of(crop) for crop in crops]
+    crops = [
+        samples.draw_crop(rng, pictures[int(rng.integers(len(pictures)))].decode()) for _ in range(_DETECTOR_BATCH)
+    ]
+    truth = [samples.targets_of(crop) for crop in crops]
     parts = (
         [getattr(targets, name) for targets in truth] for name in ("heat", "heat_counts", "shapes", "shape_counts")
     )
@@ -325,8 +313,9 @@ def train_refiner(
     """
     first, held_out = max(1, round(_FIRST * scenes)), max(1, round(_HELD_OUT * scenes))
 
-    def tables(stage: str, seed: int, count: int, earlier: Path | None) -> RefinerSamples:
-        return draw_refiner_samples(seed, max(1, count), jobs, partial(progress, stage), earlier=earlier)
+    def tables(stage: str, seed: int, count: int, earlier: Path | None) -> samples.RefinerSamples:
+        draw = partial(samples.draw_refiner_table, seed, earlier)
+        return concatenated(list(draw_in_processes(draw, max(1, count), jobs, partial(progress, stage))))
 
     early = tables("rendering tables, first round", seed, first, None)
     fitted = partial(_fit_refiner, device=device)
@@ -347,25 +336,25 @@ def _save(net: RefinerNet, path: Path) -> None:
 
 
 def _fit_refiner(
-    seed: int, samples: RefinerSamples, steps: int, *, device: str, progress: Callable[[float], None]
+    seed: int, learn: samples.RefinerSamples, steps: int, *, device: str, progress: Callable[[float], None]
 ) -> RefinerNet:
     torch.manual_seed(seed)
-    batches = prefetch(partial(draw_refiner_batch, seed, samples), steps)
+    batches = prefetch(partial(draw_refiner_batch, seed, learn), steps)
     return fit(
         RefinerNet(), batches, steps, loss=_refiner_loss, schedule=_REFINER_SCHEDULE, device=device, progress=progress
     )
 
 
-def draw_refiner_batch(seed: int, samples: RefinerSamples, step: int) -> Batch:
+def draw_refiner_batch(seed: int, learn: samples.RefinerSamples, step: int) -> Batch:
     """Return inputs, (N, 3, rows, columns), classes, (N,), and corrections, (N, 6), for a seed and step.
 
     Unknown corrections are NaN.
     """
     rng = np.random.default_rng([seed, step])
-    rows = rng.integers(0, len(samples.classes), _BATCH)
-    inputs = network.contrasts(samples.patches[rows], network.tile_grid())
-    inputs, corrections = augment(rng, inputs, samples.corrections[rows])
-    return inputs, samples.classes[rows], corrections
+    rows = rng.integers(0, len(learn.classes), _BATCH)
+    inputs = network.contrasts(learn.patches[rows], network.tile_grid())
+    inputs, corrections = samples.augment(rng, inputs, learn.corrections[rows])
+    return inputs, learn.classes[rows], corrections
 
 
 def _refiner_loss(net: RefinerNet, batch: Tensors) -> Tensor:
@@ -381,7 +370,7 @@ def _refiner_loss(net: RefinerNet, batch: Tensors) -> Tensor:
     ) + _CORRECTIONS * off.nan_to_num(0.0)
 
 
-def _calibrate(net: RefinerNet, check: RefinerSamples) -> float:
+def _calibrate(net: RefinerNet, check: samples.RefinerSamples) -> float:
     """Return the factor on the logits that maximises the likelihood of held-out classes (temperature scaling)."""
     net.eval()
     parts: list[NDArray[np.float32]] = []
@@ -412,12 +401,12 @@ class PipFeatureNet(nn.Module):
         first, at2, at4, at8 = _PIP_FEATURES_WIDTHS
         cells = (network.half_grid(0).rows // 8) * (network.half_grid(0).columns // 8)
         self.seeing = nn.Sequential(
-            _layer(3, first, stride=2),
-            _layer(first, at2),
-            _layer(at2, at4, stride=2),
-            _layer(at4, at4),
-            _layer(at4, at8, stride=2),
-            _layer(at8, at8),
+            layer(3, first, stride=2),
+            layer(first, at2),
+            layer(at2, at4, stride=2),
+            layer(at4, at4),
+            layer(at4, at8, stride=2),
+            layer(at8, at8),
             nn.Flatten(),
             nn.Linear(at8 * cells, network.FEATURES),
             nn.ReLU(),
@@ -428,11 +417,6 @@ class PipFeatureNet(nn.Module):
         """Return logits, (N, 19), for inputs from `vision.networks.network.contrasts`, (N, 3, 32, 32)."""
         logits: Tensor = self.saying(self.seeing(inputs))
         return logits
-
-
-def _layer(inputs: int, outputs: int, *, stride: int = 1) -> nn.Sequential:
-    convolution = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
-    return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
 
 
 # Spread of the augmentation, in addition to the pose errors of the samples.
@@ -464,14 +448,15 @@ def warp_patches(patches: Tensor, warps: Tensor, size: int) -> Tensor:
 
 _PIP_FEATURES_SCHEDULE = LearningSchedule(step_size=2e-3, decay=1e-3, warm_up_steps=100, mean_over_steps=300)
 # Extent of the network's input as a share of a patch.
-_SHOWN = network.half_grid(0).step * network.half_grid(0).columns / PATCH_SPAN
+_SHOWN = network.half_grid(0).step * network.half_grid(0).columns / samples.PATCH_SPAN
 
 
 def train_pip_features(
     *, seed: int, scenes: int, epochs: int, jobs: int, device: str = "cpu", progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
     """Render tables, train the network on their halves, and return a function that writes it to a file."""
-    halves = draw_halves(seed, scenes, jobs, partial(progress, "rendering tables"))
+    draw, rendering = partial(samples.draw_table_halves, seed), partial(progress, "rendering tables")
+    halves = concatenated(list(draw_in_processes(draw, scenes, jobs, rendering)))
     steps = max(1, epochs * len(halves.pips) // _BATCH)
     torch.manual_seed(seed)
     batches = prefetch(partial(draw_pip_feature_batch, seed, halves), steps)
@@ -497,11 +482,15 @@ def _pip_features_loss(net: PipFeatureNet, batch: Tensors) -> Tensor:
     return functional.cross_entropy(logits.float(), pips)
 
 
-def draw_pip_feature_batch(seed: int, halves: HalfPatches, step: int) -> Batch:
+def draw_pip_feature_batch(seed: int, halves: samples.HalfPatches, step: int) -> Batch:
     """Return patches, (N, 3, PATCH_SIZE, PATCH_SIZE), random warps, (N, 2, 3), and pips, (N,), for a seed and step."""
     rng = np.random.default_rng([seed, step])
     rows = rng.integers(0, len(halves.pips), _BATCH)
-    return network.contrasts(halves.patches[rows], training_grid(0)), draw_warps(rng, _BATCH, _SHOWN), halves.pips[rows]
+    return (
+        network.contrasts(halves.patches[rows], samples.training_grid(0)),
+        draw_warps(rng, _BATCH, _SHOWN),
+        halves.pips[rows],
+    )
 
 
 # Train the hard-case classifier, from a seed to an ONNX file: `tallybone train hard-pips`.
@@ -535,13 +524,14 @@ def train_hard_case_classifier(
     *, seed: int, scenes: int, steps: int, jobs: int, device: str = "cpu", progress: Callable[[str, float], None]
 ) -> Callable[[Path], None]:
     """Render tables, train the network on their difficult halves, and return a function that writes it to a file."""
-    halves = draw_doubtful(seed, scenes, jobs, partial(progress, "rendering tables"))
+    draw, rendering = partial(samples.doubtful_of_table, seed), partial(progress, "rendering tables")
+    halves = concatenated(list(draw_in_processes(draw, scenes, jobs, rendering)))
     report = partial(progress, "training")
     return fit_hard_case_classifier(halves, seed=seed, steps=steps, device=device, progress=report)
 
 
 def fit_hard_case_classifier(
-    halves: DoubtfulHalves, *, seed: int, steps: int, device: str = "cpu", progress: Callable[[float], None]
+    halves: samples.DoubtfulHalves, *, seed: int, steps: int, device: str = "cpu", progress: Callable[[float], None]
 ) -> Callable[[Path], None]:
     """Train the network on *halves*, and return a function that writes it to a file."""
     torch.manual_seed(seed)
@@ -566,12 +556,12 @@ def _hard_pips_loss(net: HardCaseNet, batch: Tensors) -> Tensor:
     return functional.cross_entropy(logits.float(), pips)
 
 
-def draw_hard_case_batch(seed: int, halves: DoubtfulHalves, below: NDArray[np.float64], step: int) -> Batch:
+def draw_hard_case_batch(seed: int, halves: samples.DoubtfulHalves, below: NDArray[np.float64], step: int) -> Batch:
     """Return patches, (N, 3, S, S), random warps, (N, 2, 3), and pips, (N,), for a seed and step.
 
     *below*, shape (M,), is the cumulative probability of the halves.
     """
     rng = np.random.default_rng([seed, step])
     rows = np.minimum(np.searchsorted(below, rng.random(_BATCH)), len(below) - 1)
-    patches = network.contrasts(halves.patches[rows], doubtful_grid(0))
+    patches = network.contrasts(halves.patches[rows], samples.doubtful_grid(0))
     return patches, draw_warps(rng, _BATCH, network.SPAN / samples.DOUBTFUL_SPAN), halves.pips[rows]

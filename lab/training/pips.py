@@ -49,11 +49,6 @@ from vision.poses import Poses, half_centers, jittered, sides_px
 from vision.reader.candidates import Candidates
 from vision.reader.reader import Reader
 
-# Train the pip classifier with scikit-learn, from a seed to arrays, and measure it: `tallybone train pips`.
-#
-# Samples are drawn with the shipped networks in several processes. Their number does not affect the results.
-
-
 _CHUNK = 8
 T = TypeVar("T")
 
@@ -90,13 +85,8 @@ def collect(
         draw: Picklable function that draws a table: a module-level function or a `partial` of one.
     """
     chunk, chunks = partial(_drawn_chunk, draw, seed, scenes), -(-scenes // _CHUNK)
-    if jobs > 1:
-        for part in draw_in_processes(chunk, chunks, jobs, progress):
-            yield from part
-        return
-    for index in range(chunks):
-        yield from chunk(index)
-        progress((index + 1) / chunks)
+    for part in draw_in_processes(chunk, chunks, jobs, progress):
+        yield from part
 
 
 def _drawn_chunk(draw: Callable[[np.random.Generator, Networks], T], seed: int, scenes: int, index: int) -> list[T]:
@@ -138,11 +128,7 @@ class PipSamples:
 
 
 def draw_samples(rng: np.random.Generator, networks: Networks, *, max_pips: int) -> PipSamples:
-    """Render a random table and return its samples.
-
-    Args:
-        networks: Networks that detect tiles and extract pip features.
-    """
+    """Render a random table and return its samples."""
     width = int(rng.integers(*_WIDTH_PX))
     sides_px = (width * _SIDES[0], width * _SIDES[1])
     table = draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
@@ -302,16 +288,9 @@ def fit_head(
     """Return a classifier fitted to *learn* and calibrated on *check*, with its error rates on *check* as notes."""
     head = _fit_classifier(learn.features, learn.pips, MAX_PIPS + 1, seed, epochs, progress)
     head = calibrated(head, head.outputs(check.features.astype(np.float32)), check.pips, misread=_MISREAD)
-    return replace(head, notes=held_out_figures(head, check))
-
-
-def held_out_figures(head: PipClassifier, check: PipSamples) -> dict[str, object]:
-    """Return the error rates on held-out samples."""
     error = head.probabilities(check.features.astype(np.float32)).argmax(axis=1) != check.pips
-    return {
-        "pips_error": round(float(error.mean()), 5),
-        "pips_error_to_6": round(float(error[check.pips <= 6].mean()), 5),
-    }
+    notes: dict[str, object] = {"pips_error": _share(error), "pips_error_to_6": _share(error[check.pips <= 6])}
+    return replace(head, notes=notes)
 
 
 def _draw_any_set(rng: np.random.Generator, networks: Networks) -> PipSamples:
@@ -338,9 +317,6 @@ def _fit_classifier(
         [np.asarray(w, np.float32) for w in network.coefs_],
         [np.asarray(b, np.float32) for b in network.intercepts_],
     )
-    if len(classes) == 2:  # scikit-learn keeps one output for two classes
-        weights[-1] = np.column_stack([np.zeros_like(weights[-1]), weights[-1]])
-        biases[-1] = np.concatenate([np.zeros_like(biases[-1]), biases[-1]])
     last, bias = np.zeros((weights[-1].shape[0], class_count), np.float32), np.full(class_count, -20, np.float32)
     last[:, classes], bias[classes] = weights[-1], biases[-1]
     return PipClassifier(mean, scale, (*weights[:-1], last), (*biases[:-1], bias))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import cv2
@@ -185,11 +185,6 @@ class StoredPicture:
         return LabelledPicture(image, self.poses, self.faces, self.unread_px)
 
 
-def draw_pictures(seed: int, count: int, jobs: int, progress: Callable[[float], None]) -> Iterator[StoredPicture]:
-    """Yield *count* rendered tables, which depend on the seed but not on the number of processes."""
-    return tables.draw_in_processes(partial(draw_picture, seed), count, jobs, progress)
-
-
 def draw_picture(seed: int, index: int) -> StoredPicture:
     """Return a rendered table."""
     rng = np.random.default_rng([seed, index])
@@ -338,11 +333,6 @@ def training_grid(half: int) -> network.PatchGrid:
     return network.half_grid(half, size=PATCH_SIZE, span=PATCH_SPAN)
 
 
-def draw_halves(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> HalfPatches:
-    """Return the halves on rendered tables, which depend on the seed but not on the number of processes."""
-    return tables.concatenated(list(tables.draw_in_processes(partial(draw_table_halves, seed), scenes, jobs, progress)))
-
-
 def draw_table_halves(seed: int, index: int) -> HalfPatches:
     """Return the halves of a rendered table, each sampled with several poses."""
     rng = np.random.default_rng([seed, index])
@@ -407,11 +397,6 @@ class DoubtfulHalves:
 def doubtful_grid(half: int) -> network.PatchGrid:
     """Return the sampling grid of `DoubtfulHalves` for half 0 or 1."""
     return network.half_grid(half, size=DOUBTFUL_SIZE, span=DOUBTFUL_SPAN)
-
-
-def draw_doubtful(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> DoubtfulHalves:
-    """Return difficult halves of rendered tables, which depend on the seed but not on the number of processes."""
-    return tables.concatenated(list(tables.draw_in_processes(partial(doubtful_of_table, seed), scenes, jobs, progress)))
 
 
 def doubtful_of_table(seed: int, index: int) -> DoubtfulHalves:
@@ -507,19 +492,6 @@ class RefinerSamples:
     patches: Image
     classes: NDArray[np.int64]
     corrections: NDArray[np.float32]
-
-
-def draw_refiner_samples(
-    seed: int, scenes: int, jobs: int, progress: Callable[[float], None], *, earlier: Path | None
-) -> RefinerSamples:
-    """Return samples of rendered tables, which depend on the seed but not on the number of processes.
-
-    Args:
-        earlier: Network of an earlier round, whose false positives become hard negatives. None in the first round.
-    """
-    return tables.concatenated(
-        list(tables.draw_in_processes(partial(draw_refiner_table, seed, earlier), scenes, jobs, progress))
-    )
 
 
 def draw_refiner_table(seed: int, earlier: Path | None, index: int) -> RefinerSamples:

@@ -45,6 +45,11 @@ def draw_in_processes(
     Args:
         draw: Picklable function: a module-level function or a `partial` of one.
     """
+    if jobs == 1:
+        for index in range(count):
+            yield draw(index)
+            progress((index + 1) / count)
+        return
     # Spawn instead of fork, because OpenCV's threads do not survive a fork and the child would hang. Use a single
     # OpenCV thread per process, because the processes already share the cores.
     with ProcessPoolExecutor(jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:

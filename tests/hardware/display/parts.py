@@ -10,7 +10,7 @@ from time import monotonic_ns
 from hardware.display.display import ScoreDisplay
 from hardware.display.drivers import DisplayDriver, SerialDisplay
 from hardware.display.page import LCD_CHARACTERS, NEXTION_CHARACTERS, DisplayEncoder, DisplayLook, paced
-from lab.emulate.displays import Emulated, EmulatedNextion, EmulatedSegment, EmulatedSerLcd
+from lab.emulate.displays import EmulatedNextion, EmulatedSegment, EmulatedSerLcd, Firmware
 from tests.hardware.table.reading import read_hardware
 
 S = 1_000_000_000
@@ -34,7 +34,7 @@ def on_no_port(driver: str, **options: object) -> SerialDisplay:
 class Kind:
     name: str
     part: SerialDisplay
-    emulate: Callable[[], Emulated]
+    emulate: Callable[[], Firmware]
     permitted: frozenset[str]
 
 
@@ -47,7 +47,7 @@ KINDS = (
 )
 
 
-def send(part: DisplayEncoder, emulated: Emulated, look: DisplayLook, before: DisplayLook | None, t_ns: int) -> int:
+def send(part: DisplayEncoder, emulated: Firmware, look: DisplayLook, before: DisplayLook | None, t_ns: int) -> int:
     """Send a look like the driver, and return the time after the last wait."""
     for data, wait_ns in paced(part.encode(look, before), part.wire):
         emulated.receive(data, t_ns)

@@ -17,12 +17,12 @@ from hardware.display.drivers import DISPLAYS
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.libraries import install_command
 from lab.emulate.command import PtyPort
-from lab.emulate.displays import Emulated, EmulatedNextion, EmulatedSegment, EmulatedSerLcd
+from lab.emulate.displays import EmulatedNextion, EmulatedSegment, EmulatedSerLcd, Firmware
 from tests.hardware.display.parts import on_no_port, opened
 from tests.hardware.fakes import FakeDisplay
 
 _PAGE = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 40, is_turn=True)), "Ann +5")
-_EMULATED: dict[str, Callable[[], Emulated]] = {
+_EMULATED: dict[str, Callable[[], Firmware]] = {
     "serlcd-16x2": lambda: EmulatedSerLcd(16, 2),
     "serlcd-20x4": lambda: EmulatedSerLcd(20, 4),
     "segment": EmulatedSegment,

@@ -9,7 +9,7 @@ import pytest
 from hardware.display.drivers.segment import SegmentDriver
 from hardware.display.drivers.terminal import TerminalDriver
 from hardware.display.page import DisplayLook, DisplayPage, ScoreLine, paced
-from lab.emulate.displays import Emulated
+from lab.emulate.displays import Firmware
 from tests.hardware.display.parts import KINDS, Kind, S, on_no_port, send
 from tests.hardware.display.texts import HOSTILE, hostile_points, hostile_text
 
@@ -27,7 +27,7 @@ def _texts_of(kind: Kind, shown: DisplayLook) -> str:
     return shown[0] if isinstance(kind.part, SegmentDriver) else "".join(shown)
 
 
-def _show_all(kind: Kind, count: int, seed: int) -> Emulated:
+def _show_all(kind: Kind, count: int, seed: int) -> Firmware:
     """Show pages one after the other, partly as changes and partly from an unknown state."""
     rng, emulated = random.Random(seed), kind.emulate()
     emulated.power_on(0)
@@ -46,7 +46,7 @@ def _show_all(kind: Kind, count: int, seed: int) -> Emulated:
     return emulated
 
 
-def _assert_no_commands(emulated: Emulated) -> None:
+def _assert_no_commands(emulated: Firmware) -> None:
     # The driver sends bkcmd=2 to resynchronise a Nextion. It is not stored.
     assert set(emulated.commands) <= {"bkcmd=2"}
     assert emulated.eeprom_writes == 0

@@ -132,15 +132,13 @@ _PAGE = DisplayPage((ScoreLine("Ann", 35, is_provisional=True), ScoreLine("Ben",
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "driver", "shown"),
+    ("kind", "driver", "shown", "is_terminal"),
     [
-        ("serlcd", "serlcd-16x2", " Ann *35>Ben 128\nHi"),
-        ("serlcd-20x4", "serlcd-20x4", " Ann             *35\n>Ben             128\nHi"),
-        ("segment", "segment", "1.  3'5"),
-        ("nextion", "nextion", "  Ann            ~35\n> Ben            128"),
+        ("serlcd-20x4", "serlcd-20x4", " Ann             *35\n>Ben             128\nHi", False),
+        ("segment", "segment", "1.  3'5", False),
+        ("nextion", "nextion", "  Ann            ~35\n> Ben            128", True),
     ],
 )
-@pytest.mark.parametrize("is_terminal", [False, True])
 def test_shows_the_page_sent(kind: str, driver: str, shown: str, is_terminal: bool, tmp_path: Path) -> None:
     out, stop_event, path = io.StringIO(), threading.Event(), tmp_path / "display"
     console = Console(file=out, force_terminal=is_terminal, width=80, highlight=False)

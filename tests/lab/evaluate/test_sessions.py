@@ -20,7 +20,7 @@ from lab.commands import simulate
 from lab.evaluate.command import are_sessions, evaluate_sessions
 from lab.evaluate.session_report import Figures
 from lab.evaluate.sessions import SessionJudged, TruthError, judge_session, read_truth
-from lab.evaluate.shadow import HandJudged, HandScored, hand_scored, is_unflagged, judge_hand, wrong_in
+from lab.matches.judged_hands import HandJudged, HandScored, hand_scored, is_unflagged, judge_hand, wrong_in
 from lab.matches.simulation import simulation_settings
 from lab.matches.stage import CameraPush, PushTime
 from tallybone.choices import Difficulty

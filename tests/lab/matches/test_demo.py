@@ -82,8 +82,8 @@ def test_two_hands_are_played_on_the_same_table() -> None:
 def test_a_missed_play_is_reported() -> None:
     unchanged = replace(list(views(4))[2], changes=())
     code, text = demo(DemoOptions(seed=4, plays=3), reader_of(with_view_replaced(4, 3, unchanged)))
-    assert "play 3: " in text
-    assert "seen: nothing" in text
+    assert "hand 1, tile 3: " in text
+    assert "scored: nothing" in text
     assert "should be" in text
     assert code == 1
 
@@ -94,7 +94,7 @@ def test_a_misread_tile_is_reported() -> None:
     look = TableView((*look.tiles[:-1], wrong), (), (Change(ChangeKind.PLACED, wrong),))
     _, text = demo(DemoOptions(seed=4, plays=3), reader_of(with_view_replaced(4, 3, look)))
     assert "plays   3; correct: 2 tiles, 3 positions, 2 scores" in text
-    assert "play 3: 3-2 at the E of play 2, 10 points; seen: 6-3 at the E of play 2, 0 points" in text
+    assert "hand 1, tile 3: 3-2 at E of tile 2, 10 points, seat 0; scored: 6-3 at E of tile 2, 0 points, seat 0" in text
 
 
 def test_without_a_terminal_every_play_is_a_plain_line() -> None:

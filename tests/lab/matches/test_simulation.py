@@ -12,20 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import (
-    Draw,
-    EngineError,
-    Knock,
-    Lead,
-    Play,
-    Reveal,
-    RevealPips,
-    State,
-    apply,
-    format_record,
-    parse_record,
-    replay,
-)
+import engine
 from engine import play_record as played
 from lab.matches.game_script import (
     FramePlan,
@@ -214,10 +201,10 @@ def test_items_are_chronological_and_frames_equidistant(game: tuple[str, int, st
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
 def test_the_true_events_and_the_record_replay_to_the_true_totals(game: tuple[str, int, str]) -> None:
-    items, state = planned(*game), State()
+    items, state = planned(*game), engine.State()
     for item in events(items):
         before = 0 if state.game is None else sum(state.game.totals)
-        state, _ = apply(state, item.event)
+        state, _ = engine.apply(state, item.event)
         assert state.game is not None
         assert state.game.totals == item.totals
         assert item.points == sum(item.totals) - before
@@ -225,9 +212,9 @@ def test_the_true_events_and_the_record_replay_to_the_true_totals(game: tuple[st
     assert state.irregular == ()
     record = items[-1]
     assert isinstance(record, TrueRecord)
-    written = parse_record(record.dgr)
-    assert format_record(written) == record.dgr
-    replayed = replay(played(written).log).game
+    written = engine.parse_record(record.dgr)
+    assert engine.format_record(written) == record.dgr
+    replayed = engine.replay(played(written).log).game
     assert replayed is not None
     assert state.game is not None
     assert replayed.totals == state.game.totals
@@ -239,7 +226,7 @@ def test_a_tile_is_on_the_table_with_its_pips_once_its_play_ends(game: tuple[str
     for item in planned(*game):
         if isinstance(item, TilesPlan):
             plan = item
-        elif isinstance(item, TrueEvent) and isinstance(item.event, Play):
+        elif isinstance(item, TrueEvent) and isinstance(item.event, engine.Play):
             assert plan is not None
             newest = [tile.placed for tile in plan.tiles if tile.zone is Zone.LAYOUT][-1]
             assert newest.pips is not None
@@ -286,11 +273,11 @@ def test_the_true_tiles_precede_each_frame(game: tuple[str, int, str]) -> None:
 
 def test_a_boneyard_shrinks_with_each_draw_without_a_button() -> None:
     items, remaining, count = planned("draw", 3, seed=2), 28 - 21, 0
-    assert any(isinstance(item.event, Draw) for item in events(items))
+    assert any(isinstance(item.event, engine.Draw) for item in events(items))
     for item in items:
         if isinstance(item, TilesPlan):
             count = sum(tile.zone is Zone.BONEYARD for tile in item.tiles)
-        elif isinstance(item, TrueEvent) and isinstance(item.event, Draw):
+        elif isinstance(item, TrueEvent) and isinstance(item.event, engine.Draw):
             remaining -= item.event.tiles
             assert count == remaining
     assert Button.DRAW not in {press.button for press in presses(items)}
@@ -298,7 +285,7 @@ def test_a_boneyard_shrinks_with_each_draw_without_a_button() -> None:
 
 def test_without_room_for_a_boneyard_draws_use_the_button() -> None:
     items = planned("super", 3)
-    draws = [item.event for item in events(items) if isinstance(item.event, Draw)]
+    draws = [item.event for item in events(items) if isinstance(item.event, engine.Draw)]
     pressed = [press for press in presses(items) if press.button is Button.DRAW]
     assert len(pressed) == sum(draw.tiles for draw in draws if not draw.forced) > 0
     assert not any(tile.zone is Zone.BONEYARD for item in items if isinstance(item, TilesPlan) for tile in item.tiles)
@@ -307,11 +294,13 @@ def test_without_room_for_a_boneyard_draws_use_the_button() -> None:
 def test_hands_are_revealed_at_the_end_and_cleared_before_the_next() -> None:
     items = planned(hands=2, seed=5)
     first = next(
-        index for index, item in enumerate(items) if isinstance(item, TrueEvent) and isinstance(item.event, Reveal)
+        index
+        for index, item in enumerate(items)
+        if isinstance(item, TrueEvent) and isinstance(item.event, engine.Reveal)
     )
     shown = items[first]
     assert isinstance(shown, TrueEvent)
-    assert isinstance(shown.event, Reveal)
+    assert isinstance(shown.event, engine.Reveal)
     plan = [item for item in items[:first] if isinstance(item, TilesPlan)][-1]
     open_pips = sorted(tuple(sorted(tile.placed.pips or ())) for tile in plan.tiles if tile.zone is Zone.SEAT)
     assert open_pips == sorted((tile.low, tile.high) for tile in shown.event.tiles)
@@ -320,26 +309,28 @@ def test_hands_are_revealed_at_the_end_and_cleared_before_the_next() -> None:
 
 def test_no_tile_is_played_soon_after_a_passing_knock() -> None:
     items = planned("block", 3)
-    passes = [item for item in events(items) if isinstance(item.event, Knock)]
+    passes = [item for item in events(items) if isinstance(item.event, engine.Knock)]
     assert passes
     for knock in passes:
         knock_ns = max(t_ns for t_ns in knocks_ns(items) if t_ns <= knock.t_ns)
         placed_ns = [
-            item.ended_ns for item in events(items) if isinstance(item.event, Play) and item.ended_ns > knock_ns
+            item.ended_ns for item in events(items) if isinstance(item.event, engine.Play) and item.ended_ns > knock_ns
         ]
         assert all(t_ns > knock_ns + KNOCK_WAITS_NS for t_ns in placed_ns)
 
 
 def test_hard_placements_sound_like_knocks() -> None:
     items = planned("bones", 4)
-    passes = sum(isinstance(item.event, Knock) for item in events(items))
+    passes = sum(isinstance(item.event, engine.Knock) for item in events(items))
     assert len(knocks_ns(items)) > passes
 
 
 def test_the_lead_is_an_input_if_the_rules_leave_it_open() -> None:
     items = planned("draw", 3)
-    (lead,) = [item.event for item in events(items) if isinstance(item.event, Lead)]
-    assert [item.value for item in items if isinstance(item, SimulatedInput) and isinstance(item.value, Lead)] == [lead]
+    (lead,) = [item.event for item in events(items) if isinstance(item.event, engine.Lead)]
+    assert [
+        item.value for item in items if isinstance(item, SimulatedInput) and isinstance(item.value, engine.Lead)
+    ] == [lead]
 
 
 def test_equal_seeds_give_equal_sittings() -> None:
@@ -350,7 +341,7 @@ def test_equal_seeds_give_equal_sittings() -> None:
 
 def test_difficulty_and_look_do_not_change_the_deal() -> None:
     def first_tile(items: Sitting) -> object:
-        return next(item.event.tile for item in events(items) if isinstance(item.event, Play))
+        return next(item.event.tile for item in events(items) if isinstance(item.event, engine.Play))
 
     easy = planned(seed=4, difficulty=Difficulty.EASY, look="classic-felt")
     assert first_tile(easy) == first_tile(planned(seed=4, look="black-linen"))
@@ -367,20 +358,22 @@ def test_cameras_are_bumped_only_at_hard_difficulty() -> None:
 
 def test_a_hand_without_a_zone_is_revealed_by_its_sum() -> None:
     items = planned("twoset", 6, seed=2)
-    shown = [item.event for item in events(items) if isinstance(item.event, Reveal)]
+    shown = [item.event for item in events(items) if isinstance(item.event, engine.Reveal)]
     sums = [
-        item.value.pips for item in items if isinstance(item, SimulatedInput) and isinstance(item.value, RevealPips)
+        item.value.pips
+        for item in items
+        if isinstance(item, SimulatedInput) and isinstance(item.value, engine.RevealPips)
     ]
     assert sums == [sum(tile.pips for tile in item.tiles) for item in shown if item.tiles]
     assert sums
 
 
 def test_rejects_unplayable_settings_with_clear_messages() -> None:
-    with pytest.raises(EngineError, match="twoset is for 4 to 6 players, got 2"):
+    with pytest.raises(engine.EngineError, match="twoset is for 4 to 6 players, got 2"):
         simulation_settings("twoset", players=2, seed=1)
-    with pytest.raises(EngineError, match='unknown look "pink"; known: seed, classic-felt'):
+    with pytest.raises(engine.EngineError, match='unknown look "pink"; known: seed, classic-felt'):
         simulation_settings("bones", players=2, seed=1, look="pink")
-    with pytest.raises(EngineError, match="players: expected 1 to 8, got 9"):
+    with pytest.raises(engine.EngineError, match="players: expected 1 to 8, got 9"):
         simulation_settings("draw", players=9, seed=1)
 
 
@@ -397,7 +390,7 @@ def test_a_push_occurs_during_its_play_and_persists(when: PushTime) -> None:
     items = planned_with(CameraPush(2, when, 30.0, -20.0, 2.5))
     shots = [(item.moment, index) for index, item in enumerate(items) if isinstance(item, FramePlan)]
     first = next(index for moment, index in shots if moment.bump != STRAIGHT)
-    plays = [i for i, item in enumerate(items) if isinstance(item, TrueEvent) and isinstance(item.event, Play)]
+    plays = [i for i, item in enumerate(items) if isinstance(item, TrueEvent) and isinstance(item.event, engine.Play)]
     assert plays[0] < first < plays[1]
     assert {moment.bump for moment, index in shots if index >= first} == {(30.0, -20.0, 2.5)}
     has_hand = bool(next(moment for moment, index in shots if index == first).reaches)
@@ -420,5 +413,5 @@ def test_a_slow_slip_is_uniform_and_the_truth_precedes_each_frame() -> None:
 
 
 def test_a_sitting_can_stop_after_some_plays() -> None:
-    plays = [item for item in planned_with() if isinstance(item, TrueEvent) and isinstance(item.event, Play)]
+    plays = [item for item in planned_with() if isinstance(item, TrueEvent) and isinstance(item.event, engine.Play)]
     assert len(plays) == 4

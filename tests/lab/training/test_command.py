@@ -16,7 +16,7 @@ import pytest
 from hardware.knock.classifier import Classifier, load_classifier
 from lab.sounds.signals import require_library
 from lab.training import command as training
-from lab.training.command import TRAININGS, Training, TrainingDevice
+from lab.training.command import TRAININGS, Trained, Training, TrainingDevice
 from vision.networks.network import PipClassifier, load_pip_classifier, load_pip_features, write_checksum
 
 
@@ -28,19 +28,31 @@ def classifier(**notes: object) -> PipClassifier:
 def quick(*, progress: Callable[[str, float], None], **options: object) -> PipClassifier:
     progress("rendering", 0.5)
     progress("rendering", 1.0)
-    return classifier(pips_error=0.01, **options)
+    return classifier(**options)
 
 
+def train_quickly(*, progress: Callable[[str, float], None], **options: object) -> Classifier:
+    progress("rendering", 1.0)
+    return replace(load_classifier(), notes=dict(options))
+
+
+@pytest.mark.parametrize(
+    ("model", "train", "load"), [("pips", quick, load_pip_classifier), ("knock", train_quickly, load_classifier)]
+)
 def test_the_classifier_is_written_and_its_figures_are_printed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model: str,
+    train: Callable[..., Trained],
+    load: Callable[[Path], PipClassifier | Classifier],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    out = tmp_path / "new" / "pips.npz"
-    assert TRAININGS["pips"](out, seed=3, scenes=4, epochs=5, jobs=2, trained=quick) == 0
-    assert load_pip_classifier(out).notes == {"pips_error": 0.01, "seed": 3, "scenes": 4, "epochs": 5, "jobs": 2}
+    out = tmp_path / "new" / f"{model}.npz"
+    assert TRAININGS[model](out, seed=3, scenes=4, epochs=5, jobs=2, trained=train) == 0
+    assert load(out).notes.items() >= {"seed": 3, "scenes": 4, "epochs": 5}.items()
     assert list(out.parent.iterdir()) == [out]
     printed = capsys.readouterr()
-    assert "pips_error: 0.01" in printed.out
-    assert "pips.npz" in printed.out.replace("\n", "")
+    assert "scenes: 4" in printed.out
+    assert out.name in printed.out.replace("\n", "")
     assert "rendering" not in printed.out  # progress goes to stderr
 
 
@@ -55,16 +67,17 @@ def test_interrupted_training_keeps_the_old_classifier(tmp_path: Path) -> None:
     assert out.read_bytes() == b"the old head"
 
 
-def test_without_scikit_learn_the_package_to_install_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("training", TRAININGS.values(), ids=lambda training: training.model)
+def test_a_missing_library_is_named_with_its_package(
+    training: Training, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in [name for name in sys.modules if name.startswith("lab.training")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "sklearn", None)
-    monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
-    out = tmp_path / "pips.npz"
-    assert TRAININGS["pips"](out, seed=1, scenes=3, epochs=1) == 1
-    assert "tallybone-lab[train]" in capsys.readouterr().err
+    for name in ("torch", "sklearn", "sklearn.exceptions"):
+        monkeypatch.setitem(sys.modules, name, None)
+    out = tmp_path / training.file.name
+    assert training(out, seed=1, scenes=3) == 1
+    assert f"tallybone-lab[{training.extra}]" in capsys.readouterr().err
     assert not out.exists()
 
 
@@ -78,18 +91,8 @@ def test_without_a_gpu_the_other_device_is_named(
     assert not out.exists()
 
 
-NETWORKS: list[tuple[Callable[..., int], str, dict[str, int]]] = [
-    (TRAININGS["detector"], "detector.onnx", {"steps": 5}),
-    (TRAININGS["refiner"], "refiner.onnx", {"steps": 5}),
-    (TRAININGS["pip-features"], "pip_features.onnx", {"epochs": 5}),
-    (TRAININGS["hard-pips"], "hard_cases.onnx", {"steps": 5}),
-]
-
-
-@pytest.mark.parametrize(("command", "name", "own"), NETWORKS)
-def test_a_trained_network_is_written(
-    command: Callable[..., int], name: str, own: dict[str, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("model", ["detector", "refiner", "pip-features", "hard-pips"])
+def test_a_trained_network_is_written(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     received: dict[str, object] = {}
 
     def quick_network(*, progress: Callable[[str, float], None], **options: object) -> Callable[[Path], None]:
@@ -101,12 +104,12 @@ def test_a_trained_network_is_written(
 
         return save
 
-    out = tmp_path / "new" / name
-    assert command(out, seed=3, scenes=4, **own, jobs=2, trained=quick_network) == 0
-    assert received == {"seed": 3, "scenes": 4, **own, "jobs": 2}
+    out = tmp_path / "new" / TRAININGS[model].file.name
+    assert TRAININGS[model](out, seed=3, scenes=4, steps=5, jobs=2, trained=quick_network) == 0
+    assert received == {"seed": 3, "scenes": 4, "steps": 5, "jobs": 2}
     assert out.read_bytes() == b"a network"
     assert list(out.parent.iterdir()) == [out]
-    assert name in capsys.readouterr().out.replace("\n", "")
+    assert out.name in capsys.readouterr().out.replace("\n", "")
 
 
 def test_a_network_is_replaced_together_with_its_checksum(tmp_path: Path) -> None:
@@ -125,23 +128,6 @@ def test_a_network_is_replaced_together_with_its_checksum(tmp_path: Path) -> Non
     load_pip_features(out)
 
 
-@pytest.mark.parametrize(("command", "name", "own"), NETWORKS)
-def test_without_torch_the_package_to_install_is_named(
-    command: Callable[..., int],
-    name: str,
-    own: dict[str, int],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    for module in [module for module in sys.modules if module.startswith("lab.training")]:
-        monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    assert command(tmp_path / name, seed=1, scenes=1, **own) == 1
-    assert "tallybone-lab[finder]" in capsys.readouterr().err
-    assert not (tmp_path / name).exists()
-
-
 @pytest.mark.parametrize("training", TRAININGS.values(), ids=lambda training: training.model)
 def test_the_training_function_exists_even_if_it_cannot_be_imported(training: Training) -> None:
     module, _, name = training.fit.partition(":")
@@ -151,39 +137,6 @@ def test_the_training_function_exists_even_if_it_cannot_be_imported(training: Tr
     body = ast.parse(Path(spec.origin).read_text()).body
     functions = [node.name for node in body if isinstance(node, ast.FunctionDef)]
     assert name in functions
-
-
-# Tests of `tallybone train knock`: files and output. Training itself is tested beside it.
-
-
-def train_quickly(*, progress: Callable[[str, float], None], **options: object) -> Classifier:
-    progress("modelling", 1.0)
-    return replace(load_classifier(), notes=dict(options))
-
-
-def test_knock_the_classifier_is_written_and_its_figures_are_printed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "new" / "knock.npz"
-    assert TRAININGS["knock"](out, seed=3, scenes=4, epochs=5, trained=train_quickly) == 0
-    assert load_classifier(out).notes.items() >= {"seed": 3, "scenes": 4, "epochs": 5}.items()
-    assert list(out.parent.iterdir()) == [out]
-    printed = capsys.readouterr()
-    assert "scenes: 4" in printed.out
-    assert "knock.npz" in printed.out.replace("\n", "")
-    assert "modelling" not in printed.out  # progress goes to stderr
-
-
-def test_knock_without_torch_the_package_to_install_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in [name for name in sys.modules if name.startswith("lab.training")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    out = tmp_path / "knock.npz"
-    assert TRAININGS["knock"](out, seed=1, scenes=3, epochs=1) == 1
-    assert "tallybone-lab[finder]" in capsys.readouterr().err
-    assert not out.exists()
 
 
 def test_missing_sounds_are_named_with_the_command_that_installs_them(

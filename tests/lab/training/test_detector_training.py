@@ -1,31 +1,24 @@
-"""Tests of detector training: crops, labels, targets, export and reproducibility."""
+"""Tests of the samples of the detector: crops, labels and targets."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from functools import partial
 
 import cv2
 import numpy as np
 import pytest
 
-from lab.training.samples import (
-    CROP_PX,
-    LabelledPicture,
-    draw_crop,
-    draw_picture,
-    draw_pictures,
-    targets_of,
-    warp_poses,
-)
+from lab.training import samples
+from lab.training.tables import draw_in_processes
 from tests.vision.shapes import tile_at, tiles_at
-from vision.networks.detector import CHANNELS, STRIDE_PX, decode_poses
+from vision.networks.detector import decode_poses
 from vision.networks.network import DOWN, UP
 from vision.poses import Poses, corners, empty_poses, sides_px, to_image
 
 BLACK, GREEN, RED = (0, 0, 0), (0, 255, 0), (0, 0, 255)
 
 
-def picture_of(poses: Poses, *unread: Poses, size_px: tuple[int, int] = (256, 256)) -> LabelledPicture:
+def picture_of(poses: Poses, *unread: Poses, size_px: tuple[int, int] = (256, 256)) -> samples.LabelledPicture:
     """Return a black image with green tiles that are red around their centres."""
     image = np.zeros((size_px[1], size_px[0], 3), np.uint8)
     inner = np.array([(-0.2, -0.4), (0.2, -0.4), (0.2, 0.4), (-0.2, 0.4)])
@@ -33,14 +26,14 @@ def picture_of(poses: Poses, *unread: Poses, size_px: tuple[int, int] = (256, 25
         cv2.fillConvexPoly(image, np.round(corners(pose[None])[0]).astype(np.int32), GREEN)
         cv2.fillConvexPoly(image, np.round(to_image(pose[None], inner)[0]).astype(np.int32), RED)
     outlines = tuple(corners(pose)[0] for pose in unread)
-    return LabelledPicture(image, poses, np.full(len(poses), UP), outlines)
+    return samples.LabelledPicture(image, poses, np.full(len(poses), UP), outlines)
 
 
 def test_warped_poses_match_the_warped_pixels() -> None:
     poses = tiles_at(tile_at(100, 120, side_px=40, degrees=30), tile_at(180, 60, side_px=30, degrees=100))
     warp = np.array([[1.1, 0.3, -20], [-0.2, 0.9, 30], [4e-4, -3e-4, 1]])
     image = cv2.warpPerspective(picture_of(poses).image, warp, (256, 256))
-    for pose in warp_poses(poses, warp):
+    for pose in samples.warp_poses(poses, warp):
         inside = to_image(pose[None], np.array([(0.0, 0.0), (0.8, 0.7), (-0.8, -0.7), (0.8, -0.7), (-0.8, 0.7)]))[0]
         outside = to_image(pose[None], np.array([(1.2, 0.0), (-1.2, 0.0), (0.0, 1.3), (0.0, -1.3)]))[0]
         colours = [image[tuple(np.round(point[::-1]).astype(int))] for point in inside]
@@ -53,12 +46,12 @@ def test_every_drawn_crop_shows_its_tiles() -> None:
     poses = tiles_at(tile_at(130, 120, side_px=40, degrees=30), tile_at(60, 200, side_px=40, degrees=100))
     checked = 0
     for seed in range(30):
-        crop = draw_crop(np.random.default_rng(seed), picture_of(poses))
-        assert crop.image.shape == (CROP_PX, CROP_PX, 3)
+        crop = samples.draw_crop(np.random.default_rng(seed), picture_of(poses))
+        assert crop.image.shape == (samples.CROP_PX, samples.CROP_PX, 3)
         assert crop.image.dtype == np.uint8
         for pose in crop.poses[sides_px(crop.poses) > 15]:
             around = to_image(pose[None], np.array([(0.0, 0.0), (0.6, 0.0), (-0.6, 0.0)]))[0]
-            if (around > 1).all() and (around < CROP_PX - 2).all():
+            if (around > 1).all() and (around < samples.CROP_PX - 2).all():
                 center, *ends = (crop.image[tuple(np.round(point[::-1]).astype(int))].astype(int) for point in around)
                 assert np.abs(center - ends[0]).max() > 25
                 checked += 1
@@ -67,15 +60,15 @@ def test_every_drawn_crop_shows_its_tiles() -> None:
 
 def test_equal_seeds_draw_equal_crops() -> None:
     picture = picture_of(tile_at(130, 120, side_px=40))
-    first, second = (draw_crop(np.random.default_rng(4), picture) for _ in range(2))
+    first, second = (samples.draw_crop(np.random.default_rng(4), picture) for _ in range(2))
     assert (first.image == second.image).all()
     assert (first.poses == second.poses).all()
 
 
 def test_an_empty_table_can_be_cropped() -> None:
-    crop = draw_crop(np.random.default_rng(1), picture_of(empty_poses()))
+    crop = samples.draw_crop(np.random.default_rng(1), picture_of(empty_poses()))
     assert (crop.poses.shape, crop.faces.shape) == ((0, 6), (0,))
-    truth = targets_of(crop)
+    truth = samples.targets_of(crop)
     assert not truth.heat.any()
     assert not truth.shape_counts.any()
     assert truth.heat_counts.min() == 1
@@ -84,7 +77,7 @@ def test_an_empty_table_can_be_cropped() -> None:
 def test_targets_encode_the_poses_of_tiles() -> None:
     poses = tiles_at(tile_at(100, 60, side_px=24, degrees=20), tile_at(180, 160, side_px=40, degrees=75))
     picture = picture_of(poses)
-    truth = targets_of(LabelledPicture(picture.image, poses, np.array([UP, DOWN]), ()))
+    truth = samples.targets_of(samples.LabelledPicture(picture.image, poses, np.array([UP, DOWN]), ()))
     assert truth.heat.shape == (2, 64, 64)
     for face, (row, column) in enumerate(((15, 25), (40, 45))):  # (y + 0.5) // 4, (x + 0.5) // 4
         assert np.argwhere(truth.heat[face] == 1).tolist() == [[row, column]]
@@ -102,7 +95,7 @@ def test_illegible_tiles_are_excluded_from_the_targets() -> None:
         tile_at(250, 200, side_px=24),
         tile_at(40, 200, side_px=4),
     )
-    truth = targets_of(picture_of(tiles_at(cut_off, tiny), covered))
+    truth = samples.targets_of(picture_of(tiles_at(cut_off, tiny), covered))
     assert truth.heat.max() == 0
     for pose in (covered, cut_off, tiny):
         column, row = ((pose[0, :2] + 0.5) // 4).astype(int)
@@ -113,56 +106,23 @@ def test_illegible_tiles_are_excluded_from_the_targets() -> None:
 @pytest.mark.slow
 def test_tiles_too_large_for_the_scale_count_as_background() -> None:
     large, cut_off = tile_at(120, 120, side_px=90), tile_at(250, 60, side_px=90)
-    truth = targets_of(picture_of(tiles_at(large, cut_off)))
+    truth = samples.targets_of(picture_of(tiles_at(large, cut_off)))
     assert not truth.heat.any()
     assert truth.heat_counts.all()
 
 
 def test_rendered_tables_follow_from_the_seed_and_contain_their_tiles() -> None:
-    (first, second) = (list(draw_pictures(3, 2, jobs, lambda _: None)) for jobs in (1, 2))
+    (first, second) = (
+        list(draw_in_processes(partial(samples.draw_picture, 3), 2, jobs, lambda _: None)) for jobs in (1, 2)
+    )
     for single, parallel in zip(first, second, strict=True):
         assert (single.encoded == parallel.encoded).all()
         assert (single.poses == parallel.poses).all()
-    assert (draw_picture(4, 0).encoded.shape != first[0].encoded.shape) or (
-        draw_picture(4, 0).encoded != first[0].encoded
+    assert (samples.draw_picture(4, 0).encoded.shape != first[0].encoded.shape) or (
+        samples.draw_picture(4, 0).encoded != first[0].encoded
     ).any()
     opened = first[0].decode()
     height, width = opened.image.shape[:2]
     assert 720 <= width < 960
     assert ((opened.poses[:, :2] > 0) & (opened.poses[:, :2] < (width, height))).all()
     assert len(opened.poses) == len(opened.faces)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch recommends its newer exporter
-def test_opencv_and_torch_outputs_agree(tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch", reason="torch trains the detector; it is not among the tools of the tests")
-    pytest.importorskip("onnx", reason="onnx writes the detector")
-    from lab.training.networks import DetectorNet, save_onnx
-
-    torch.manual_seed(1)
-    net, file = DetectorNet(), tmp_path / "detector.onnx"
-    save_onnx(net, file, example=torch.zeros(1, 3, 64, 96), free={2: "height", 3: "width"})
-    picture = np.random.default_rng(1).normal(0, 1, (1, 3, 96, 160)).astype(np.float32)
-    with torch.no_grad():
-        expected = net.eval()(torch.from_numpy(picture)).numpy()
-    network = cv2.dnn.readNetFromONNX(str(file))
-    network.setInput(picture)
-    outputs = np.asarray(network.forward())
-    assert outputs.shape == (1, CHANNELS, 96 // STRIDE_PX, 160 // STRIDE_PX)
-    np.testing.assert_allclose(outputs, expected, atol=1e-4)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_equal_seeds_train_equal_networks(tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="torch trains the detector; it is not among the tools of the tests")
-    pytest.importorskip("onnx", reason="onnx writes the detector")
-    from lab.training.networks import train_detector
-
-    shares: list[float] = []
-    files = [tmp_path / name for name in ("one.onnx", "two.onnx")]
-    for file in files:
-        train_detector(seed=1, scenes=2, steps=2, jobs=1, progress=lambda _, share: shares.append(share))(file)
-    assert shares[-1] == 1.0
-    assert files[0].read_bytes() == files[1].read_bytes()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -36,46 +34,16 @@ from vision.image.picture import build_pyramid
 from vision.networks.network import FEATURES, PipClassifier, load_pip_classifier, load_pip_features
 from vision.poses import half_centers, sides_px
 
-FIELDS = PipSamples.__slots__
-
-
-@pytest.fixture
-def _threads() -> Iterator[None]:
-    """Restore the thread count of OpenCV, which training sets to one."""
-    count = cv2.getNumThreads()
-    yield
-    cv2.setNumThreads(count)
-
-
-def drawn(seed: int) -> PipSamples:
-    return draw_samples(np.random.default_rng(seed), load_networks(), max_pips=6)
-
-
-@pytest.fixture(scope="module")
-def two_tables() -> PipSamples:
-    return concatenated([drawn(1), drawn(2)])
-
 
 @pytest.mark.slow
-def test_samples_have_the_shapes_the_classifier_needs(two_tables: PipSamples) -> None:
-    assert two_tables.features.shape == (len(two_tables.pips), FEATURES)
-    assert np.isfinite(two_tables.features).all()
-    assert len(two_tables.pips) > 20
-    assert 0 <= two_tables.pips.min() <= two_tables.pips.max() <= 6
-
-
-@pytest.mark.slow
-def test_equal_seeds_draw_equal_samples(two_tables: PipSamples) -> None:
-    repeated = drawn(1)
-    assert len(repeated.pips) > 0
-    for name in FIELDS:
-        values = getattr(repeated, name)
-        assert (getattr(two_tables, name)[: len(values)] == values).all()
-
-
-@pytest.mark.slow
-def test_different_seeds_draw_different_samples() -> None:
-    assert drawn(3).pips.tolist() != drawn(4).pips.tolist()
+def test_samples_follow_from_the_seed_with_the_shapes_the_classifier_needs() -> None:
+    first, again, other = (draw_samples(np.random.default_rng(seed), load_networks(), max_pips=6) for seed in (1, 1, 2))
+    assert first.features.shape == (len(first.pips), FEATURES)
+    assert np.isfinite(first.features).all()
+    assert 0 <= first.pips.min() <= first.pips.max() <= 6
+    assert (first.features == again.features).all()
+    assert first.pips.tolist() == again.pips.tolist() != other.pips.tolist()
+    assert concatenated([first, other]).pips.tolist() == [*first.pips.tolist(), *other.pips.tolist()]
 
 
 @pytest.mark.parametrize(("max_pips", "views"), [(6, 2), (12, 4)])
@@ -128,28 +96,31 @@ def test_the_classifier_agrees_with_scikit_learn(networks: list[Any]) -> None:
 
 
 @pytest.mark.slow
-def test_fitting_learns_and_reports_its_error() -> None:
+def test_fitting_learns_and_follows_from_the_seed() -> None:
     learn, check = synthetic_samples(np.random.default_rng(1)), synthetic_samples(np.random.default_rng(2))
-    classifier = fit_head(learn, check, seed=2, epochs=50, progress=lambda _: None)
-    wrong = classifier.probabilities(check.features.astype(np.float32)).argmax(axis=1) != check.pips
-    assert wrong.mean() < 0.1
-    assert set(classifier.notes) == {"pips_error", "pips_error_to_6"}
-    assert classifier.notes["pips_error"] == pytest.approx(wrong.mean(), abs=1e-4)
-
-
-def test_equal_seeds_fit_equal_classifiers() -> None:
-    learn = synthetic_samples(np.random.default_rng(1))
-    first, second, other = (fit_head(learn, learn, seed, 2, lambda _: None) for seed in (5, 5, 6))
-    assert_equal(first, second)
-    assert (first.weights[0] != other.weights[0]).any()
-
-
-def test_progress_increases_to_its_end() -> None:
-    learn = synthetic_samples(np.random.default_rng(1))
     shares: list[float] = []
-    fit_head(learn, learn, seed=5, epochs=2, progress=shares.append)
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
+    first, again, other = (fit_head(learn, check, seed, 50, shares.append) for seed in (2, 2, 3))
+    wrong = first.probabilities(check.features.astype(np.float32)).argmax(axis=1) != check.pips
+    assert wrong.mean() < 0.1
+    assert set(first.notes) == {"pips_error", "pips_error_to_6"}
+    assert first.notes["pips_error"] == pytest.approx(wrong.mean(), abs=1e-4)
+    assert all((a == b).all() for a, b in zip(first.weights, again.weights, strict=True))
+    assert (first.notes, first.sharpness, first.misread) == (again.notes, again.sharpness, again.misread)
+    assert (first.weights[0] != other.weights[0]).any()
+    assert shares[:50] == sorted(shares[:50])
+    assert shares[49] == 1.0
+
+
+@pytest.mark.slow
+def test_a_training_reports_its_figures_and_stages() -> None:
+    reports: list[tuple[str, float]] = []
+    trained = train_pip_classifier(
+        seed=4, scenes=3, epochs=1, jobs=1, progress=lambda stage, share: reports.append((stage, share))
+    )
+    assert trained.notes.items() >= {"seed": 4, "scenes": 3, "epochs": 1}.items()
+    assert {"pips_error", "usual_halves", "usual_halves_misread"} <= set(trained.notes)
+    assert max(share for _, share in reports) == 1.0
+    assert len({stage for stage, _ in reports}) >= 4
 
 
 def test_calibration_corrects_overconfidence() -> None:
@@ -173,34 +144,6 @@ def test_calibration_allows_for_misreadings_at_any_confidence() -> None:
     classifier = PipClassifier(zeros, ones, (identity,), (zeros,))
     outputs = 20 * np.eye(19, dtype=np.float32)[read]
     assert calibrated(classifier, outputs, labels, misread=(0.0, 0.001, 0.01, 0.1)).misread == 0.01
-
-
-def assert_equal(first: PipClassifier, second: PipClassifier) -> None:
-    assert (first.notes, first.sharpness, first.misread) == (second.notes, second.sharpness, second.misread)
-    for a, b in zip(
-        (first.mean, first.scale, *first.weights, *first.biases),
-        (second.mean, second.scale, *second.weights, *second.biases),
-        strict=True,
-    ):
-        assert (a == b).all()
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_threads")
-def test_training_does_not_depend_on_the_number_of_processes() -> None:
-    # The same seed twice, in this process and in two worker processes.
-    reports: list[tuple[str, float]] = []
-    sequential, parallel = (
-        train_pip_classifier(
-            seed=4, scenes=3, epochs=1, jobs=jobs, progress=lambda stage, share: reports.append((stage, share))
-        )
-        for jobs in (1, 2)
-    )
-    assert_equal(sequential, parallel)
-    assert sequential.notes.items() >= {"seed": 4, "scenes": 3, "epochs": 1}.items()
-    assert {"pips_error", "usual_halves", "usual_halves_misread"} <= set(sequential.notes)
-    assert max(share for _, share in reports) == 1.0
-    assert len({stage for stage, _ in reports}) >= 4
 
 
 # Tests of held-out halves: usual tables, labels, legibility and error rates.
@@ -269,11 +212,3 @@ def test_misread_figures() -> None:
         "usual_halves_sure": 0.6,
         "usual_halves_misread_where_sure": pytest.approx(1 / 3, abs=1e-5),
     }
-
-
-def test_concatenation_keeps_the_order() -> None:
-    joined = concatenated([halves([3, 4], [0.5, 0.6], [3, 4], [True, False]), halves([6], [0.7], [5], [True])])
-    assert joined.predicted.tolist() == [3, 4, 6]
-    assert joined.confidence.tolist() == [0.5, 0.6, 0.7]
-    assert joined.pips.tolist() == [3, 4, 5]
-    assert joined.legible.tolist() == [True, False, True]

@@ -1,13 +1,10 @@
-"""Tests of refiner training: samples, augmentation, loss, calibration, export and reproducibility."""
+"""Tests of the samples of the refiner, and their augmentation."""
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -16,12 +13,12 @@ from lab.render.scene import PlacedTile, Scene
 from lab.training import samples as refiner_samples
 from lab.training import tables
 from lab.training.encoding import deltas_between
-from lab.training.samples import RefinerSamples, augment, draw_refiner_samples, draw_refiner_table
+from lab.training.samples import RefinerSamples, augment, draw_refiner_table
 from lab.training.tables import LearningTable, corner_errors, near_any, table_of
 from tests.vision.tables import CAMERA, Looks, lay
 from vision.arrays import Image
 from vision.image.picture import Level, build_pyramid
-from vision.networks.network import CORRECTION, DOWN, NOTHING, OUTPUTS, UP, PatchGrid, contrasts, sample, tile_grid
+from vision.networks.network import DOWN, NOTHING, UP, PatchGrid, contrasts, sample, tile_grid
 from vision.poses import Poses, empty_poses, move, swap_halves
 
 NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
@@ -187,16 +184,7 @@ def test_false_positives_of_an_earlier_network_become_hard_negatives(
 
 
 @pytest.mark.slow
-def test_samples_follow_from_the_seed_for_any_number_of_processes() -> None:
-    sequential, parallel = (draw_refiner_samples(3, 2, jobs, lambda _: None, earlier=None) for jobs in (1, 2))
-    for name in FIELDS:
-        np.testing.assert_array_equal(getattr(sequential, name), getattr(parallel, name))
-    assert len(sequential.classes) > 50
-    assert draw_refiner_table(4, None, 0).classes.tolist() != draw_refiner_table(3, None, 0).classes.tolist()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("index", range(4))
+@pytest.mark.parametrize("index", range(2))
 def test_samples_can_be_drawn_from_any_table(index: int) -> None:
     samples = draw_refiner_table(9, None, index)
     assert {-1, NOTHING, UP} <= set(samples.classes.tolist()) <= {-1, NOTHING, UP, DOWN}
@@ -213,181 +201,3 @@ def test_a_table_without_tiles_gives_only_negatives(monkeypatch: pytest.MonkeyPa
     samples = draw_refiner_table(1, None, 0)
     assert set(samples.classes.tolist()) == {NOTHING}
     assert np.isnan(samples.corrections).all()
-
-
-def synthetic_samples(count: int) -> RefinerSamples:
-    """Return learnable samples: plain patches are no tile, and marks determine the other classes."""
-    rng = np.random.default_rng(5)
-    classes = rng.integers(0, 3, count)
-    patches = np.full((count, 24, 40, 3), 120, np.uint8)
-    patches[classes == UP, 8:16, 8:16] = 250
-    patches[classes == DOWN, 8:16, :4] = 10
-    patches[classes == DOWN, 8:16, -4:] = 10
-    corrections = np.full((count, 6), np.nan, np.float32)
-    corrections[classes == UP] = [0.05, -0.1, 0, 0, 0, 0.1]
-    noisy = np.clip(patches + rng.normal(0, 4, patches.shape), 0, 255).astype(np.uint8)
-    return RefinerSamples(noisy.reshape(count, -1, 3), classes, corrections)
-
-
-def test_the_network_has_an_output_for_each_class_and_correction() -> None:
-    torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from lab.training.networks import RefinerNet
-
-    torch.manual_seed(1)
-    net = RefinerNet().eval()
-    grid = tile_grid()
-    patches = torch.randn(5, 3, grid.rows, grid.columns)
-    with torch.no_grad():
-        before = net(patches).numpy()
-        net.scale_logits(2.0)
-        after = net(patches).numpy()
-    assert before.shape == (5, OUTPUTS)
-    np.testing.assert_allclose(after[:, :3], 2 * before[:, :3], rtol=1e-4)
-    np.testing.assert_array_equal(after[:, 3:], before[:, 3:])
-
-
-def test_batches_follow_from_seed_and_step_and_contain_the_targets() -> None:
-    pytest.importorskip("torch", reason=NO_TORCH)
-    from lab.training.networks import draw_refiner_batch
-
-    samples = synthetic_samples(60)
-    first, repeated, later, other = (
-        draw_refiner_batch(seed, samples, step) for seed, step in ((1, 2), (1, 2), (1, 3), (2, 2))
-    )
-    for a, b in zip(first, repeated, strict=True):
-        np.testing.assert_array_equal(a, b)
-    patches, classes, corrections = first
-    assert patches.shape == (len(classes), 3, 24, 40)
-    assert patches.dtype == corrections.dtype == np.float32
-    assert (np.isfinite(corrections).all(axis=1) == (classes == UP)).all()
-    assert (classes != later[1]).any()
-    assert (classes != other[1]).any()
-
-
-def test_the_loss_ignores_unknown_targets() -> None:
-    torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from lab.training.networks import RefinerNet, _refiner_loss
-
-    grid = tile_grid()
-
-    def loss(classes: list[int], corrections: list[list[float]]) -> float:
-        """Return the loss of a network with constant outputs: face up, and a tenth of a half-axis along."""
-        outputs = torch.tensor([[0.0, 20.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]] * len(classes), requires_grad=True)
-
-        class Network(RefinerNet):
-            def forward(self, patches: Any) -> Any:
-                return outputs
-
-        patches = np.zeros((len(classes), 3, grid.rows, grid.columns), np.float32)
-        value = _refiner_loss(
-            Network(),
-            tuple(map(torch.from_numpy, (patches, np.array(classes), np.array(corrections, np.float32)))),
-        )
-        value.backward()
-        assert torch.isfinite(outputs.grad).all()
-        return float(value.detach())
-
-    unknown, correct, wrong = [math.nan] * 6, [CORRECTION, 0.0, 0, 0, 0, 0], [0.0, CORRECTION, 0, 0, 0, 0]
-    assert loss([UP, UP], [correct, unknown]) == pytest.approx(0, abs=1e-6)
-    assert loss([UP, -1], [unknown, unknown]) == pytest.approx(0, abs=1e-6)
-    assert loss([NOTHING, -1], [correct, correct]) == pytest.approx(20, abs=0.1)
-    assert loss([UP, -1], [correct, wrong]) > 0.1
-
-
-@pytest.fixture
-def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use small batches and large steps. The built-in network needs hundreds of batches."""
-    pytest.importorskip("torch", reason=NO_TORCH)
-    from lab.training import networks
-    from lab.training.networks import LearningSchedule
-
-    monkeypatch.setattr(networks, "_BATCH", 32)
-    monkeypatch.setattr(networks, "_REFINER_SCHEDULE", LearningSchedule(3e-3, 1e-3, warm_up_steps=5, mean_over_steps=5))
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_small_batches")
-def test_the_network_learns_reproducibly(monkeypatch: pytest.MonkeyPatch) -> None:
-    torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from lab.training import networks
-
-    losses, shares, loss = list[float](), list[float](), networks._refiner_loss
-
-    def recording(*given: Any) -> Any:
-        value = loss(*given)
-        losses.append(float(value.detach()))
-        return value
-
-    monkeypatch.setattr(networks, "_refiner_loss", recording)
-    samples = synthetic_samples(200)
-    first, second, other = (
-        networks._fit_refiner(seed, samples, 30, device="cpu", progress=shares.append) for seed in (1, 1, 2)
-    )
-    assert np.mean(losses[25:30]) < 0.6 * np.mean(losses[:5])
-    assert losses[30:60] == losses[:30]
-    assert losses[60:] != losses[:30]
-    assert shares[-1] == 1.0
-    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
-    assert not all(torch.equal(a, b) for a, b in zip(first.parameters(), other.parameters(), strict=True))
-
-
-def test_calibration_corrects_overconfidence() -> None:
-    torch = pytest.importorskip("torch", reason=NO_TORCH)
-    from lab.training.networks import RefinerNet, _calibrate
-
-    torch.manual_seed(1)
-    net, check = RefinerNet(), synthetic_samples(300)
-    grid = tile_grid()
-    with torch.no_grad():
-        outputs = net.eval()(torch.from_numpy(contrasts(check.patches, grid))).numpy()[:, :3]
-    chances = np.exp(8 * outputs) / np.exp(8 * outputs).sum(axis=1, keepdims=True)
-    rng = np.random.default_rng(2)
-    drawn = np.array([rng.choice(3, p=row / row.sum()) for row in chances.astype(np.float64)])
-    unknown = np.where(rng.random(300) < 0.2, -1, drawn)  # samples with a correction but no class
-    net.scale_logits(8.0)
-    correct = _calibrate(net, RefinerSamples(check.patches, unknown, check.corrections))
-    net.scale_logits(2.0)
-    assert _calibrate(net, RefinerSamples(check.patches, unknown, check.corrections)) == pytest.approx(
-        correct / 2, rel=0.1
-    )
-    assert correct == pytest.approx(1, rel=0.35)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch recommends its newer exporter
-def test_opencv_and_torch_outputs_agree_for_any_number_of_tiles(tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch", reason=NO_TORCH)
-    pytest.importorskip("onnx", reason="onnx writes the networks")
-    from lab.training.networks import RefinerNet, _save
-
-    torch.manual_seed(1)
-    net, file, grid = RefinerNet(), tmp_path / "refiner.onnx", tile_grid()
-    _save(net, file)
-    network = cv2.dnn.readNetFromONNX(str(file))
-    for count in (1, 7, 56):
-        tiles = np.random.default_rng(count).normal(0, 1, (count, 3, grid.rows, grid.columns)).astype(np.float32)
-        with torch.no_grad():
-            expected = net.eval()(torch.from_numpy(tiles)).numpy()
-        network.setInput(tiles)
-        outputs = np.asarray(network.forward())
-        assert outputs.shape == (count, OUTPUTS)
-        np.testing.assert_allclose(outputs, expected, atol=1e-4)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.usefixtures("_small_batches")
-def test_equal_seeds_train_equal_networks(tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason=NO_TORCH)
-    pytest.importorskip("onnx", reason="onnx writes the networks")
-    from lab.training.networks import train_refiner
-
-    reports: list[tuple[str, float]] = []
-    files = [tmp_path / name for name in ("one.onnx", "two.onnx")]
-    for file in files:
-        train_refiner(seed=1, scenes=3, steps=2, jobs=1, progress=lambda stage, share: reports.append((stage, share)))(
-            file
-        )
-    assert reports[-1][1] == 1.0
-    assert len({stage for stage, _ in reports}) == 5
-    assert files[0].read_bytes() == files[1].read_bytes()

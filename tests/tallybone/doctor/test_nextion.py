@@ -76,4 +76,4 @@ def test_an_emulated_nextion_answers_only_at_its_speed(baud: int, doubt: str, tm
         assert nextion_problem(open_at, 9600, wait) == doubt
     finally:
         port.close()
-    assert emulated.commands == ()
+    assert emulated.commands == []
