@@ -98,12 +98,9 @@ def test_closed_buttons_cannot_be_read_but_closed_again(table: Table) -> None:
         table.buttons.read()
 
 
-def test_an_unknown_button_cannot_be_pressed() -> None:
+def test_unknown_buttons_and_unread_presses_are_errors() -> None:
     with pytest.raises(ButtonError, match="there is no button redo; there are call:0, undo"):
         VirtualButtons(_NAMES).press("redo", 1)
-
-
-def test_the_fake_reports_unread_presses() -> None:
     fake = FakeButtons(_NAMES)
     fake.press("undo", 3, PressKind.LONG)
     with pytest.raises(AssertionError, match=r"never read: .*undo"):
@@ -136,7 +133,7 @@ def test_recorded_samples_reproduce_the_presses() -> None:
     assert len(read) >= 2
 
 
-def test_a_dropped_edge_is_found_by_polling() -> None:
+def test_a_dropped_edge_is_found_by_polling_without_debouncing_of_gpiozero() -> None:
     factory, clock = open_pins(PinLibrary.MOCK), Clock()
     buttons = GpioButtons({"undo": 27}, factory, timing=PressTiming(double_ns=0), clock=clock)
     pin = factory.pin(27)
@@ -148,9 +145,6 @@ def test_a_dropped_edge_is_found_by_polling() -> None:
             clock.t_ns += 20 * _MS
             read += buttons.read()
     assert [press.button for press in read] == ["undo"]
-
-
-def test_gpiozero_does_not_debounce() -> None:
     factory = open_pins(PinLibrary.MOCK)
     GpioButtons({"undo": 27}, factory)
     assert factory.pin(27).bounce is None

@@ -29,12 +29,10 @@ def _samples(*changes_ms: int, until_ms: int = 10_000) -> list[PinSample]:
     return [*samples, PinSample(until_ms * _MS, is_down=len(changes_ms) % 2 == 1)]
 
 
-def test_a_short_press_is_decided_once_no_second_one_follows() -> None:
+def test_short_presses_are_decided_once_no_second_one_can_follow() -> None:
     assert presses_of(_samples(100, 200)) == [PinPress((200 + 300 + 15) * _MS, 100 * _MS, PressKind.SHORT)]
-
-
-def test_without_double_presses_a_short_one_is_decided_on_release() -> None:
     assert presses_of(_samples(100, 200), _PLAIN) == [PinPress(215 * _MS, 100 * _MS, PressKind.SHORT)]
+    assert [press.kind for press in presses_of(_samples(100, 200, 600, 700))] == [PressKind.SHORT] * 2
 
 
 def test_a_long_press_is_decided_while_held_and_its_release_is_ignored() -> None:
@@ -48,19 +46,12 @@ def test_two_presses_in_quick_succession_are_a_double_press() -> None:
     assert presses_of(_samples(100, 200, 350, 3000)) == [PinPress(365 * _MS, 100 * _MS, PressKind.DOUBLE)]
 
 
-def test_two_presses_far_apart_are_two_short_ones() -> None:
-    assert [press.kind for press in presses_of(_samples(100, 200, 600, 700))] == [PressKind.SHORT] * 2
-
-
-def test_bouncing_contacts_give_a_single_press() -> None:
+def test_bounces_and_spikes_are_no_presses() -> None:
     assert len(presses_of(_samples(100, 101, 103, 104, 108, 200, 201, 205, 206, 209))) == 1
-
-
-def test_a_spike_is_no_press() -> None:
     assert presses_of(_samples(100, 105, 2000, 2014)) == []
 
 
-def test_a_dropped_edge_is_recovered_by_the_next_poll() -> None:
+def test_a_dropped_edge_or_late_poll_gives_the_same_press() -> None:
     down_edge_dropped = [
         PinSample(0, is_down=False),
         PinSample(110 * _MS, is_down=True),
@@ -68,6 +59,9 @@ def test_a_dropped_edge_is_recovered_by_the_next_poll() -> None:
     ]
     up = [PinSample(200 * _MS, is_down=False), PinSample(900 * _MS, is_down=False)]
     assert [press.kind for press in presses_of([*down_edge_dropped, *up])] == [PressKind.SHORT]
+    assert presses_of(
+        [PinSample(0, is_down=False), PinSample(100 * _MS, is_down=True), PinSample(5000 * _MS, is_down=False)]
+    ) == [PinPress(915 * _MS, 100 * _MS, PressKind.LONG)]
 
 
 def test_a_button_held_at_the_start_was_not_pressed() -> None:
@@ -79,12 +73,6 @@ def test_a_button_held_at_the_start_was_not_pressed() -> None:
         PinSample(4000 * _MS, is_down=False),
     ]
     assert len(presses_of([*held, *pressed_later])) == 1
-
-
-def test_a_late_poll_gives_the_same_press() -> None:
-    assert presses_of(
-        [PinSample(0, is_down=False), PinSample(100 * _MS, is_down=True), PinSample(5000 * _MS, is_down=False)]
-    ) == [PinPress(915 * _MS, 100 * _MS, PressKind.LONG)]
 
 
 def test_rejects_impossible_timing() -> None:

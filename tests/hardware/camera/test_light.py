@@ -39,10 +39,14 @@ def _held() -> Watched:
     return watched
 
 
-def test_an_unlocked_camera_gets_no_orders() -> None:
+def test_without_orders_the_light_is_free_and_only_a_lock_is_undone() -> None:
     watched = Watched()
     assert watched.show(60) == []
     assert watched.keeper.is_ready
+    watched = _held()
+    assert watched.keeper.want(Light.FREE) is Order.FREE
+    assert watched.keeper.light is Light.FREE
+    assert watched.keeper.want(Light.FREE) is None
 
 
 def test_without_feedback_a_camera_is_locked_after_two_seconds() -> None:
@@ -58,16 +62,13 @@ def test_without_feedback_a_camera_is_locked_after_two_seconds() -> None:
     assert watched.show(60) == []
 
 
-def test_a_camera_with_feedback_is_locked_once_it_has_adapted() -> None:
+def test_a_camera_with_feedback_is_locked_once_it_has_adapted_or_after_a_timeout() -> None:
     watched = Watched()
     watched.is_settled = False
     watched.keeper.want(Light.HELD)
     assert watched.show(3.0) == []
     watched.is_settled = True
     assert watched.show(0.5) == [(3.1, Order.HOLD)]
-
-
-def test_a_camera_that_never_adapts_is_locked_after_a_timeout() -> None:
     watched = Watched()
     watched.is_settled = False
     watched.keeper.want(Light.HELD)
@@ -88,10 +89,14 @@ def test_a_camera_that_jumps_when_locked_is_unlocked_and_given_up_after_three_tr
     assert watched.keeper.is_ready
 
 
-def test_hands_do_not_change_the_median_and_the_lock_is_kept() -> None:
+def test_hands_keep_the_lock_and_a_reopened_camera_gets_it_again() -> None:
     watched = _held()
     watched.level = 160
     assert watched.show(60) == []
+    watched = _held()
+    watched.keeper.reopened()
+    assert not watched.keeper.is_ready
+    assert [order for _, order in watched.show(4)] == [Order.HOLD]
 
 
 @pytest.mark.parametrize("level", [3, 252])
@@ -106,20 +111,6 @@ def test_three_seconds_of_a_black_or_white_image_trigger_a_new_lock(level: int) 
     watched.level = 90
     assert [order for _, order in watched.show(4)] == [Order.HOLD]
     assert watched.keeper.light is Light.HELD
-
-
-def test_unlocking_is_ordered_only_if_locked() -> None:
-    watched = _held()
-    assert watched.keeper.want(Light.FREE) is Order.FREE
-    assert watched.keeper.light is Light.FREE
-    assert watched.keeper.want(Light.FREE) is None
-
-
-def test_a_reopened_camera_is_locked_again() -> None:
-    watched = _held()
-    watched.keeper.reopened()
-    assert not watched.keeper.is_ready
-    assert [order for _, order in watched.show(4)] == [Order.HOLD]
 
 
 def test_a_change_of_one_channel_is_a_change() -> None:

@@ -36,20 +36,7 @@ def test_an_image_is_timed_at_the_start_of_its_exposure() -> None:
     feed.close()
 
 
-def test_each_buffer_is_released_even_if_the_copy_fails() -> None:
-    library = _library()
-    feed = _feed(library)
-    for _ in range(20):
-        feed.read()
-        assert library.held == 0
-    library.configuration["lores"]["size"] = None
-    with pytest.raises(TypeError):
-        feed.read()
-    assert library.held == 0
-    feed.close()
-
-
-def test_unread_images_hold_at_most_one_buffer() -> None:
+def test_buffers_are_released_even_if_unread_or_a_copy_fails() -> None:
     library = _library()
     feed = _feed(library)
     times_ns = [feed.grab() for _ in range(20)]
@@ -59,6 +46,12 @@ def test_unread_images_hold_at_most_one_buffer() -> None:
     feed.grab()
     feed.close()
     assert library.held == 0
+    feed = _feed(library)
+    library.configuration["lores"]["size"] = None
+    with pytest.raises(TypeError):
+        feed.read()
+    assert library.held == 0
+    feed.close()
 
 
 def test_both_streams_have_the_requested_format_without_row_padding() -> None:
@@ -76,21 +69,13 @@ def test_both_streams_have_the_requested_format_without_row_padding() -> None:
     feed.close()
 
 
-@pytest.mark.parametrize(
-    ("request_", "mode_px"), [(CameraRequest(), (2304, 1296)), (CameraRequest(3840, 2160, 10), (4608, 2592))]
-)
-def test_uses_the_full_sensor_rather_than_the_fast_cropped_mode(
-    request_: CameraRequest, mode_px: tuple[int, int]
-) -> None:
-    library = _library()
-    _feed(library, request_).close()
-    assert library.configuration["sensor"] == {"output_size": mode_px, "bit_depth": 10}
-
-
-def test_a_mode_without_a_match_is_left_to_picamera2() -> None:
-    library = _library()
-    _feed(library, CameraRequest(4608, 2592, 30)).close()
-    assert library.configuration["sensor"] is None
+def test_uses_the_full_sensor_rather_than_the_fast_cropped_mode_or_leaves_it_to_picamera2() -> None:
+    library, modes = _library(), []
+    for request_ in (CameraRequest(), CameraRequest(3840, 2160, 10), CameraRequest(4608, 2592, 30)):
+        _feed(library, request_).close()
+        modes.append(library.configuration["sensor"])
+    full, large = ({"output_size": size_px, "bit_depth": 10} for size_px in ((2304, 1296), (4608, 2592)))
+    assert modes == [full, large, None]
 
 
 def test_locking_fixes_exposure_gain_colours_and_lens() -> None:
@@ -100,31 +85,18 @@ def test_locking_fixes_exposure_gain_colours_and_lens() -> None:
     assert library.controls["AeConstraintMode"] == 1, "highlights must be protected"
     feed.read()
     feed.hold_light()
-    assert (
-        library.controls
-        | {
-            "AeEnable": False,
-            "ExposureTime": 10_000,
-            "AnalogueGain": 2.0,
-            "AwbEnable": False,
-            "ColourGains": (1.5, 1.9),
-            "AfMode": 0,
-            "LensPosition": 1.2,
-        }
-        == library.controls
-    )
+    held: dict[str, object] = {
+        "AeEnable": False,
+        "ExposureTime": 10_000,
+        "AnalogueGain": 2.0,
+        "AwbEnable": False,
+        "AfMode": 0,
+    }
+    held |= {"ColourGains": (1.5, 1.9), "LensPosition": 1.2}
+    assert library.controls | held == library.controls
     feed.free_light()
-    assert (
-        library.controls
-        | {
-            "AeEnable": True,
-            "AeConstraintMode": 1,
-            "AwbEnable": True,
-            "AfMode": 2,
-            "ExposureTime": 0,
-        }
-        == library.controls
-    )
+    free = {"AeEnable": True, "AeConstraintMode": 1, "AwbEnable": True, "AfMode": 2, "ExposureTime": 0}
+    assert library.controls | free == library.controls
     feed.close()
 
 
@@ -193,14 +165,11 @@ def test_without_a_second_stream_the_small_picture_is_scaled() -> None:
     feed.close()
 
 
-def test_a_camera_that_picamera2_does_not_support_is_an_error() -> None:
+def test_what_keeps_picamera2_from_its_camera_is_reported() -> None:
     library = _library()
     library.has_raw_pictures = False
     with pytest.raises(CameraError, match="pi:0: it cannot be opened"):
         _feed(library)
-
-
-def test_missing_memory_is_reported_before_the_camera_is_acquired() -> None:
     library = _library()
     library.has_memory = False
     with pytest.raises(CameraError, match=r"pi:0: no memory for its pictures \(Could not open any dmaHeap device"):
@@ -208,9 +177,6 @@ def test_missing_memory_is_reported_before_the_camera_is_acquired() -> None:
     assert library.opened == 0
     library.has_memory = True
     _feed(library).close()
-
-
-def test_distinguishes_a_camera_in_use_from_a_missing_one() -> None:
     library = _library()
     library.in_use = True
     with pytest.raises(CameraError, match="pi:0: it is in use by another program"):
@@ -227,7 +193,9 @@ def test_usb_cameras_listed_by_libcamera_are_ignored() -> None:
     assert [info["Model"] for info in ribbon_cameras(FakeLibrary(Scene(), (pi, usb)))] == ["imx219"]
 
 
-def test_a_missing_library_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_library_an_isolated_venv_and_an_incompatible_numpy_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setitem(sys.modules, "picamera2", None)
     with pytest.raises(CameraError, match=r"needs picamera2: sudo apt install python3-picamera2, and a venv made with"):
         picamera2()
@@ -235,9 +203,6 @@ def test_a_missing_library_is_named_with_its_package(monkeypatch: pytest.MonkeyP
     assert "sudo apt install python3-libcamera" in import_advice(libcamera, tmp_path)
     other = ModuleNotFoundError("No module named 'pykms'", name="pykms")
     assert "sudo apt install --reinstall python3-picamera2" in import_advice(other, tmp_path)
-
-
-def test_an_isolated_venv_and_an_incompatible_numpy_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "prefix", "/somewhere/.venv")
     (tmp_path / "picamera2").mkdir()
     missing = ModuleNotFoundError("No module named 'picamera2'", name="picamera2")
@@ -246,16 +211,10 @@ def test_an_isolated_venv_and_an_incompatible_numpy_are_named(monkeypatch: pytes
     assert "pip install --upgrade simplejpeg" in import_advice(clash, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("mains", "controls"),
-    [
-        (None, {}),
-        ("off", {"AeFlickerMode": 0}),
-        ("50", {"AeFlickerMode": 1, "AeFlickerPeriod": 10_000}),
-        ("60", {"AeFlickerMode": 1, "AeFlickerPeriod": 8_333}),
-    ],
-)
-def test_the_mains_frequency_is_set(mains: str | None, controls: dict[str, int]) -> None:
-    library = _library()
-    _feed(library, CameraRequest(mains=mains)).close()
-    assert {name: value for name, value in library.controls.items() if "Flicker" in name} == controls
+def test_the_mains_frequency_is_set() -> None:
+    by_mains = {None: {}, "off": {"AeFlickerMode": 0}, "50": {"AeFlickerMode": 1, "AeFlickerPeriod": 10_000}}
+    by_mains["60"] = {"AeFlickerMode": 1, "AeFlickerPeriod": 8_333}
+    for mains, controls in by_mains.items():
+        library = _library()
+        _feed(library, CameraRequest(mains=mains)).close()
+        assert {name: value for name, value in library.controls.items() if "Flicker" in name} == controls

@@ -130,28 +130,24 @@ def test_usb_cameras_are_numbered_in_order_without_other_cameras(tmp_path: Path)
     assert usb_camera(2, nodes) is None
 
 
-def test_a_stepwise_camera_is_listed_with_its_largest_size(tmp_path: Path) -> None:
+def test_sizes_and_formats_of_other_cameras_are_named_as_in_v4l2_ctl(tmp_path: Path) -> None:
     any_size = Node(
         "vivid", "vivid", "platform:vivid", _CAPTURE | _STREAMING, (("YUYV", 3840, 2160, ()),), stepwise=True
     )
     (camera,) = _found(tmp_path, {0: any_size}).cameras
     assert camera.modes == (NodeMode("YUYV", 3840, 2160, ()),)
-
-
-def test_a_big_endian_format_is_named_as_in_v4l2_ctl(tmp_path: Path) -> None:
     big_endian = bytes((*b"Y16", ord(" ") | 0x80)).decode("latin-1")  # V4L2_PIX_FMT_Y16_BE: bit 31 is set
     deep = Node("vivid", "vivid", "platform:vivid", _CAPTURE | _STREAMING, (("Y16 ", 8, 6, ()), (big_endian, 8, 6, ())))
     (camera,) = _found(tmp_path, {0: deep}).cameras
     assert [mode.coding for mode in camera.modes] == ["Y16", "Y16 -BE"]
 
 
-def test_skips_files_that_are_not_video_devices(tmp_path: Path) -> None:
+def test_other_files_are_skipped_and_an_inaccessible_device_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "video0").touch()
     (tmp_path / "videos").touch()
     assert capture_nodes(tmp_path) == Nodes((), ())
-
-
-def test_reports_an_inaccessible_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "video0").touch()
 
     def refuse(path: Path, flags: int) -> int:

@@ -12,7 +12,7 @@ from typing import get_args
 
 import pytest
 
-from hardware.display.display import DisplayError, ScoreDisplay, VirtualDisplay
+from hardware.display.display import BytePort, DisplayError, LinkedDisplay, ScoreDisplay, VirtualDisplay
 from hardware.display.drivers import DISPLAYS
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.libraries import install_command
@@ -20,6 +20,7 @@ from lab.emulate.command import PtyPort
 from lab.emulate.displays import EmulatedNextion, EmulatedSegment, EmulatedSerLcd, Firmware
 from tests.hardware.display.parts import on_no_port, opened
 from tests.hardware.fakes import FakeDisplay
+from tests.waiting import until
 
 _PAGE = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 40, is_turn=True)), "Ann +5")
 _EMULATED: dict[str, Callable[[], Firmware]] = {
@@ -51,33 +52,23 @@ def display(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ScoreDis
         port.close()
 
 
-def test_showing_does_not_block(display: ScoreDisplay) -> None:
+def test_showing_does_not_block_and_ends_connected_or_with_a_problem(display: ScoreDisplay) -> None:
     began = time.perf_counter()
     for points in range(100):
         display.show(DisplayPage((ScoreLine("Ann", points),)))
     assert time.perf_counter() - began < 0.2
-
-
-def test_the_state_is_connected_or_has_a_problem(display: ScoreDisplay) -> None:
     display.show(_PAGE)
-    began = time.perf_counter()
-    while display.state.is_opening:
-        assert time.perf_counter() - began < 10.0
+    until(lambda: not display.state.is_opening)
     state = display.state
     assert state.works == (state.problem is None)
 
 
-def test_a_closed_display_can_be_closed_again_but_shows_nothing(display: ScoreDisplay) -> None:
+def test_a_closed_display_shows_nothing_and_leaves_no_thread(display: ScoreDisplay) -> None:
     display.show(_PAGE)
     display.close()
     display.close()
     with pytest.raises(DisplayError, match="is closed"):
         display.show(_PAGE)
-
-
-def test_a_closed_display_leaves_no_thread(display: ScoreDisplay) -> None:
-    display.show(_PAGE)
-    display.close()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("display")]
 
 
@@ -101,26 +92,20 @@ def test_the_terminal_prints_changed_pages_without_control_characters(tmp_path: 
     assert (tmp_path / "tty").read_text() == "> A[31mnn                  35\nAnn +5\n\n"
 
 
-def test_an_invalid_port_is_refused() -> None:
+def test_an_invalid_port_or_a_missing_pyserial_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DisplayError, match="expected a port such as /dev/ttyUSB0"):
         opened("nextion", "nowhere://x")
-
-
-def test_a_missing_pyserial_is_an_error_with_the_installation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "serial", None)
     with pytest.raises(DisplayError, match=re.escape(f"need pyserial: {install_command('pi')}")):
         opened("nextion", "/dev/ttyUSB0")
 
 
 def test_a_port_without_permission_names_the_group() -> None:
-    from hardware.display.display import BytePort, LinkedDisplay
-
     def refuses() -> BytePort:
         raise PermissionError(13, "Permission denied")
 
     display = LinkedDisplay(on_no_port("nextion"), refuses, name="/dev/ttyUSB0")
-    began = time.perf_counter()
-    while display.state.problem is None:
-        assert time.perf_counter() - began < 10.0
+    until(lambda: display.state.problem is not None)
+    assert display.state.problem is not None
     assert "add this user to the group dialout" in display.state.problem
     display.close()

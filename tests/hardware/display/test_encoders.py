@@ -54,14 +54,9 @@ def _assert_no_commands(emulated: Firmware) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_no_text_injects_a_command_or_writes_eeprom(kind: Kind) -> None:
-    _assert_no_commands(_show_all(kind, 100, seed=2))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_thousands_of_texts_inject_no_command(kind: Kind) -> None:
-    _assert_no_commands(_show_all(kind, 3_000, seed=3))
+@pytest.mark.parametrize("count", [100, pytest.param(3_000, marks=pytest.mark.slow)])
+def test_no_text_injects_a_command_or_writes_eeprom(kind: Kind, count: int) -> None:
+    _assert_no_commands(_show_all(kind, count, seed=3))
 
 
 @pytest.mark.parametrize(
@@ -154,16 +149,13 @@ def test_the_reset_byte_of_a_booting_serlcd_is_never_sent() -> None:
     assert sent[:5] == bytes((0x7C, 0x2B, 0x13, 255, 0x13))
 
 
-def test_the_bytes_of_a_page_match_the_manuals() -> None:
+def test_the_bytes_of_a_page_match_the_manuals_with_a_mark_for_provisional_points() -> None:
     page = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 128, is_turn=True)), "Hi")
     by_name = {kind.name: b"".join(b.data for b in kind.part.encode(kind.part.look(page, 0), None)) for kind in KINDS}
     assert by_name["serlcd-16x2"] == b"\xfe\x80 \xfe\x80 Ann  35>Ben 128\xfe\xc0Hi              "
     assert by_name["segment of a seat"] == b" \x79\x00 128\x77\x08"
     assert by_name["segment in turns"] == b"1\x79\x001 35\x77\x01"
     assert b'n1.txt="Ben"\xff\xff\xffp1.txt="128"\xff\xff\xfft1.txt=">"\xff\xff\xff' in by_name["nextion"]
-
-
-def test_every_display_marks_provisional_points() -> None:
     page = DisplayPage(
         (ScoreLine("Ann", 35, is_provisional=True), ScoreLine("Ben", 128, is_turn=True, is_provisional=True))
     )

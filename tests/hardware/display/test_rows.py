@@ -12,9 +12,10 @@ _FOUR = tuple(
 )
 
 
-def test_two_players_and_a_message_fit_on_two_rows() -> None:
+def test_two_players_share_a_row_and_an_empty_page_is_blank() -> None:
     page = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 120, is_turn=True)), "Ann scored 15")
     assert screens_of(page, 16, 2, ALL) == ((" Ann  35>Ben 120", "Ann scored 15   "),)
+    assert screens_of(DisplayPage(), 16, 2, ALL) == ((" " * 16, " " * 16),)
 
 
 def test_four_players_share_rows_with_a_message() -> None:
@@ -41,18 +42,11 @@ def test_provisional_points_have_a_mark() -> None:
     assert screens_of(DisplayPage(scores, "Hi"), 16, 2, frozenset(map(chr, range(32, 127))))[0][0] == " Ann ~35 B ~####"
 
 
-def test_an_empty_page_is_blank() -> None:
-    assert screens_of(DisplayPage(), 16, 2, ALL) == ((" " * 16, " " * 16),)
-
-
-def test_points_without_space_are_replaced_by_signs() -> None:
+def test_points_without_space_are_replaced_by_signs_and_too_many_refused() -> None:
     assert points_text(9999, 4) == "9999"
     assert points_text(10_000, 4) == "####"
     assert points_text(-999, 4) == "-999"
     assert points_text(-1000, 4) == "####"
     assert points_text(10**6000, 4) == "####"
-
-
-def test_a_page_with_too_many_scores_is_refused() -> None:
     with pytest.raises(ValueError, match="at most 16 scores, but got 17"):
         DisplayPage((ScoreLine("x", 0),) * 17)

@@ -90,16 +90,12 @@ def test_inputs_of_a_layer_add_up() -> None:
     assert together == pytest.approx(sum(alone), abs=1e-4)
 
 
-def test_probabilities_sum_to_1() -> None:
-    chances = judged(drawn(), sounds(20))
-    assert chances.shape == (20, len(SOUNDS))
-    assert chances.sum(axis=1) == pytest.approx(1, abs=1e-5)
-
-
-def test_sounds_are_judged_independently() -> None:
+def test_sounds_are_judged_independently_with_probabilities() -> None:
     features = sounds(6)
     one_by_one = np.concatenate([judged(drawn(), features[at : at + 1]) for at in range(6)])
     assert judged(drawn(), features) == pytest.approx(one_by_one, abs=1e-5)
+    assert one_by_one.shape == (6, len(SOUNDS))
+    assert one_by_one.sum(axis=1) == pytest.approx(1, abs=1e-5)
 
 
 def test_a_correction_changes_the_odds_of_a_knock_only() -> None:
@@ -135,13 +131,10 @@ def stored(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_classifier_round_trips_through_a_file(stored: Path) -> None:
+def test_a_classifier_round_trips_through_a_file_that_determines_its_name(stored: Path, tmp_path: Path) -> None:
     loaded = load_classifier(stored)
     assert (loaded.min_knock, loaded.notes, loaded.others.shape) == (0.6, {"seed": 3}, drawn().others.shape)
     assert judged(loaded, sounds(9)) == pytest.approx(judged(drawn(), sounds(9)), abs=0.05)  # 8 bits
-
-
-def test_the_name_follows_from_the_contents(stored: Path, tmp_path: Path) -> None:
     save_classifier(tmp_path / "same.npz", drawn())
     save_classifier(tmp_path / "other.npz", drawn(2))
     names = [load_classifier(path).name for path in (stored, tmp_path / "same.npz", tmp_path / "other.npz")]
@@ -190,7 +183,7 @@ def test_the_shipped_classifier_is_small_and_fits() -> None:
 def test_flipped_bits_never_change_the_classifier_silently(tmp_path: Path) -> None:
     content, whole, path = SHIPPED.read_bytes(), load_classifier(), tmp_path / "knock.npz"
     rng, refused = np.random.default_rng(1), 0
-    for _ in range(300):
+    for _ in range(100):
         flipped = bytearray(content)
         flipped[rng.integers(len(content))] ^= 1 << rng.integers(8)
         path.write_bytes(flipped)
@@ -202,7 +195,7 @@ def test_flipped_bits_never_change_the_classifier_silently(tmp_path: Path) -> No
         assert found.name == whole.name
         np.testing.assert_array_equal(judged(found, sounds(3)), judged(whole, sounds(3)))
         assert found.min_knock == whole.min_knock
-    assert refused > 200
+    assert refused > 60
 
 
 def test_detection_only_imports_numpy() -> None:

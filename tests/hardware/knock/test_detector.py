@@ -89,8 +89,7 @@ def test_the_block_size_has_no_effect() -> None:
         assert sounds_in(samples, size=size) == whole
 
 
-@pytest.mark.parametrize("rate_hz", [8_000, 11_025, 22_050, 44_100, 48_000, 96_000])
-@pytest.mark.parametrize("size", [100, 4_410])
+@pytest.mark.parametrize(("rate_hz", "size"), [(8_000, 100), (11_025, 4_410), (44_100, 4_410), (96_000, 100)])
 def test_the_block_size_has_no_effect_at_other_rates(rate_hz: int, size: int) -> None:
     samples = np.random.default_rng(2).normal(0, 0.001, 2 * rate_hz).astype(np.float32)
     samples[rate_hz : rate_hz + 30] += 0.5
@@ -139,7 +138,7 @@ def test_the_last_bit_of_a_coarse_converter_is_no_sound() -> None:
     assert len(knocks_in((np.round(knocks * 127) / 127).astype(np.float32))) == 3
 
 
-def test_times_follow_the_blocks_across_a_gap() -> None:
+def test_times_follow_the_blocks_across_a_gap_and_another_rate_starts_over() -> None:
     samples = with_hits(Sound.KNOCK, (0.6,), seed=9)
     detector = KnockDetector()
     (early,) = detector.feed(block(samples, t_ns=50 * NS_PER_S))
@@ -148,6 +147,7 @@ def test_times_follow_the_blocks_across_a_gap() -> None:
     assert late == replace(early, t_ns=late.t_ns)
     assert late.t_ns - early.t_ns == 40 * NS_PER_S
     assert late.seat is None
+    assert detector.feed(block(np.zeros(1_000, np.float32), t_ns=92 * NS_PER_S, rate_hz=48_000)) == ()
 
 
 def test_a_drifting_clock_is_followed() -> None:
@@ -160,12 +160,6 @@ def test_a_drifting_clock_is_followed() -> None:
     assert sounds[-1].t_ns == pytest.approx(28.5 * 1.0005 * NS_PER_S, abs=8_000_000)
 
 
-def test_a_change_of_the_sample_rate_restarts_the_detector() -> None:
-    detector = KnockDetector()
-    assert detector.feed(block(np.zeros(1_000, np.float32))) == ()
-    assert detector.feed(block(np.zeros(1_000, np.float32), t_ns=62_500_000, rate_hz=48_000)) == ()
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e38])
 def test_invalid_samples_are_harmless(value: float) -> None:
     samples = with_hits(Sound.KNOCK, (0.6,), seed=9)
@@ -175,12 +169,16 @@ def test_invalid_samples_are_harmless(value: float) -> None:
             assert 0 <= sound.strength <= 1
 
 
-def test_blocks_of_another_shape_or_kind_are_refused() -> None:
+def test_impossible_blocks_and_knocks_are_refused() -> None:
     for samples in (np.zeros((2, 2), np.float32), np.zeros(4, np.float64), np.zeros(4, np.int32)):
         with pytest.raises(ValueError, match="samples must be float32 or int16"):
             SoundBlock(samples, 0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="rate_hz must be 4000 to 384000, but got 100"):
         SoundBlock(np.zeros(4, np.float32), 0, 100)
+    with pytest.raises(ValueError, match="strength must be 0 to 1"):
+        ClassifiedSound(0, None, 1.5, 0.5)
+    with pytest.raises(ValueError, match="in a row"):
+        ClassifiedSound(0, None, 0.5, 0.5, Sound.SLAM, 1)
 
 
 def test_every_sound_has_the_probability_of_a_pass() -> None:
@@ -193,10 +191,3 @@ def test_every_sound_has_the_probability_of_a_pass() -> None:
     assert ClassifiedSound(0, None, 0.5, 0.7, Sound.TILE, 0).hit == 0
     with pytest.raises(ValueError, match="hit must be 0 to 1"):
         ClassifiedSound(0, None, 0.5, 0.5, hit=1.5)
-
-
-def test_impossible_knocks_are_refused() -> None:
-    with pytest.raises(ValueError, match="strength must be 0 to 1"):
-        ClassifiedSound(0, None, 1.5, 0.5)
-    with pytest.raises(ValueError, match="in a row"):
-        ClassifiedSound(0, None, 0.5, 0.5, Sound.SLAM, 1)

@@ -62,12 +62,9 @@ def test_leds_light_up_without_a_problem(lamps: Lamps) -> None:
     lamps.close()
 
 
-def test_every_led_needs_a_colour(lamps: Lamps) -> None:
+def test_leds_need_a_colour_each_until_they_are_closed(lamps: Lamps) -> None:
     with pytest.raises(LedError, match="expected a colour for each of 2 LEDs, but got 3"):
         lamps.light((_RED, _RED, _RED))
-
-
-def test_closed_leds_can_be_closed_again_but_not_lit(lamps: Lamps) -> None:
     lamps.light((_RED, _WHITE))
     lamps.close()
     lamps.close()
@@ -75,20 +72,13 @@ def test_closed_leds_can_be_closed_again_but_not_lit(lamps: Lamps) -> None:
         lamps.light((_RED, OFF))
 
 
-def test_leds_are_dark_at_the_start_and_end() -> None:
-    fake = FakeLeds(2)
-    lamps = Lamps(fake)
-    lamps.light((_RED, _WHITE))
-    lamps.close()
-    assert fake.shown == [(OFF, OFF), (_RED, _WHITE), (OFF, OFF)]
-
-
-def test_only_changes_are_sent() -> None:
+def test_only_changes_are_sent_and_leds_are_dark_at_the_start_and_end() -> None:
     fake = FakeLeds(1)
     lamps = Lamps(fake)
     for _ in range(5):
         lamps.light((_RED,))
-    assert fake.shown == [(OFF,), (_RED,)]
+    lamps.close()
+    assert fake.shown == [(OFF,), (_RED,), (OFF,)]
 
 
 def test_failing_leds_are_a_problem_and_recover() -> None:
@@ -105,16 +95,13 @@ def test_failing_leds_are_a_problem_and_recover() -> None:
     assert fake.shown[-1] == (_RED,)
 
 
-def test_single_leds_are_on_for_bright_colours() -> None:
+def test_single_leds_are_on_for_bright_colours_and_three_mixed_by_pwm() -> None:
     factory = open_pins(PinLibrary.MOCK)
     lamps = Lamps(SingleLeds((5, 6), factory))
     lamps.light((_RED, Rgb(0, 20, 0)))
     assert [factory.pin(pin).state for pin in (5, 6)] == [1, 0]
     lamps.light((OFF, _WHITE))
     assert [factory.pin(pin).state for pin in (5, 6)] == [0, 1]
-
-
-def test_three_colours_are_mixed_by_pwm() -> None:
     factory = open_pins(PinLibrary.MOCK)
     lamps = Lamps(RgbLeds(((5, 6, 13),), factory))
     lamps.light((Rgb(255, 51, 0),))
@@ -147,17 +134,13 @@ def test_the_longest_strip_fits_into_a_single_transfer() -> None:
             Strip(count, Bus(), percent=percent)
 
 
-def test_the_brightness_of_a_strip_is_limited() -> None:
+def test_a_strip_is_of_limited_brightness_and_dark_after_a_failure_of_its_bus() -> None:
     bus = Bus()
-    Lamps(Strip(1, bus, percent=50)).light((_WHITE,))
-    assert bus.sent[-1] == spi_bytes([Rgb(127, 127, 127)])
-
-
-def test_a_strip_is_dark_after_a_failure_of_its_bus() -> None:
-    bus = Bus()
-    lamps = Lamps(Strip(1, bus))
-    bus.is_broken = True
+    lamps = Lamps(Strip(1, bus, percent=50))
     lamps.light((_WHITE,))
+    assert bus.sent[-1] == spi_bytes([Rgb(127, 127, 127)])
+    bus.is_broken = True
+    lamps.light((_RED,))
     assert lamps.state.problem is not None
     bus.is_broken = False
     lamps.close()
@@ -183,14 +166,11 @@ def test_an_unopenable_bus_is_an_error_with_a_fix(
         open_spi()
 
 
-def test_the_bus_is_opened_at_the_speed_of_the_strip(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bus_is_opened_at_the_speed_of_the_strip_by_spidev_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     spi = SimpleNamespace(open=lambda bus, device: None)
     monkeypatch.setitem(sys.modules, "spidev", SimpleNamespace(SpiDev=lambda: spi))
     assert open_spi() is spi
     assert (spi.max_speed_hz, spi.mode) == (2_400_000, 0)
-
-
-def test_rpi_ws281x_is_not_imported() -> None:
     imported: set[str] = set()
     for path in _HARDWARE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -206,7 +186,7 @@ def test_the_default_pin_factory_of_gpiozero_is_not_used() -> None:
     assert Device.pin_factory is before
 
 
-def test_the_empty_lgpio_of_python_3_13_is_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pin_libraries_that_do_not_work_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     factory: Any = SimpleNamespace(LGPIOFactory=None)
     monkeypatch.setitem(sys.modules, "lgpio", SimpleNamespace())
     monkeypatch.setitem(sys.modules, "gpiozero.pins.lgpio", factory)
@@ -215,8 +195,6 @@ def test_the_empty_lgpio_of_python_3_13_is_recognised(monkeypatch: pytest.Monkey
     ):
         open_pins(PinLibrary.LGPIO)
 
-
-def test_a_machine_without_pins_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     class LgpioError(Exception):
         pass
 

@@ -28,20 +28,19 @@ def _flips(shown: list[bool]) -> int:
     return sum(a != b for a, b in itertools.pairwise(shown))
 
 
-def test_only_the_seat_in_turn_is_lit() -> None:
+def test_only_the_seat_in_turn_is_lit_and_must_exist() -> None:
     assert _lit(glow_at(TableState(4, turn=2, mood=Mood.PLAYING), 0)) == [2]
     assert _lit(glow_at(TableState(4, mood=Mood.WAITING), 0)) == []
+    with pytest.raises(ValueError, match="expected seats of 0 to 2"):
+        TableState(3, turn=3)
 
 
-def test_points_flash_once_per_five_at_their_seat() -> None:
+def test_points_flash_once_per_five_at_their_seat_up_to_a_limit() -> None:
     state = TableState(4, turn=1, mood=Mood.PLAYING, gain=Gain(seat=0, points=15, t_ns=7 * _S))
     lit = [0 in _lit(glow_at(state, 7 * _S + t_ms * _MS)) for t_ms in range(0, 4000, 10)]
     assert (_flips(lit) + 1) // 2 == 3
     assert not any(lit[150:])
     assert _lit(glow_at(state, 6 * _S)) == [1]
-
-
-def test_the_number_of_flashes_is_limited() -> None:
     for points, flashes in ((1000, 6), (0, 0), (-5, 0)):
         state = TableState(2, gain=Gain(0, points, 0))
         lit = [0 in _lit(glow_at(state, t_ms * _MS)) for t_ms in range(0, 9000, 10)]
@@ -74,11 +73,6 @@ def test_direction_and_spell_have_separate_lights() -> None:
         (False, False, False),
     ]
     assert lit(LedsRole.ALL, 3 + 4, neither) == (OFF,) * 3 + (neither.status,) + (OFF,) * 3
-
-
-def test_a_nonexistent_seat_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected seats of 0 to 2"):
-        TableState(3, turn=3)
 
 
 @pytest.mark.slow

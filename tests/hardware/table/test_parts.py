@@ -99,7 +99,7 @@ def opened(config: HardwareSettings, fakes: Fakes) -> Iterator[Parts]:
         parts.close()
 
 
-def test_lights_and_pages_are_sent_to_all_parts() -> None:
+def test_outputs_reach_all_parts_and_presses_are_read_once() -> None:
     fakes = Fakes()
     with opened(ALL, fakes) as parts:
         parts.show(STATE, PAGE)
@@ -107,9 +107,6 @@ def test_lights_and_pages_are_sent_to_all_parts() -> None:
         assert parts.problems == {}
     assert fakes.lit[0].shown[-1] == (OFF,) * 6
     assert fakes.shown.is_closed
-
-
-def test_presses_are_read_once() -> None:
     fakes = Fakes()
     with opened(ALL, fakes) as parts:
         fakes.pressed.press("undo", 7, PressKind.DOUBLE)

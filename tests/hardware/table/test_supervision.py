@@ -59,13 +59,10 @@ def test_a_missing_part_is_retried_less_and_less_often() -> None:
     assert (part.used, part.closed) == (0, 0)
 
 
-def test_a_part_that_worked_is_retried_soon() -> None:
+def test_a_part_is_retried_soon_only_if_it_worked() -> None:
     part = Part(opens=True, works_for=1)
     with supervised(part, 0.001, _SOON_S):
         assert part.enough.wait(_SOON_S)
-
-
-def test_a_part_that_never_works_is_retried_less_often() -> None:
     part = Part(opens=True)
     with supervised(part, 0.001, 0.001, 0.2):
         threading.Event().wait(0.5)

@@ -272,6 +272,18 @@ def huge_bmp() -> bytes:
     return bytes(data)
 
 
+def test_corrupted_files_load_or_raise_but_never_crash(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    for make in CUT.values():
+        for _ in range(100):
+            data = bytearray(make())
+            for offset in rng.integers(0, min(len(data), 700), 3):
+                data[offset] = rng.integers(0, 256)
+            with suppress(PictureError):
+                image = load_picture(write(tmp_path, "changed", bytes(data)))
+                assert (image.ndim, image.dtype) == (3, np.uint8)
+
+
 @pytest.mark.parametrize("make", [huge_png, huge_jpeg, huge_bmp])
 def test_rejects_a_huge_image(tmp_path: Path, make: Callable[[], bytes]) -> None:
     message = rejection(write(tmp_path, "huge", make()))

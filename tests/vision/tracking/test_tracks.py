@@ -97,6 +97,18 @@ def test_looks_with_sets_of_different_sizes_can_be_combined() -> None:
     assert len(second_half(track).chances) == 5
 
 
+def test_without_probabilities_the_more_confident_look_wins() -> None:
+    tile = unsure(seen_tile(3, 3), SURE_THREE, PROBABLY_THREE)
+    bare = replace(tile, halves=tuple(replace(half, chances=()) for half in tile.halves))  # type: ignore[arg-type]
+    likely_two = unsure(seen_tile(3, 2), SURE_THREE, PROBABLY_TWO)
+    for track in (looked_at(Track(bare), likely_two), looked_at(Track(likely_two), bare)):
+        assert [half.pips for half in track.tile.halves] == [3, 3]
+    assert not is_another(bare, tile)
+    sure = seen_tile(3, 3)
+    bare = replace(sure, halves=tuple(replace(half, chances=()) for half in sure.halves))  # type: ignore[arg-type]
+    assert is_another(bare, seen_tile(3, 6))
+
+
 def test_a_confident_tile_needs_no_more_looks_and_an_unsure_one_a_few() -> None:
     assert not Track(unsure(seen_tile(3, 3), SURE_THREE, SURE_THREE)).is_unsure
     even = (0.0, 0.0, 0.5, 0.5)

@@ -147,7 +147,6 @@ def test_simultaneous_tiles_are_all_reported_but_no_light_noise_bump_or_new_aim(
     assert is_same(sitting.truth(FOUR_NOUGHT)[0], change.tile)
 
 
-@pytest.mark.slow
 def test_a_bump_during_a_play_is_detected_and_makes_entry_sides_uncertain() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
@@ -171,7 +170,7 @@ def test_a_bump_during_a_play_is_detected_and_makes_entry_sides_uncertain() -> N
 def test_a_slow_slip_is_detected_without_other_motion() -> None:
     sitting = Sitting()
     sitting.show(still((THREE_FIVE,), 4))
-    slip = [Moment((THREE_FIVE,), bump=(0.12 * step, 0.06 * step, 0.0)) for step in range(30)]
+    slip = [Moment((THREE_FIVE,), bump=(0.09 * step, 0.045 * step, 0.0)) for step in range(40)]
     assert sitting.show(slip) == []
     assert not sitting.views[-1].aim.is_straight
     assert sitting.views[-1].aim.motion[:, 2] == pytest.approx((3.5, 1.8), abs=2.0)
