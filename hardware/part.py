@@ -491,11 +491,6 @@ class Registry(Generic[D]):
     """Drivers of one kind of part, built in or provided by other distributions.
 
     A driver is a subclass of *base* with its names as `driver: Literal[...]` and an annotated field for each option.
-
-    Attributes:
-        group: Entry point group of external drivers, such as `tallybone.displays`.
-        base: Base class of the drivers.
-        package: Package with the modules of the built-in drivers.
     """
 
     group: str

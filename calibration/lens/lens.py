@@ -170,12 +170,7 @@ class SeenCorner:
 
 @dataclass(frozen=True, slots=True)
 class LensView:
-    """View of the board in a picture.
-
-    Attributes:
-        width_px, height_px: Size of the picture.
-        corners: Detected corners in the order of their numbers.
-    """
+    """View of the board in a picture."""
 
     width_px: int
     height_px: int

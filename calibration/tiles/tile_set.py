@@ -406,12 +406,6 @@ def learn_correction(
 
     A correction that contradicts earlier ones is dropped together with them. It is refused if it would change a
     confident reading on the table or worsen that of an earlier example, or would not correct the tile.
-
-    Args:
-        known: Earlier lessons.
-        correction: The correction.
-        reader: Reader for the set on the table, without exemplars.
-        calibrated: Tiles of the calibrated set.
     """
     before, indices = _read(correction, reader, known.exemplars), (0, *correction.confident)
     pairs = (correction.pips, *(before[at] for at in correction.confident))

@@ -28,12 +28,7 @@ class PressKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PinSample:
-    """State of a button at a time.
-
-    Attributes:
-        t_ns: Time on a monotonic clock.
-        is_down: Whether the button is pressed.
-    """
+    """State of a button at a time."""
 
     t_ns: int
     is_down: bool
@@ -173,12 +168,7 @@ class ButtonError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ButtonPress:
-    """A press of a named button.
-
-    Attributes:
-        button: Name of the button.
-        press: Kind and times of the press.
-    """
+    """A press of a named button."""
 
     button: str
     press: PinPress

@@ -226,11 +226,6 @@ class Clocks:
 
     libcamera documents CLOCK_BOOTTIME, but the drivers of a Raspberry Pi use CLOCK_MONOTONIC (libcamera bug 254). The
     two clocks differ by the time that the machine was suspended: none on a Raspberry Pi, hours on a laptop.
-
-    Attributes:
-        game: Clock of the game.
-        monotonic: CLOCK_MONOTONIC.
-        boot: CLOCK_BOOTTIME.
     """
 
     game: Clock

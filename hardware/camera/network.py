@@ -45,10 +45,6 @@ def require_av(address: str) -> Any:
 class NetworkFeed:
     """An open network camera. It adapts to the light by itself.
 
-    Args:
-        address: Address of the camera.
-        clocks: Clocks for the timestamps of pictures.
-
     Raises:
         CameraError: If the camera cannot be opened, or PyAV is not installed.
     """

@@ -179,10 +179,6 @@ def is_no_camera(text: str) -> bool:
 def open_device(text: str, clock: Clock) -> CameraDevice:
     """Open a camera, and reopen it after failures. A USB camera is found again even if its number changes.
 
-    Args:
-        text: Setting for `CameraUrl.parse`.
-        clock: Monotonic clock for the timestamps of pictures.
-
     Raises:
         CameraError: If there is no such camera, or it cannot be used. The message suggests a fix.
     """

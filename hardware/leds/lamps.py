@@ -54,13 +54,7 @@ class Mood(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Points just scored.
-
-    Attributes:
-        seat: Seat that scored.
-        points: Number of points.
-        t_ns: Time of the score.
-    """
+    """Points just scored."""
 
     seat: int
     points: int

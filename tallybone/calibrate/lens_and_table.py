@@ -276,12 +276,7 @@ _ANNOTATED = "light.png"
 
 @dataclass(frozen=True, slots=True)
 class LightSeen:
-    """Light of a picture.
-
-    Attributes:
-        found: Measurement of the light.
-        kept: The part of the measurement that is stored.
-    """
+    """Light of a picture."""
 
     found: LightMeasurement
     kept: LightKept

@@ -43,12 +43,7 @@ def _restore(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFolders:
-    """The folders of a table.
-
-    Attributes:
-        state: Folder of recordings, calibration and settings.
-        config: Folder of table.toml.
-    """
+    """The folders of a table."""
 
     state: Path
     config: Path

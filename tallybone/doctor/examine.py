@@ -227,13 +227,7 @@ _STYLES = {
 
 
 def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]:
-    """Yield findings of all checks, basic ones first, because a later check may fail for the reason of an earlier one.
-
-    Args:
-        table: Configuration of the table.
-        folder: Folder of recordings.
-        probes: Access to the machine.
-    """
+    """Yield findings of all checks, basic ones first: a later check may fail for the reason of an earlier one."""
     camera = table.camera or USUAL_CAMERA
     machine = probes.machine()
     yield from check_machine(machine)

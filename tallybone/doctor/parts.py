@@ -116,13 +116,7 @@ def check_opened(part: str, opened: PartTrial) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device file.
-
-    Attributes:
-        is_there: True if it exists.
-        is_usable: True if this user may read and write it.
-        group: Group that owns it.
-    """
+    """A device file."""
 
     is_there: bool
     is_usable: bool = False

@@ -250,12 +250,7 @@ def _exactly(archive: BinaryIO, size_bytes: int) -> bytes:
 
 
 def entries_of(state: Path, config: Path) -> tuple[ArchivedFile, ...]:
-    """Return the files to back up, sorted by name. Symbolic links and remains of restores are left out.
-
-    Args:
-        state: State folder of the table.
-        config: Folder of table.toml.
-    """
+    """Return the files to back up, sorted by name. Symbolic links and remains of restores are left out."""
     found = [*_below(state, "state", top=True)]
     if config.is_dir():
         found += _below(config, "config", top=True)

@@ -54,13 +54,7 @@ WHAT_IS_THIS = phrase("is this a tile? It cannot be read: move it a little, or t
 
 @dataclass(frozen=True, slots=True)
 class CameraNote:
-    """A note about the camera.
-
-    Attributes:
-        event: "lost", "found", "shifted" or "turned".
-        text: Text for the players.
-        aim: Alignment of the camera.
-    """
+    """A note about the camera."""
 
     event: str
     text: str
@@ -111,11 +105,7 @@ def words_of(aim: Alignment, size_px: tuple[int, int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UnsureNote:
-    """A question about an object that looks like a tile but cannot be read.
-
-    Attributes:
-        tile: The object.
-    """
+    """A question about an object that looks like a tile but cannot be read."""
 
     tile: SeenTile
 

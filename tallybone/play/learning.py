@@ -236,13 +236,7 @@ def _best(sounds: Sequence[LearnableSound], from_ns: int, until_ns: int) -> Lear
 
 
 class Learning:
-    """Learns during a match, and changes the classifier of the table when a hand is dealt.
-
-    Args:
-        knocks: What is known about the knocks of the table.
-        session: The session at the start.
-        use: Sets the classifier of the table.
-    """
+    """Learns during a match, and changes the classifier of the table when a hand is dealt."""
 
     def __init__(self, knocks: learned_file.TableKnocks, session: Session, use: Callable[[Classifier], None]) -> None:
         self._knocks, self._use = knocks, use

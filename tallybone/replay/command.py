@@ -136,14 +136,6 @@ def compare(
 ) -> int:
     """Replay a recording and print the differences. Under other rules, compare only the points of each play.
 
-    Args:
-        path: The recording.
-        settings: As for `replay`.
-        as_json: As for `replay`.
-        perception: As for `replay`.
-        out: As for `replay`.
-        err: As for `replay`.
-
     Returns:
         The exit code as for `replay`, or 1 if there are differences.
     """

@@ -115,18 +115,7 @@ class BestPlay:
 
 @dataclass(frozen=True, slots=True)
 class GameFigures:
-    """A game at the end of its log, with all corrections.
-
-    Attributes:
-        players: Names by seat.
-        hands: Each hand.
-        paid: The points over time.
-        best: The best plays, the best first, ten at most.
-        play_points: What the plays of each seat were paid.
-        winner: Who has won the match.
-        sides: Seats that score together.
-        over: Whether the match is over.
-    """
+    """A game at the end of its log, with all corrections."""
 
     players: tuple[str, ...]
     hands: tuple[HandFigures, ...]

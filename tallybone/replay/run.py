@@ -107,13 +107,7 @@ def progress(output: Output, source: Source, items: Iterator[Item]) -> Iterable[
 
 
 def run_command(work: Callable[[Output], int], out: TextIO | None = None, err: TextIO | None = None) -> int:
-    """Run *work* with an output, and return the exit code: 1 after any complaint, 2 for an invalid game or option.
-
-    Args:
-        work: Prints, and returns an exit code.
-        out: Stream for the output. By default stdout.
-        err: Stream for progress and errors. By default stderr.
-    """
+    """Run *work* with an output, and return the exit code: 1 after any complaint, 2 for an invalid game or option."""
     with silent_libraries(err or sys.stderr) as shown:
         output = Output.of("replay", out, shown)
         try:
@@ -181,13 +175,6 @@ def opened_replay(
     through: Through = lambda _, items: items,
 ) -> Iterator[Replay]:
     """Yield a replay that is ready to run. Unusable items are passed to *complain* while it runs.
-
-    Args:
-        path: A folder of pictures, a video or a recording.
-        settings: Settings of the replay.
-        complain: Receives error messages.
-        perception: Reads the table. By default with the shipped reader.
-        through: Function that the items pass through.
 
     Raises:
         EngineError: If there is no such game.
@@ -326,13 +313,6 @@ def follow_items(
     items: Iterable[Item], follower: ItemFollower, path: Path, complain: Callable[[str], object], *, needs_first: bool
 ) -> Iterator[ReplayStep]:
     """Yield a step for each item. Items that cannot be used are passed to *complain*.
-
-    Args:
-        items: Items in feeding order.
-        follower: Returns the effects of an item.
-        path: Path of the source, for messages.
-        complain: Receives error messages.
-        needs_first: Stop if the first picture cannot be read.
 
     Raises:
         RecordingError: If the new recording cannot be written.

@@ -126,11 +126,6 @@ def hand_tiles(game: Game, seat: Seat, tiles: Sequence[SeenTile]) -> Iterator[Ha
     """Yield the readings of the face-up tiles of a hand, the most certain first.
 
     Each uses up a copy of its likeliest tile, which narrows down the others.
-
-    Args:
-        game: The match.
-        seat: Seat of the hand.
-        tiles: The tiles as read.
     """
     others: Counter[Tile] = Counter()
     for at, holding in enumerate(() if game.hand is None else game.hand.holdings):

@@ -43,12 +43,7 @@ _ALONE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class SeatZone:
-    """Zone for the open hand of a seat.
-
-    Attributes:
-        side: Side of the picture at which the player sits.
-        outline: Outline of the zone.
-    """
+    """Zone for the open hand of a seat."""
 
     side: Side
     outline: Outline

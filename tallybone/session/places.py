@@ -274,12 +274,6 @@ def misfit(host: Footprint, end: Edge, turn: Orientation, *, is_double: bool) ->
 
     Half the sum of squared deviations, in standard deviations, plus the cost of a rare shape. The weight of the joint
     is ``exp(-misfit)``.
-
-    Args:
-        host: Place of the host.
-        end: Edge of the host.
-        turn: Direction of the tile.
-        is_double: Whether the tile is a double.
     """
     meets = host.inside(turn.place.at(*turn.edge.middle))
     offset = _minus(meets, end.middle)

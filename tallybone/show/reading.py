@@ -30,14 +30,7 @@ from vision.reading import Contact, Face, Guess, Half, Join, Reading, SeenTile
 
 
 def print_reading(console: Console, title: str, reading: Reading, *, read_ms: float) -> None:
-    """Print the reading of a picture.
-
-    Args:
-        console: Console to print to.
-        title: Name of the picture, safe to print.
-        reading: The reading.
-        read_ms: Time to read the picture.
-    """
+    """Print the reading of a picture."""
     console.print(title, style="bold", markup=False, soft_wrap=True)
     if reading.tiles:
         console.print(_table(reading))
@@ -285,11 +278,7 @@ def draw_light(image: Image, light: LightMeasurement) -> Image:
 
 @dataclass(slots=True)
 class Album:
-    """Writes annotated pictures to a folder, with unique names within a run.
-
-    Attributes:
-        folder: The folder. Created if missing.
-    """
+    """Writes annotated pictures to a folder, with unique names within a run."""
 
     folder: Path
     _used_stems: set[str] = field(default_factory=set)

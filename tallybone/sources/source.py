@@ -279,12 +279,7 @@ def dealt_by_itself(items: Iterable[Item]) -> Iterator[Item]:
 
 @dataclass(frozen=True, slots=True)
 class Tapped:
-    """Items of a source. If they are to be recorded, each is recorded when it is loaded.
-
-    Attributes:
-        items: Items of the source.
-        note: Records a step. Does nothing without a recording.
-    """
+    """Items of a source. If they are to be recorded, each is recorded when it is loaded."""
 
     items: Iterator[Item]
     note: Callable[[Step], None]

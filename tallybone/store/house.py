@@ -39,14 +39,7 @@ _MAX_N = 2**17
 
 @dataclass(frozen=True, slots=True)
 class MatchSetting:
-    """Settings of a match.
-
-    Attributes:
-        game: Name of the game.
-        options: Changed options, as pairs of key and value.
-        players: Names of the players, by seat.
-        tile_set: Tile set on the table.
-    """
+    """Settings of a match."""
 
     game: str
     options: tuple[tuple[str, str], ...] = ()

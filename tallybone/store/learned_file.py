@@ -26,14 +26,7 @@ MAX_OTHERS = 120
 
 @dataclass(frozen=True, slots=True)
 class TableKnocks:
-    """What is known about the knocks of a table.
-
-    Attributes:
-        path: File of the sounds learned in matches.
-        seed: Sounds of the calibration.
-        learned: Sounds learned in matches.
-        problems: Sentences on files that cannot be used.
-    """
+    """What is known about the knocks of a table."""
 
     path: Path
     seed: TableExamples

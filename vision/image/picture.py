@@ -131,9 +131,6 @@ class Header:
 def parse_header(data: bytes) -> Header:
     """Parse the header of an image file.
 
-    Args:
-        data: The file, or at least its header.
-
     Raises:
         HeaderError: If the format is not supported, or the header is truncated or damaged.
     """
@@ -429,10 +426,6 @@ def decode_picture(data: bytes, name: str, *, min_px: int | None = None) -> Imag
 
 def check_picture(data: bytes, name: str) -> Header:
     """Check that an image file is complete and not too large to decode, and return its header.
-
-    Args:
-        data: The whole file.
-        name: Name for error messages.
 
     Raises:
         PictureError: If it is not a complete image of at most 80 megapixels.

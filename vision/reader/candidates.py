@@ -224,12 +224,7 @@ Filter = Callable[[Poses], NDArray[np.bool_]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Finds and scores candidate tiles.
-
-    Attributes:
-        detector: Proposes tiles.
-        refiner: Scores and corrects the proposals.
-    """
+    """Finds and scores candidate tiles."""
 
     detector: Detector
     refiner: Refiner

@@ -66,15 +66,7 @@ PipsAt = Callable[[Poses], NDArray[np.float64]]
 
 
 def relocate(levels: tuple[Level, ...], candidates: Candidates, plane: Plane, seen: Looks, pips_at: PipsAt) -> Poses:
-    """Return for each tile the nearby pose at which it looks most like a tile with clear pips, shape (N, 6).
-
-    Args:
-        levels: Pyramid of the image.
-        candidates: Refines the poses.
-        plane: Plane of the table.
-        seen: Current poses and their class probabilities.
-        pips_at: Classifies the pips at poses.
-    """
+    """Return for each tile the nearby pose at which it looks most like a tile with clear pips, shape (N, 6)."""
     poses, probabilities = seen
     if not len(poses):
         return poses

@@ -149,12 +149,7 @@ def _parse_format(body: bytes) -> tuple[int, int, int, int]:
 
 
 def decode(data: bytes, form: WavForm) -> NDArray[np.float32]:
-    """Return the mean of the channels as float32 from -1 to 1, shape (N,).
-
-    Args:
-        data: Complete frames.
-        form: Sample format.
-    """
+    """Return the mean of the channels as float32 from -1 to 1, shape (N,)."""
     if form.is_float:
         values = np.frombuffer(data, f"<f{form.sample_bytes}").astype(np.float64)
         values = np.clip(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0), -1, 1)

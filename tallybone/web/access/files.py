@@ -68,12 +68,7 @@ Read = Callable[[str], str]
 
 @dataclass(frozen=True)
 class PageFile:
-    """A file of the page. The content at its address never changes.
-
-    Attributes:
-        body: Content.
-        kind: Media type.
-    """
+    """A file of the page. The content at its address never changes."""
 
     body: bytes
     kind: str
@@ -91,12 +86,7 @@ class PageFile:
 
 @dataclass(frozen=True, slots=True)
 class LanguagePage:
-    """A page in one language.
-
-    Attributes:
-        html: Page without a snapshot.
-        files: Files that the page loads, by address.
-    """
+    """A page in one language."""
 
     html: str
     files: Mapping[str, PageFile]
@@ -273,14 +263,7 @@ class JoiningError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A JavaScript module.
-
-    Attributes:
-        name: File name without `.js`.
-        needs: Statically imported modules.
-        leads_to: Dynamically imported modules.
-        script: Source as part of a joined file.
-    """
+    """A JavaScript module."""
 
     name: str
     needs: tuple[str, ...]

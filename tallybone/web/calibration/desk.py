@@ -263,14 +263,7 @@ class CalibrationShown:
 
 
 def shown_of(course: GuideCourse, camera: str, number: int, *, version: int) -> CalibrationShown:
-    """Return the state of a course for the page.
-
-    Args:
-        course: The course.
-        camera: Name of its camera.
-        number: Number of the latest image.
-        version: Version of the returned state.
-    """
+    """Return the state of a course for the page."""
     view = course.view
     return CalibrationShown(
         version=version,

@@ -29,12 +29,7 @@ def _marked(one: engine.ActionResult, *, is_inferred: bool) -> engine.ActionResu
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A match and the outcomes of each action in force.
-
-    Attributes:
-        state: State of the match.
-        results: Results of `engine.history`.
-    """
+    """A match and the outcomes of each action in force."""
 
     state: engine.State = field(default_factory=engine.State)
     results: tuple[engine.ActionResult, ...] = ()
@@ -85,13 +80,7 @@ _PAID = (engine.Reason.PLAY, engine.Reason.BONUS, engine.Reason.STEAL)
 
 
 def message_of(source: Step | str, players: tuple[str, ...], number: int) -> tuple[shapes.MessageShown, ...]:
-    """Convert a step or note to at most one message. Empty if the step has no words.
-
-    Args:
-        source: The step, or the text of a note.
-        players: Names by seat.
-        number: Identifier of the message.
-    """
+    """Convert a step or note to at most one message. Empty if the step has no words."""
     if isinstance(source, str):
         return (shapes.MessageShown(number, 0, plain(source), NOTE, None),)
     text = summarize(source.announcements, names_of(players))
@@ -302,14 +291,7 @@ _SIDES = (engine.Port.W, engine.Port.E, engine.Port.N, engine.Port.S)
 
 
 def layout_shown(game: engine.Game, places: Places, zones: Zones, picture_px: tuple[int, int]) -> shapes.LayoutShown:
-    """Return the layout for the page.
-
-    Args:
-        game: The match.
-        places: Positions of its tiles.
-        zones: Zones of seats and boneyard.
-        picture_px: Width and height of the image.
-    """
+    """Return the layout for the page."""
     layout = game.layout
     known = {tile.node: tile for tile in places.known}
     last = layout.nodes[-1].id if layout.nodes else None

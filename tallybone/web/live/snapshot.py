@@ -37,14 +37,7 @@ _USUAL_PIPS = 6
 def snapshot_of(
     now: LiveState, messages: Sequence[shapes.MessageShown], story: Story, *, version: int
 ) -> shapes.Snapshot | None:
-    """Return the snapshot of a game, or None before a match has begun.
-
-    Args:
-        now: State of the game.
-        messages: Messages of the game, newest first.
-        story: Outcomes of each action of the same match.
-        version: Number of the snapshot.
-    """
+    """Return the snapshot of a game, or None before a match has begun. *messages* begin with the newest."""
     session, game = now.session, now.session.state.game
     if game is None:
         return None
@@ -98,10 +91,6 @@ def buttons_shown(state: State, irregular: Iterable[shapes.IrregularShown]) -> t
     """Return the buttons that currently have an effect, and the reasons against each button.
 
     A button that breaks a rule is offered with the reason, because the players may know better.
-
-    Args:
-        state: State of the match, which must have begun.
-        irregular: Irregular actions of the current hand.
     """
     reasons = {button: _reason_against(button, state) for button in Button}
     can_stand = any(one.can_stand for one in irregular)
