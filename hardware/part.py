@@ -173,7 +173,6 @@ class _Fault:
     Attributes:
         kind: Type of the error.
         context: Context added by pydantic or a validator.
-        path: Path to the value.
         leaf: Schema of the value.
         table: Schema of the table that contains it.
         kinds: Schemas of the drivers that the table accepts, by driver. Empty for a table without drivers.
@@ -419,8 +418,6 @@ class NeededLibrary:
     """A library that a part requires.
 
     Attributes:
-        module: Name of the Python module.
-        package: Name of the distribution package.
         why: Parts that need it, in words.
         apt: Package of Raspberry Pi OS that provides it. "" if the one of pip works.
         probe: Attribute that a working module has. "" to skip this check.

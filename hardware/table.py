@@ -84,11 +84,8 @@ class PanelLook:
     """Visible state of the panel.
 
     Attributes:
-        leds: Sets of LEDs.
         screen: Rows of the display. Empty if there is no display.
-        buttons: Names of the buttons.
         pressed: Buttons pressed within the last 0.7 s.
-        detects_knocks: Whether there is a knock sensor.
         is_knocked: Whether there was a knock within the last 0.7 s.
     """
 

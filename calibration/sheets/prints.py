@@ -340,7 +340,6 @@ class MatZone:
     """A rectangle of the mat.
 
     Attributes:
-        name: Printed name.
         left_mm, top_mm: Top left corner, measured from the top left of the mat, y down.
         width_mm, height_mm: Size.
         quarters: Clockwise rotation of the name in quarter turns, to face the player.

@@ -114,7 +114,6 @@ class LightMeasurement:
     """Light in a picture, measured on its tiles and markers.
 
     Attributes:
-        samples: Samples of tiles and markers.
         patches: Centre and radius in pixels of each patch of glare outside tiles and markers.
         white: Saturated share of the picture, from 0 to 1.
         brightest: 98th percentile of the grey levels.

@@ -162,7 +162,6 @@ class TablePlane:
 
     Attributes:
         normal: Unit normal towards the camera, shape (3,).
-        distance_mm: Distance of the camera from the plane.
         growth_px: Outward displacement of the edges of black areas.
         error_px: Weighted root mean square residual, with low weights for outliers.
         fitting: Share of points that fit.

@@ -431,7 +431,6 @@ class SetPictures:
     Attributes:
         seen: Tiles of each picture.
         max_pips: Highest number of the set, given or estimated by the shipped reader.
-        is_given: Whether *max_pips* was given.
         sheet: Images of all tiles.
         views: Augmented views of all tiles, for the numbers up to 18.
     """

@@ -59,9 +59,7 @@ class SetLook:
     """Appearance of a set, in the light of its pictures.
 
     Attributes:
-        face_rgb: Colour of the face.
         pips_rgb: Colour of the pips of each number from 1. None if the number is missing or its pips are not visible.
-        pips: Kind of pip colours.
         bar: Separator between the halves.
         length_to_width: Ratio of length to width.
         size_mm: Length and width. None if the table was not measured.
@@ -388,7 +386,6 @@ class TileCorrection:
         image: Picture, shape (H, W, 3), BGR.
         poses: Poses of the tiles that lie face up, shape (N, 6). The corrected one is the first.
         pips: True numbers of the corrected tile.
-        read: Numbers that were read.
         confident: Indices of the other tiles that are read with confidence.
     """
 

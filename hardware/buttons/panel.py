@@ -41,7 +41,6 @@ class PinPress:
     Attributes:
         t_ns: Time at which the kind was determined, independent of when samples were taken.
         down_ns: Start of the press, or of the first one in a double press.
-        kind: Kind of press.
     """
 
     t_ns: int

@@ -78,8 +78,6 @@ class CameraMode:
     """Actual mode of a camera.
 
     Attributes:
-        width_px: Width of the pictures.
-        height_px: Height of the pictures.
         per_s: Nominal pictures per second. Many cameras deliver fewer in dim light.
         coding: Pixel format, such as MJPG.
     """

@@ -43,7 +43,6 @@ class FoundCamera:
 
     Attributes:
         url: Setting that opens it.
-        kind: Kind of connection.
         name: Name given by the manufacturer.
         device: Path of its device. None for a camera on a ribbon cable.
         lasting: Persistent path of the device, which does not depend on its number, or None.

@@ -151,7 +151,6 @@ class Exposure:
     """Exposure of a picture, from its metadata. None for values that are not reported.
 
     Attributes:
-        exposure_us: Exposure time.
         gain: Analogue gain.
         colour_gains: Gains of red and blue relative to green.
         lens: Lens position in dioptres. None for a fixed lens.

@@ -56,8 +56,6 @@ class NodeMode:
 
     Attributes:
         coding: Pixel format, such as MJPG.
-        width_px: Width of the pictures.
-        height_px: Height of the pictures.
         per_s: Supported frame rates, highest first. Empty if the camera does not list them.
     """
 
@@ -72,10 +70,8 @@ class CaptureNode:
     """A Video4Linux camera.
 
     Attributes:
-        path: Path of the device.
         name: Name given by the manufacturer.
         bus: Port of the camera, such as usb-0000:00:14.0-1.
-        modes: Supported modes.
     """
 
     path: Path

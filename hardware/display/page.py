@@ -19,7 +19,6 @@ class ScoreLine:
     Attributes:
         name: Name as entered. Each display reduces it to characters that it can show.
         points: Current total.
-        is_turn: Whether it is their turn.
         is_provisional: Whether the points depend on plays that were neither seen nor confirmed.
     """
 

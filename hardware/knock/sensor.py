@@ -91,7 +91,6 @@ class ClassifiedSound:
         seat: Seat from whose side the sound came. None if the sensor cannot determine the side.
         strength: Peak amplitude as a share of the sensor's full scale, from 0 to 1.
         confidence: Probability of *kind*, from 0 to 1.
-        kind: Most likely kind.
         in_row: Position in a series of knocks: 1 for the first, 2 for the second, and so on. 0 for other sounds.
         hit: Probability that a hand hit the table to pass, whatever the kind, from 0 to 1. By default *confidence* for
             a knock, and 0 for other sounds.

@@ -98,7 +98,6 @@ class Glow:
         status: Colour for the mood.
         clockwise: Lit if play proceeds clockwise.
         counter: Lit if play proceeds anticlockwise.
-        spell: Lit while a spell is active.
     """
 
     seats: tuple[Rgb, ...]

@@ -66,7 +66,6 @@ class TableGiven:
 
     Attributes:
         tile: Length and width of a tile in millimetres, or None if unknown.
-        thickness_mm: Thickness of a tile.
         ruler_mm: Actual length of the printed 100 mm ruler.
         corners_px: Corners of the table in the picture, clockwise from the top left. Empty if they were not clicked.
         size_mm: Width and depth of the table between *corners_px*. None if unknown.

@@ -39,14 +39,11 @@ class GuideScreen:
     """Text on the screen.
 
     Attributes:
-        title: Title of the guide.
         note: Address of the page with the same calibration, or "".
         done: Names and results of completed steps.
-        step: Name of the current step.
         todo: Instructions of the current step.
         seen: Current observations of the step.
         waiting: Names of the following steps.
-        keys: Keys and their effects.
     """
 
     title: str

@@ -54,7 +54,6 @@ class Boot:
     Attributes:
         board: Model.
         path: Path of config.txt, or "" if there is none.
-        config: Text of config.txt.
         kernel_line: Kernel command line.
     """
 

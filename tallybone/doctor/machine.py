@@ -48,9 +48,7 @@ class Disk:
     """The folder of recordings and its disk.
 
     Attributes:
-        folder: Path of the folder.
         error: Reason why it is not writable, or "".
-        free_bytes: Free space.
         kind: File system type.
         sync_ms: Durations of several fsync calls, in milliseconds.
         is_read_only: Whether the file system refuses to write, as ext4 does after errors of its disk.
@@ -353,11 +351,7 @@ class Machine:
 
     Attributes:
         model: Model name in the device tree, as on a Raspberry Pi. "" for most other computers.
-        system: Operating system.
         bits: Word size of programs, 32 or 64.
-        python: Python version.
-        memory_mb: Total memory, in MB.
-        temperature_c: Processor temperature, in degrees Celsius.
         throttled: Bits of `vcgencmd get_throttled`.
         is_clock_set: True if the clock was synchronized over the network.
         supply_v: Supply voltage, which a Raspberry Pi 5 measures.

@@ -38,10 +38,8 @@ class KnownTable:
     """State of a table.
 
     Attributes:
-        id: Id in topics.
         scores: Latest score. None before the first.
         state: Latest progress of its match. None before the first.
-        is_online: Whether it is connected to the broker.
         changed: Time of its latest score or progress by its own clock, limited to the hub's time. None if there were
             none.
         version: Version in which it last changed.

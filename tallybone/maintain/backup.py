@@ -82,7 +82,6 @@ class Member:
 
     Attributes:
         name: Relative path inside the target folder, or `CONTENTS`.
-        size_bytes: Size of its content.
         mtime_s: Modification time, in seconds since 1970.
         mode: Permission bits.
     """

@@ -65,7 +65,6 @@ class MeanPace:
         read_per_s: Pictures read per second.
         wanted_per_s: Pictures per second from the camera, or the configured maximum if the maximum is lower.
         behind_s: Mean time from the capture of a picture to the end of its processing.
-        is_too_slow: Whether too few pictures are read.
     """
 
     read_per_s: float
@@ -141,14 +140,10 @@ class Counts:
     """Counters since the table was started.
 
     Attributes:
-        pictures_taken: Pictures from the camera during matches.
         pictures_seen: Pictures that were processed. The others could not be read, or were dropped in favour of newer
             ones.
-        questions: Questions to the players.
         corrections: Corrections: amended, inserted, removed, accepted and undone actions.
-        inputs: Presses, knocks and other inputs besides pictures.
         times: Durations of each stage.
-        watchdog_feeds: Number of watchdog signals to systemd.
         pace: Mean pace of the current match. None without a match, and during its first ten seconds.
     """
 

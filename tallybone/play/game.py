@@ -205,10 +205,6 @@ class LiveState:
     """State of a live game, for displays.
 
     Attributes:
-        session: The session.
-        picture_px: Width and height of the camera's pictures.
-        reader: Status of camera and reader, as text.
-        recording: Status of the recording, as text.
         is_healthy: Whether camera and recording work.
         parts: Problems of the other parts, and of a machine that is too slow, as text.
         view: Last view of the table, or None before the first readable picture.

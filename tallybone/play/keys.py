@@ -232,7 +232,6 @@ class Choosing:
 
     Attributes:
         topic: Topic of the question, or None if no choice is shown.
-        choice: Index of the choice.
         until_ns: Time at which the display stops showing the choice.
     """
 

@@ -92,7 +92,6 @@ class MatchSounds:
     """The sounds of a match, and the evidence on them.
 
     Attributes:
-        session: The session.
         moments: Moment of each event in the log of the match.
         sounds: The sounds, in order of time.
         denials: Answers that nobody passed, except withdrawn ones.
@@ -298,7 +297,6 @@ class NamedTile:
 
     Attributes:
         key: Its name in the layout.
-        tile: The tile.
         seen: Its last reading.
         near: Centre of its neighbour, and the number next to it. None if unknown.
     """

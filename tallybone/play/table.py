@@ -55,9 +55,7 @@ class TableParts:
     """Everything around a match.
 
     Attributes:
-        camera: The camera over the table.
         parts: LEDs, buttons, knock sensors and displays.
-        page: The page.
         clock: Monotonic clock, in nanoseconds.
         room: Folder and quota of the recordings, or None to record nothing.
         max_per_s: Maximum number of pictures per second to process.

@@ -131,12 +131,9 @@ class SittingStart:
         started_at: Wall-clock time with its time zone. Mainly for display, because this clock can jump.
         players: Names by seat.
         rules: Name of the game, or "free" for no rules.
-        options: Names and values of changed rule options.
         tile_set: Tile set on the table, such as "double-6", or "auto".
         seed: Seed of a simulated table, or None.
         software: Name and version of the program that wrote the recording.
-        pictures: Kind of the pictures.
-        zones: Zones of boneyard and open hands.
         in_play: Whether the first picture shows a game in progress instead of the empty table.
         continues: Name of the recording that this one continues, or None. Its head contains the state at the end of
             that recording.

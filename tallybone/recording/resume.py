@@ -110,7 +110,6 @@ class Left:
         start: Metadata of the sitting.
         events: Log of the match, without its start.
         places: The tracked layout.
-        tiles: Tiles on the table.
         empty: Picture of the empty table as a JPEG. None if there is none, or the sitting started in play.
         last: Picture of *tiles* as a JPEG. None if no view was settled.
         damage: Damage in the recording, other than an early end.

@@ -185,7 +185,6 @@ class ExportedPlay:
         since_ns: Time at which it was recorded, in nanoseconds since the start.
         hand: Number of its hand, from 1.
         seat: Seat of its player at the end of the match.
-        tile: Name of its tile.
         at: Port and tile that it joins, or tile that it is stacked on. Empty for the first tile of a hand.
         count: Sum of the open ends after it, or None if the rules do not count them.
         points: Points of its player for it, scored at once or when called.

@@ -220,12 +220,7 @@ class PlayerFigures:
     Attributes:
         name: Name in the last game. Names that differ only in case and spaces are the same player.
         games: Number of matches, finished or not.
-        won: Number of matches won.
-        hands: Number of hands.
-        plays: Number of plays and stacks.
-        knocks: Number of knocks.
         points: Sum of all points, including those for hands.
-        play_points: Points for plays.
         best: The play with the most points, None if no play has scored.
         rating: Rating, None before the first finished match.
         streak: Number of the last finished matches that were all won, or negative if all lost. 0 after a tie.

@@ -160,7 +160,6 @@ class Score:
     """Score of a match.
 
     Attributes:
-        hands: Number of hands that are over.
         totals: Names and totals by seat. A name that players share is followed by the number of the seat.
         winner: Name of the winner, or None.
         plays: Number of tiles played or stacked in all hands.
@@ -273,7 +272,6 @@ class Fact:
     Attributes:
         t_ns: Time in nanoseconds of a monotonic clock.
         key: Canonical text of the fact.
-        text: Text for people.
         fields: All fields, for JSON.
     """
 

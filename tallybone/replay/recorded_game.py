@@ -40,7 +40,6 @@ class Logged:
 
     Attributes:
         t_ns: Time at which it was added, in nanoseconds of a monotonic clock.
-        event: The event.
         name: Number of the node that the event placed, which is its index in the log. None for an event without a tile.
     """
 
@@ -149,8 +148,6 @@ class LoggedStep:
     Attributes:
         t_ns: Time of the event.
         since_ns: Time since the first input.
-        event: The event.
-        outcomes: Its outcomes.
         log: Length of the log after it. Its own index is one less.
         hand: Number of the current hand, from 1. 0 before the first.
         totals: Totals by seat after it.

@@ -136,7 +136,6 @@ class ReplaySettings:
     """Settings of a replay.
 
     Attributes:
-        game: Changes to the game of the recording.
         tile_set: Tile set on the table. None for that of the recording, or if it has none, of the game.
         start: State of the table in the first settled picture. None for that of the recording.
         record: Path of a new recording of all inputs, or None.
@@ -155,7 +154,6 @@ class Replay:
     """A replay that is ready to run.
 
     Attributes:
-        source: Source of the items.
         match: Start of the match, or None if no score is kept.
         steps: Iterator with a step for each item.
     """

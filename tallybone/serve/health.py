@@ -46,13 +46,10 @@ class TableSources:
 
     Attributes:
         source: Name of the camera.
-        camera: Returns the finding about the camera.
         hardware: Configured parts.
         problems: Returns the problems of parts, by name.
-        folder: Folder of the recordings.
         machine: Checks the computer.
         root: Folder of the system files.
-        disk: Checks the disk of a folder.
         clock: Monotonic clock in nanoseconds.
         counts: Counters of the table.
         is_silent: Returns True if missing images have a known reason.

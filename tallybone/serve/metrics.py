@@ -51,11 +51,8 @@ class Observed:
 
     Attributes:
         counts: Counters.
-        health: Health of the parts.
         machine: State of the computer.
         free_bytes: Free disk space for recordings. None if it is unknown.
-        viewers: Number of viewers of the page.
-        is_played: Whether there is a match.
         troubles: Troubles of the last hour.
         is_unclean: Whether the last run did not end properly.
     """

@@ -144,10 +144,7 @@ class Environment:
         out: Stream for events. None for stdout.
         err: Stream for errors. None for stderr.
         is_terminal: Whether *out* is a terminal and not a log.
-        environment: Environment variables, which determine the state folder.
-        home: Home folder of the user.
         load: Loads the reader for a tile set, given its highest number of pips.
-        open_device: Opens a camera device.
         machine: Checks the computer.
         root: Folder of the system files.
         pin: PIN of every match. None for a new one each time.

@@ -186,7 +186,6 @@ class LeftMatch:
 
     Attributes:
         path: Recording of the match.
-        game: Name of the game.
         players: Names of the players, by seat.
         totals: Points, by seat.
         written_s: Time at which the recording was last written, as Unix time in seconds.

@@ -67,10 +67,8 @@ class WalkProgress:
     """Progress of a test.
 
     Attributes:
-        is_running: Whether a test is running.
         text: Text shown so far, limited to the last 20,000 characters.
         keys: Keys that the test accepts now, without the one that ends it.
-        results: Results of the parts tested so far.
     """
 
     is_running: bool = False

@@ -79,13 +79,10 @@ class Setup:
     Attributes:
         options: Command options.
         world: Environment.
-        camera: Camera.
         parts: LEDs, buttons, knock sensor and displays, which stay open.
-        test: Test of the parts.
         calibration: Guided calibration.
         house: Settings kept between matches.
         desk: Requests from the page.
-        folder: Folder of the recordings.
         left: Finds the unfinished match that can be resumed.
         counts: Counters.
         load: Loads the reader for a tile set, given its highest number of pips.

@@ -70,7 +70,6 @@ class Answer:
     """An answer to an open question.
 
     Attributes:
-        choice: Index of the choice.
         topic: Topic of the question, or None for the last one.
     """
 

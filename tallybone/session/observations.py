@@ -150,7 +150,6 @@ class SortedView:
 
     Attributes:
         layout: Tiles outside all zones, and their changes.
-        boneyard: Number of tiles in the boneyard.
         taken: Number of tiles that have left it.
         strays: Number of face-down tiles outside all zones.
         hands: Open tiles in each seat's zone.
@@ -294,7 +293,6 @@ class Observation:
 
     Attributes:
         t_ns: Time of the look, in nanoseconds of a monotonic clock.
-        pieces: Pieces that are new.
         moved: Pieces that lie elsewhere or are read differently, as they are now.
         gone: Names of the pieces that are newly gone.
         back: Pieces that were gone and are back.
@@ -307,7 +305,6 @@ class Observation:
         is_by_hand: Whether a hand reached over the table.
         came_from: Seats at the only side from which hands came. Empty if that is ambiguous.
         shown: Open tiles in front of each seat.
-        sounds: Sounds that may have been knocks.
         presses: Presses of buttons, and actions entered by hand.
         is_deaf: Sounds and presses were not recorded, because the machine was off.
         confirmed: Totals of some seats that the players have confirmed.

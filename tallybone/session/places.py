@@ -39,7 +39,6 @@ class Edge:
     """An edge at which tiles can touch, in the frame of a footprint.
 
     Attributes:
-        middle: Middle of the edge.
         outward: Unit vector away from the tile.
         is_front: Whether it is the end of the line, rather than a flank beside the end.
     """
@@ -219,8 +218,6 @@ class Orientation:
 
     Attributes:
         place: Its place in this direction. Its W end touches.
-        inner_half: Index of the half that touches.
-        edge: Edge that touches.
     """
 
     place: Footprint
@@ -333,7 +330,6 @@ class Joint:
         spot: Port, or None for the first tile.
         number: Number at the port, or None for the first tile.
         inner_half: Index of the half that touches the port.
-        place: Place of the tile in this joint.
         misfit: Misfit, from `misfit`. 0 for the first tile.
     """
 

@@ -40,7 +40,6 @@ class Ambiguity:
 
     Attributes:
         tile: Tile in question, as read. None if the question is not about one tile.
-        text: Text of the question.
         choices: Texts of the answers.
         about: Subject of the question if it stays the same while its choices change. "" otherwise.
     """

@@ -28,15 +28,12 @@ class Session:
     Attributes:
         state: The match.
         places: Its tracked layout.
-        questions: The open questions.
         t_ns: Time of the last event.
         zones: Zones of boneyard and open hands, fixed during a sitting.
         decoder: The likeliest courses of the match. None before it has begun.
         path: The courses that the log holds, oldest first.
-        table: Pieces on the table.
         idle: Names of pieces that do not count: taken back, or left from the previous hand.
         undone: Names of those whose plays were undone, until the players decide about them.
-        named: Plays whose tiles the players have named.
         seen: Last settled view, or None before the first.
         look: Last look, or None before the first.
         looked_ns: Time at which the table last changed. None once the unchanged table has been looked at again.
@@ -49,7 +46,6 @@ class Session:
         is_deaf: The machine was off before the next look.
         doubtful_ns: Time since which the totals are doubtful, or None.
         marked: Actions that are marked because they are doubtful. Others were marked by hand, or before the restart.
-        confirmed: Actions that the players have confirmed.
         rejected: Topics of questions of which the players have rejected all choices.
         adoption: Progress of putting the score right, or None.
         answered: Answer that can be withdrawn, or None.

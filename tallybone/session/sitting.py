@@ -39,7 +39,6 @@ class Step:
     Attributes:
         t_ns: Time of the input, in nanoseconds of a monotonic clock.
         session: Session after it.
-        announcements: Announcements for the players.
         events: Events added to the log of the match, in order.
         view: View of the table, or None if the input was not a frame.
         item: The input, or None if it was a frame.

@@ -30,10 +30,8 @@ class Board:
     Attributes:
         game: The match.
         laid: Positions of the layout's tiles, in pixels of the picture.
-        picture_px: Width and height of the picture.
         last: Description of the last event.
         question: The open question, or None.
-        reader: Description of the reader's state.
         earlier: Descriptions of earlier events, newest first.
         choices: Answers to the question.
         notes: Lines at the bottom, such as the path of the recording and the keys.

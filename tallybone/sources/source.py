@@ -52,7 +52,6 @@ class Shot:
 
     Attributes:
         t_ns: Time at which the picture was taken.
-        name: Name in events.
         where: Name in error messages.
         load: Loads the BGR picture, shape (H, W, 3). Raises PictureError.
         jpeg: Returns the picture as a JPEG file, unchanged if it is one. Raises PictureError.
@@ -194,7 +193,6 @@ class Source:
 
     Attributes:
         items: Pictures and inputs, in feeding order.
-        pictures: Kind of pictures, moving or settled.
         count: Number of items, if known.
         dated: File that gives a new recording its date: the first picture, or the video. None if the source is a
             recording.

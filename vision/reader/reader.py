@@ -188,8 +188,6 @@ class Reader:
     Attributes:
         detector: Proposes tiles.
         refiner: Scores and corrects the proposals.
-        halves: Extracts pip features from the halves.
-        pips: Classifies the features as pips.
         hard_cases: Classifies halves that remain uncertain.
         max_pips: Highest number in the set, 6 to 18. None if unknown.
         own_set: Correction for a custom tile set, or None.

@@ -40,7 +40,6 @@ class Change:
     """A change to a tile.
 
     Attributes:
-        kind: Kind of change.
         tile: The tile after the change, or before it if it was removed.
         before: The tile before it was moved, turned or reread, or the tile on which it was stacked. None otherwise.
         since_ns: Time at which a placed tile first appeared, even if hands stayed over the table longer. None if

@@ -356,7 +356,6 @@ class KeptTile:
     """A known tile that is still in place.
 
     Attributes:
-        track: Its track.
         seen: The tile as it was read now. None if it was missed or is covered.
         differs: Whether it changed enough to show other pips.
     """

@@ -64,7 +64,6 @@ class GuideChoice:
 
     Attributes:
         press: Name of the choice: `GO_ON`, `AGAIN`, `SKIP`, or a key of the step.
-        text: Text of the choice.
     """
 
     press: str
@@ -75,9 +74,7 @@ class GuideStep(ABC):
     """A step of the guide, which runs until it is done or skipped.
 
     Attributes:
-        name: Name of the step.
         scene: Required scene. None if the step does not use the camera.
-        choices: Choices in addition to skipping.
     """
 
     name: StepName
@@ -191,10 +188,8 @@ class Progress:
     """Outcome of a step.
 
     Attributes:
-        name: Name of the step.
         outcome: Summary of the outcome. None if the step is not finished.
         note: Message about a file written next to the calibration, or "".
-        is_skipped: Whether the step was skipped.
     """
 
     name: StepName
@@ -208,7 +203,6 @@ class CourseView:
     """State of a guided calibration.
 
     Attributes:
-        stage: Stage within the step.
         step: Current step. None at the end.
         steps: All steps, in order.
         todo: Instructions.
@@ -216,7 +210,6 @@ class CourseView:
         note: Message about a file written next to the calibration, or "".
         refused: Reason why the last request was rejected, or "".
         problem: Reason why there are no pictures, or None.
-        choices: Choices of the user.
     """
 
     stage: Stage

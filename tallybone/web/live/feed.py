@@ -73,7 +73,6 @@ class PageRequest:
     """A request from a page.
 
     Attributes:
-        action: The action.
         by: Name of its author.
         if_version: Version of the snapshot on which it is based, or None.
     """

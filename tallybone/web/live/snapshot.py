@@ -202,7 +202,6 @@ class Lobby:
     """State of a table at which no match is played.
 
     Attributes:
-        camera: State of the camera, as text.
         problems: Problems that need somebody's attention, as text.
         last: Final state of the last match. None if there was no match.
     """
