@@ -168,16 +168,7 @@ def validated(model: type[T], values: Mapping[str, object]) -> T:
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """A pydantic error, located in the schema.
-
-    Attributes:
-        kind: Type of the error.
-        context: Context added by pydantic or a validator.
-        leaf: Schema of the value.
-        table: Schema of the table that contains it.
-        kinds: Schemas of the drivers that the table accepts, by driver. Empty for a table without drivers.
-        driver: Driver of the table, or "".
-    """
+    """A pydantic error, with the schemas of its value, of the table that contains it, and of the table's drivers."""
 
     kind: str
     context: Mapping[str, Any]

@@ -218,17 +218,7 @@ def fit_plane(targets: Sequence[FlatTarget], lens: Lens, *, spread_px: float = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Problem:
-    """Concatenated points of all targets.
-
-    Attributes:
-        rays: Rays through the points, shape (N, 2).
-        shape: Points of the targets as complex numbers, shape (N,).
-        outward: Displacement by growth as complex numbers, shape (N,).
-        height_mm: Height of the points, shape (N,).
-        first: Index of the first point of each target.
-        target: Target of each point, shape (N,).
-        focal_px: Mean focal length.
-    """
+    """Points of all targets: rays (N, 2), shape and displacement by growth (complex, N), height and target (N,)."""
 
     rays: Points
     shape: NDArray[np.complex128]

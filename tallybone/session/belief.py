@@ -141,13 +141,7 @@ def hand_tiles(game: Game, seat: Seat, tiles: Sequence[SeenTile]) -> Iterator[Ha
 
 
 def _weighed(game: Game, seen: SeenTile, gone: Counter[Tile]) -> HandTile:
-    """Return the possible tiles for an open tile, weighted by its pips and the copies left.
-
-    Args:
-        game: The match.
-        seen: The tile as read.
-        gone: Number of copies of each tile in other hands and among the tiles of this hand read so far.
-    """
+    """Return the possible tiles for an open tile, weighted by its pips and the copies left after those *gone*."""
     first, second = (log_chances(half, game.rules.max_pips) for half in halves_of(seen))
     weights: dict[Tile, float] = {}
     for pips, other_pips in product(sorted(plausible(first)), sorted(plausible(second))):

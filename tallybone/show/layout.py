@@ -136,14 +136,7 @@ def _window(canvas: Canvas, places: Sequence[Footprint]) -> _Window:
 
 
 def _corner(cells: int, table: float, centers: Sequence[float], *, reach: float) -> float:
-    """Return the first visible cell of the table along an axis.
-
-    Args:
-        cells: Size of the canvas along the axis.
-        table: Size of the table in cells.
-        centers: Centres of the tiles in cells, newest last.
-        reach: Distance from a centre to the edge of a tile, in cells.
-    """
+    """Return the first visible cell along an axis, for *centers* with the newest last. All lengths are in cells."""
     low, high = min(centers) - reach, max(centers) + reach
     if table <= cells:
         return (table - cells) / 2

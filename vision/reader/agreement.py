@@ -365,13 +365,7 @@ def _repeat_weight(chances: NDArray[np.float64], *, set_is_given: bool) -> float
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Links:
-    """Touches as arrays of length T.
-
-    Attributes:
-        a, b: Indices of the tiles.
-        at_a, at_b: Half 0 or 1, or `_AS_DOUBLE`.
-        likely: Prior probability of a play.
-    """
+    """Touches as arrays of length T: tiles, their halves (0, 1 or `_AS_DOUBLE`), and prior probability of a play."""
 
     a: NDArray[np.int64]
     at_a: NDArray[np.int64]

@@ -139,11 +139,7 @@ def _stepped(
 
 
 def _homographies(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return homographies from normalised pixels, shape (..., 3, 3).
-
-    Args:
-        parameters: Shape (..., 5): log scale, squeeze, slant, and growth along x and y.
-    """
+    """Return homographies (..., 3, 3) for log scale, squeeze, slant, and growth along x and y, shape (..., 5)."""
     scale, squeeze = np.exp(parameters[..., 0]), np.exp(parameters[..., 1])
     maps = np.zeros((*parameters.shape[:-1], 3, 3))
     maps[..., 0, 0], maps[..., 0, 1], maps[..., 1, 1] = scale / squeeze, scale * parameters[..., 2], scale * squeeze
@@ -152,15 +148,7 @@ def _homographies(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _residuals(homography: NDArray[np.float64], poses: Poses) -> NDArray[np.float64]:
-    """Return the log ratios of each pose's length and width to a tile's, and the cosine between its axes.
-
-    Args:
-        homography: Shape (..., 3, 3).
-        poses: Shape (N, 6).
-
-    Returns:
-        Shape (..., N, 3).
-    """
+    """Return log ratios of length and width to a tile's, and the cosine between the axes, shape (..., N, 3)."""
     maps = homography[..., None, None]
     # Map the centre and both half-axes at once, shape (..., 3, N).
     parts_x, parts_y = poses[:, 0::2].T, poses[:, 1::2].T
@@ -315,15 +303,7 @@ class Candidates:
         which: NDArray[np.intp],
         seen: Looks,
     ) -> Looks:
-        """Refine some candidates from new poses on the plane, and keep the results that look more like a tile.
-
-        Args:
-            levels: Pyramid of the image.
-            plane: Plane of the table.
-            resting: Centres and directions on the table, as for `Plane.tiles_at`.
-            which: Indices of the candidates, shape (M,).
-            seen: Current poses and class probabilities.
-        """
+        """Refine the candidates *which* from new poses on the plane, and keep results that look more like a tile."""
         new_poses, new_probabilities = self.refined(levels, plane.tiles_at(*resting), rounds=_ROUNDS_ON_PLANE)
         poses, probabilities = seen[0].copy(), seen[1].copy()
         gain = tile_odds(new_probabilities) - plane.doubt(new_poses)
@@ -334,14 +314,7 @@ class Candidates:
     def _average_shifted(
         self, levels: tuple[Level, ...], poses: Poses, refiner_odds: NDArray[np.float64], odds: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the log odds of the refiner, shape (N,). For doubtful candidates, average them over five views.
-
-        Args:
-            levels: Pyramid of the image.
-            poses: Refined poses, shape (N, 6).
-            refiner_odds: Log odds of the refiner at these poses, shape (N,).
-            odds: All other log odds, shape (N,).
-        """
+        """Return the log odds of the refiner, shape (N,). For doubtful candidates, average them over five views."""
         unsure = np.nonzero(np.abs(odds + refiner_odds) < _IN_DOUBT)[0]
         if not len(unsure):
             return refiner_odds

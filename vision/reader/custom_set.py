@@ -226,14 +226,7 @@ def fit(views: Views, pips: NDArray[np.int64], restraint: Restraint) -> CustomSe
 def _fitted(
     seen: NDArray[np.float32], logs: NDArray[np.float32], shown: NDArray[np.int64], strength: float
 ) -> NDArray[np.float64]:
-    """Fit weights, shape (F, K).
-
-    Args:
-        seen: Inputs, shape (M, F).
-        logs: Fixed log probabilities to which the correction is added, shape (M, K).
-        shown: True numbers, shape (M,).
-        strength: L2 penalty on the weights.
-    """
+    """Fit weights (F, K) of inputs (M, F), added to fixed log probabilities (M, K), with an L2 penalty."""
     numbers = np.arange(logs.shape[1])
     wanted, known = (shown[:, None] == numbers).astype(np.float32), np.isin(numbers, shown)
     # Newton's method with Böhning's fixed bound on the curvature (1992), and Nesterov momentum.

@@ -305,13 +305,7 @@ class _Fit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PicturePair:
-    """Fine detail of the reference and of the current image, at one resolution.
-
-    Attributes:
-        before, now: Shape (h, w).
-        scale: Size of a pixel in full-resolution pixels. Motions are in full-resolution pixels.
-        long_px: Resolution, as the long side in pixels.
-    """
+    """Fine detail (h, w) of the reference and the current image. *scale* is the size of a pixel at full resolution."""
 
     before: Detail
     now: Detail

@@ -89,13 +89,7 @@ class Observations:
 
 
 def _in_light_of(now: GreyImage, frames: GreyImage, inside: NDArray[np.intp]) -> NDArray[np.float32]:
-    """Return pixels of earlier images, normalised to the light of the last one, shape (N, M).
-
-    Args:
-        now: Pixels of the last image, shape (P,).
-        frames: Pixels of the earlier images, shape (N, P).
-        inside: Indices of the pixels to return, shape (M,).
-    """
+    """Return the pixels *inside*, (M,), of earlier images, (N, P), in the light of the last one, (P,): shape (N, M)."""
     gains = np.median((now[::_EVERY] + _DARK) / (frames[:, ::_EVERY] + _DARK), axis=1, keepdims=True)
     return np.asarray((frames[:, inside] + _DARK) * gains - _DARK, np.float32)
 

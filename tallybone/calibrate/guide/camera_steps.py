@@ -266,14 +266,7 @@ def _steps(least: float, most: float, step: float) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class _Proposed:
-    """Proposed zones, or the reason why there are none.
-
-    Attributes:
-        zones: Proposed zones, or None.
-        problem: Reason if there are no zones.
-        shapes: Name of each zone, the outline of its visible part in the picture, and its visible share.
-        hidden: Warnings about zones that are not sufficiently visible.
-    """
+    """Proposed zones with their outlines in the picture and visible shares, or the reason why there are none."""
 
     zones: TableZones | None
     problem: str = ""

@@ -402,10 +402,7 @@ def cut(image: Image, corners: NDArray[np.float32]) -> bytes:
 
 
 def _corners(place: Footprint) -> NDArray[np.float32]:
-    """Return three corners of the tile with a margin, beginning at its first half: two along the tile, then one across.
-
-    Shape (3, 2).
-    """
+    """Return three corners of the tile with a margin, (3, 2), from its first half: two along it, then one across."""
     a, b, c, d = place.outline(_MARGIN_SIDES)
     return np.array((a, b, c) if place.lies_along else (b, c, d), np.float32)
 

@@ -110,10 +110,7 @@ def _in_order(tile: Tile, seen: SeenTile) -> tuple[int, int]:
 
 
 def _corners(tile: SeenTile) -> NDArray[np.float32]:
-    """Return three corners of a tile with a margin, beginning at its first half: two along the tile, then one across.
-
-    Shape (3, 2).
-    """
+    """Return three corners of a tile with a margin, (3, 2), from its first half: two along it, then one across."""
     corners = np.array(tile.corners_px, np.float32)
     first, second = np.array(tile.half_centers_px, np.float32)
     ends = (corners + np.roll(corners, 1, axis=0)) / 2
