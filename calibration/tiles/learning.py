@@ -380,7 +380,7 @@ def _pictures(counts: Sequence[int], hand_labels: HandLabels) -> Iterator[tuple[
 
 
 def _combined(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities (V, N, 2, K) combined over all views, (N, 2, K). The original view has half of the weight."""
+    """Return probabilities (V, N, 2, K) combined over all views, (N, 2, K). The original view has half the weight."""
     logs = np.log(chances + 1e-9)
     combined = np.exp((logs[0] + logs[1:].mean(axis=0)) / 2)
     return np.asarray(combined / combined.sum(axis=2, keepdims=True))
