@@ -108,23 +108,9 @@ def test_unsuitable_sounds_are_refused_with_the_reason(
         fit_knock(sounds_of(quiet, 0.05), sounds_of(tiles, 0.05), [sounds_of(count, 0.9) for count in seats])
 
 
-def test_knocks_that_sound_like_tiles_are_refused() -> None:
+def test_knocks_that_sound_like_tiles_are_refused_and_used_only_if_they_help() -> None:
     with pytest.raises(RefusedError, match="of 10 knocks and"):
         fit_knock((), sounds_of(20, 0.1), [sounds_of(5, 0.1, seed=5), sounds_of(5, 0.1, seed=5)])
-
-
-def test_leaving_out_a_sound_agrees_with_a_fit_without_it() -> None:
-    knocks, others = rows(8, 0.4, 1), rows(12, 0.3, 2)
-    found = leave_one_out(SHIPPED, knocks, others)
-    for own, chances, is_knock in ((knocks, found[0], True), (others, found[1], False)):
-        for at in range(len(own)):
-            rest = np.delete(own, at, axis=0)
-            correction = fit_correction(SHIPPED, rest, others) if is_knock else fit_correction(SHIPPED, knocks, rest)
-            without = replace(SHIPPED, correction=correction).probabilities(own[at : at + 1])[0, 0]
-            assert chances[at] == pytest.approx(without, abs=0.03)
-
-
-def test_examples_are_used_only_if_they_help() -> None:
     knocks = rows(10, 0.4, 1)
     better = improvement(SHIPPED, examples(knocks, rows(20, 0.3, 2)))
     assert better is not None
@@ -137,3 +123,14 @@ def test_examples_are_used_only_if_they_help() -> None:
     assert better is not None
     assert (better.probabilities(sure)[:, 0] >= SHIPPED.min_knock).all()
     assert improvement(SHIPPED, examples(rows(1, 0.4, 1)[:0], rows(5, 0.6, 2))) is SHIPPED
+
+
+def test_leaving_out_a_sound_agrees_with_a_fit_without_it() -> None:
+    knocks, others = rows(8, 0.4, 1), rows(12, 0.3, 2)
+    found = leave_one_out(SHIPPED, knocks, others)
+    for own, chances, is_knock in ((knocks, found[0], True), (others, found[1], False)):
+        for at in range(len(own)):
+            rest = np.delete(own, at, axis=0)
+            correction = fit_correction(SHIPPED, rest, others) if is_knock else fit_correction(SHIPPED, knocks, rest)
+            without = replace(SHIPPED, correction=correction).probabilities(own[at : at + 1])[0, 0]
+            assert chances[at] == pytest.approx(without, abs=0.03)

@@ -44,12 +44,20 @@ def pdf_on(paper: Paper) -> bytes:
 
 
 @papers
-def test_pages_have_the_size_of_the_paper(paper: Paper) -> None:
+def test_pages_have_the_size_of_the_paper_and_a_ruler_of_100_mm(paper: Paper) -> None:
     sizes = page_sizes_mm(pdf_on(paper))
     assert len(sizes) == 11
     assert sizes[CORNERS] == pytest.approx((paper.short_mm, paper.long_mm), abs=0.01)
     for size in sizes[BOARD:]:
         assert size == pytest.approx((paper.long_mm, paper.short_mm), abs=0.01)
+    for sheet in draw_prints(paper, 3):
+        rulers = [
+            shape
+            for shape in sheet.shapes
+            if isinstance(shape, LineSegment) and shape.to_mm[0] - shape.from_mm[0] == RULER_MM
+        ]
+        assert len(rulers) == 1
+        assert 5 < rulers[0].from_mm[1] < sheet.height_mm - 5
 
 
 @papers
@@ -89,18 +97,6 @@ def test_the_assembled_mat_has_four_corner_blocks(paper: Paper) -> None:
     for block, place_mm in enumerate(block_places_mm()):
         centre_px = np.mean([marker.corners_px for marker in markers if marker.block == block], axis=(0, 1))
         assert centre_px / px_per_mm == pytest.approx(np.array(place_mm) + BLOCK_MM / 2, abs=0.7)
-
-
-@papers
-def test_every_sheet_has_a_100_mm_ruler_inside_the_paper(paper: Paper) -> None:
-    for sheet in draw_prints(paper, 3):
-        rulers = [
-            shape
-            for shape in sheet.shapes
-            if isinstance(shape, LineSegment) and shape.to_mm[0] - shape.from_mm[0] == RULER_MM
-        ]
-        assert len(rulers) == 1
-        assert 5 < rulers[0].from_mm[1] < sheet.height_mm - 5
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])

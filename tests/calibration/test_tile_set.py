@@ -87,13 +87,12 @@ def test_labels_and_duplicates_are_kept() -> None:
     assert ahead[1] < 0.5 < 4 < ahead[0]
 
 
-def test_a_rendered_set_is_labelled_correctly(learned: learning.LearningResult, shown: RenderedPicture) -> None:
+def test_a_rendered_set_is_labelled_correctly_and_held_out_tiles_read_five_times_better(
+    learned: learning.LearningResult, shown: RenderedPicture
+) -> None:
     assert (learned.pips == true_tiles(learned.seen[0], shown)).all()
     assert learning.count_tiles(learned.pips, 6) == learning.TileCount(missing=((0, 3),), twice=())
     assert learned.doubtful == ()
-
-
-def test_held_out_tiles_are_read_five_times_better(learned: learning.LearningResult) -> None:
     shipped, own = learned.misread
     assert shipped > 0.02
     assert own < shipped / 5

@@ -41,11 +41,6 @@ def test_the_error_names_the_wrong_shape(shape: tuple[int, ...]) -> None:
     assert str(caught.value) == f"poses must have shape (N, 6), but got {shape}"
 
 
-def test_accepts_poses_of_the_right_shape() -> None:
-    require_poses(empty_poses())
-    require_poses(LEVEL)
-
-
 def test_upright_poses_rotate_clockwise() -> None:
     poses = upright_poses(
         np.array([[10.0, 20.0], [10.0, 20.0]]), np.array([0.0, math.pi / 2]), np.full(2, 16.0), np.full(2, 8.0)
@@ -53,12 +48,14 @@ def test_upright_poses_rotate_clockwise() -> None:
     np.testing.assert_allclose(poses, np.concatenate([LEVEL, TURNED]), atol=1e-12)
 
 
-def test_corners_of_a_level_tile_start_at_the_top_left() -> None:
+def test_corners_start_at_the_top_left_and_rotate_with_the_tile() -> None:
     assert corners(LEVEL).tolist() == [[[2, 16], [18, 16], [18, 24], [2, 24]]]
-
-
-def test_corners_rotate_with_the_tile() -> None:
     assert corners(TURNED).tolist() == [[[14, 12], [14, 28], [6, 28], [6, 12]]]
+    assert half_centers(LEVEL).tolist() == [[[6, 20], [14, 20]]]
+    assert half_centers(TURNED).tolist() == [[[10, 16], [10, 24]]]
+    uv = np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.5)])
+    assert to_image(LEVEL, uv).tolist() == [[[10, 20], [18, 20], [10, 24], [2, 22]]]
+    assert to_image(TURNED, uv).tolist() == [[[10, 20], [10, 28], [6, 20], [8, 12]]]
 
 
 @settings(max_examples=40, deadline=None)
@@ -66,17 +63,6 @@ def test_corners_rotate_with_the_tile() -> None:
 def test_corners_run_clockwise_around_the_centre(poses: Poses) -> None:
     assert min(signed_areas(corners(poses)), default=1) > 0
     np.testing.assert_allclose(corners(poses).mean(axis=1), poses[:, :2], atol=1e-9)
-
-
-def test_half_0_is_opposite_u_and_half_1_along_it() -> None:
-    assert half_centers(LEVEL).tolist() == [[[6, 20], [14, 20]]]
-    assert half_centers(TURNED).tolist() == [[[10, 16], [10, 24]]]
-
-
-def test_maps_tile_coordinates_to_image_coordinates() -> None:
-    uv = np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.5)])
-    assert to_image(LEVEL, uv).tolist() == [[[10, 20], [18, 20], [10, 24], [2, 22]]]
-    assert to_image(TURNED, uv).tolist() == [[[10, 20], [10, 28], [6, 20], [8, 12]]]
 
 
 @pytest.mark.parametrize(
@@ -95,14 +81,11 @@ def test_the_side_squared_is_half_the_area(poses: Poses) -> None:
     np.testing.assert_allclose(2 * sides_px(poses) ** 2, signed_areas(corners(poses)), rtol=1e-9)
 
 
-def test_deltas_are_in_units_of_the_tile_axes() -> None:
+def test_deltas_are_in_units_of_the_tile_axes_and_zero_keeps_the_pose() -> None:
     deltas = np.array([[0.5, -1.0, 0.25, 0.0, 0.0, 0.5]])
     assert move(LEVEL, deltas).tolist() == [[14, 16, 10, 0, 0, 6]]
     assert move(TURNED, deltas).tolist() == [[14, 24, 0, 10, -6, 0]]
     assert deltas_between(LEVEL, np.array([[14.0, 16.0, 10.0, 0.0, 0.0, 6.0]])).tolist() == deltas.tolist()
-
-
-def test_a_zero_delta_keeps_the_pose() -> None:
     assert move(TURNED, np.zeros((1, 6))).tolist() == TURNED.tolist()
 
 

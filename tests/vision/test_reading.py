@@ -12,20 +12,14 @@ READING = Reading(640, 480, (FIRST, SECOND, THIRD), (Join(0, 1, 2, 0),), (Contac
 ABOVE, BETWEEN, BELOW = (unsure_tile(x_px=300, y_px=y) for y in (20, 100, 400))
 
 
-def test_unsure_objects_are_sorted_among_the_tiles() -> None:
+def test_unsure_objects_are_sorted_among_the_tiles_and_joins_keep_theirs() -> None:
     reading = READING.with_unsure((BELOW, ABOVE, BETWEEN))
     assert reading.tiles == (ABOVE, FIRST, BETWEEN, SECOND, THIRD, BELOW)
     assert reading.unsure == (ABOVE, BETWEEN, BELOW)
-
-
-def test_joins_and_contacts_keep_their_tiles() -> None:
     reading = READING.with_unsure((BELOW, ABOVE, BETWEEN))
     assert reading.joins == (Join(1, 1, 4, 0),)
     assert reading.contacts == (Contact(3, None, 4, 1),)
     assert reading.without_unsure() == READING
-
-
-def test_a_reading_without_unsure_objects_is_unchanged() -> None:
     assert READING.with_unsure(()) == READING
     assert READING.without_unsure() == READING
     assert READING.unsure == ()

@@ -122,13 +122,10 @@ def test_quieter_recordings_give_the_same_knocks() -> None:
     assert [knock.strength / 8 for knock in loud] == pytest.approx([knock.strength for knock in quiet])
 
 
-def test_slowly_growing_noise_is_ignored() -> None:
+def test_slowly_growing_noise_and_the_last_bit_of_a_coarse_converter_are_no_sounds() -> None:
     rng = np.random.default_rng(4)
     samples = rng.normal(0, 1, 8 * RATE_HZ) * np.geomspace(0.0005, 0.05, 8 * RATE_HZ)
     assert sounds_in(samples.astype(np.float32)) == ()
-
-
-def test_the_last_bit_of_a_coarse_converter_is_no_sound() -> None:
     noise = np.random.default_rng(5).normal(0, 0.0012, 20 * RATE_HZ)
     noise[5 * RATE_HZ : 15 * RATE_HZ : RATE_HZ] += 0.004
     coarse = (np.round(noise * 127) / 127).astype(np.float32)

@@ -83,8 +83,10 @@ def _run(tmp_path: Path, how: str, number: signal.Signals | None = None) -> tupl
     return code, lines[-1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-@pytest.mark.parametrize("how", ["waits", "main", "thread"])
+@pytest.mark.parametrize(
+    ("how", "number"),
+    [("waits", signal.SIGTERM), ("main", signal.SIGTERM), ("thread", signal.SIGHUP), ("main", signal.SIGINT)],
+)
 def test_a_signal_switches_the_leds_off(how: str, number: signal.Signals, tmp_path: Path) -> None:
     code, last = _run(tmp_path, how, number)
     assert last == _DARK

@@ -193,7 +193,7 @@ def test_several_hanging_parts_do_not_add_up_when_closing() -> None:
     assert fakes.shown.is_closed
 
 
-def test_an_unexpected_error_is_a_problem_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_is_a_problem_too_and_no_thread_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
     monkeypatch.setattr(threading, "excepthook", lambda args: seen.append(args.exc_type))
 
@@ -204,9 +204,6 @@ def test_an_unexpected_error_is_a_problem_too(monkeypatch: pytest.MonkeyPatch) -
     with opened(ALL, Broken()) as parts:
         soon(lambda: parts.problems == {"hardware.buttons": STOPPED})
     assert seen == [ZeroDivisionError]
-
-
-def test_closing_leaves_no_thread_and_is_repeatable() -> None:
     with opened(ALL, Fakes()) as parts:
         parts.close()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("part ")]

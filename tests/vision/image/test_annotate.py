@@ -40,15 +40,12 @@ def pixels_near(image: NDArray[np.uint8], color: Bgr) -> NDArray[np.int64]:
     return np.column_stack([columns, rows])
 
 
-def test_the_input_image_is_not_modified() -> None:
+def test_an_empty_table_gets_no_marks_and_the_image_is_not_modified() -> None:
     image = np.full((300, 500, 3), 128, np.uint8)
     result = annotate(image, Reading(500, 300, (tile(50, 50),), ()))
     assert (image == 128).all()
     assert result.shape == image.shape
     assert result.dtype == np.uint8
-
-
-def test_an_empty_table_gets_no_marks() -> None:
     assert (annotated() == 128).all()
 
 
@@ -114,16 +111,13 @@ def test_marks_are_visible_on_black_and_on_white(grey: int) -> None:
     assert darkest < 100  # the casing
 
 
-def test_a_join_is_a_line_between_its_halves() -> None:
+def test_a_join_is_a_line_between_its_halves_and_a_contact_is_not() -> None:
     image = annotated(tile(50, 60), tile(60 + 2 * SIDE, 60), joins=(Join(0, 1, 1, 0),))
     points = pixels_near(image, PURPLE)
     assert len(points) > 50
     assert points[:, 0].min() > 50 + 1.5 * SIDE
     assert points[:, 0].max() < 60 + 2.5 * SIDE
     assert abs(points[:, 1].mean() - (60 + SIDE / 2)) < 2
-
-
-def test_a_contact_is_not_drawn_as_a_join() -> None:
     image = np.full((300, 500, 3), 128, np.uint8)
     reading = Reading(500, 300, (tile(50, 60), tile(60 + 2 * SIDE, 60)), (), (Contact(0, 1, 1, 0),))
     assert len(pixels_near(annotate(image, reading), PURPLE)) == 0
@@ -156,16 +150,13 @@ def test_an_unsure_tile_has_a_dashed_outline_and_a_question_mark() -> None:
     assert len(pixels_near(annotated(tile(50, 60, face=Face.UNSURE)), SKY)) == 0
 
 
-def test_small_tiles_are_enlarged_until_legible() -> None:
+def test_small_tiles_are_enlarged_until_legible_unless_the_picture_is_large() -> None:
     small = annotated(tile(50, 60, side=30))
     assert small.shape == (600, 1000, 3)
     assert annotated(tile(50, 60, side=5)).shape == (900, 1500, 3)
     assert annotated(tile(50, 60, side=LEGIBLE_HALF_PX + 1)).shape == (300, 500, 3)
     points = pixels_near(small, SKY)
     assert abs(points.min(axis=0) - (100, 120)).max() <= 4
-
-
-def test_a_large_picture_is_not_enlarged() -> None:
     image = np.zeros((3000, 4000, 3), np.uint8)
     assert annotate(image, Reading(4000, 3000, (tile(50, 60, side=20),), ())).shape == image.shape
 

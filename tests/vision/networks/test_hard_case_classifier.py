@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -14,7 +13,6 @@ from lab.render.paint import render
 from lab.training.pips import draw_usual_scene
 from lab.training.tables import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, reader, table_with
-from vision import ModelError
 from vision.image.picture import Level, build_pyramid
 from vision.networks.network import (
     UP,
@@ -64,13 +62,6 @@ def test_corrects_most_misreadings_of_the_first_classifier() -> None:
         still_misread += (wrong & (again.argmax(axis=1) != pips)).sum()
     assert misread > 20
     assert still_misread < 0.6 * misread
-
-
-def test_rejects_a_file_that_is_no_network(tmp_path: Path) -> None:
-    path = tmp_path / "hard_cases.onnx"
-    path.write_bytes(b"no network")
-    with pytest.raises(ModelError, match=r"hard_cases\.onnx: not a readable network"):
-        load_hard_case_classifier(path)
 
 
 class CountingClassifier(HardCaseClassifier):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from lab.training.encoding import save_pip_classifier
 from vision import ModelError
-from vision.networks.network import PipClassifier, load_pip_classifier
+from vision.networks.network import FEATURES, PipClassifier, load_pip_classifier
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 
@@ -59,20 +61,17 @@ def test_outputs_of_a_small_network() -> None:
     assert small.probabilities(np.array([[5, 1]], np.float32))[0] == pytest.approx([expected, 1 - expected])
 
 
-def test_probabilities_sum_to_one_and_large_outputs_do_not_overflow() -> None:
+def test_probabilities_sum_to_one_do_not_overflow_and_may_be_none() -> None:
     probabilities = classifier().probabilities(np.full((3, 8), 1e4, np.float32))
     assert np.isfinite(probabilities).all()
     assert probabilities.sum(axis=1) == pytest.approx([1, 1, 1])
+    assert classifier().probabilities(np.empty((0, 8), np.float32)).shape == (0, 19)
 
 
 def test_confidence_is_capped_by_the_misreading_rate() -> None:
     small = replace(classifier(), misread=0.19)
     chances = small.chances(np.eye(19, dtype=np.float32)[:1] * 1e3)
     assert chances[0] == pytest.approx([0.82, *[0.01] * 18])
-
-
-def test_no_features_give_no_probabilities() -> None:
-    assert classifier().probabilities(np.empty((0, 8), np.float32)).shape == (0, 19)
 
 
 def test_loads_the_saved_classifier(stored: Path) -> None:
@@ -85,14 +84,6 @@ def test_loads_the_saved_classifier(stored: Path) -> None:
             assert b.dtype == np.float32
     rows = np.random.default_rng(1).normal(0, 1, (5, 8)).astype(np.float32)
     np.testing.assert_allclose(saved.outputs(rows), loaded.outputs(rows), rtol=0.02, atol=0.02)
-
-
-def test_saving_again_gives_the_same_arrays(stored: Path, tmp_path: Path) -> None:
-    again = tmp_path / "again.npz"
-    save_pip_classifier(again, load_pip_classifier(stored))
-    with np.load(stored) as first, np.load(again) as second:
-        assert first.files == second.files
-        assert all((first[name] == second[name]).all() for name in first.files)
 
 
 def test_the_file_contains_arrays_and_a_json_header(stored: Path) -> None:
@@ -146,7 +137,6 @@ WRONG: dict[str, Callable[[bytes, Path], bytes]] = {
     "empty": lambda original, folder: b"",
     "text": lambda original, folder: b"this is no head\n",
     "cut to a half": lambda original, folder: original[: len(original) // 2],
-    "cut by one byte": lambda original, folder: original[:-1],
     "cut to its first bytes": lambda original, folder: original[:10],
     "a byte changed": flipped,
     "another zip": zip_of_text,
@@ -192,25 +182,17 @@ def test_the_error_reports_another_version(
     assert str(caught.value) == f"{path}: expected tallybone-head version 4, got {actual}"
 
 
-def test_the_built_in_classifier_fits_the_pip_features() -> None:
-    from vision.networks.network import FEATURES
-
+def test_the_built_in_classifier_is_small_and_fits_the_pip_features() -> None:
     built_in = load_pip_classifier()
     assert built_in.outputs(np.zeros((2, FEATURES), np.float32)).shape == (2, 19)
     arrays = (built_in.mean, built_in.scale, *built_in.weights, *built_in.biases)
     assert all(np.isfinite(values).all() for values in arrays)
     assert (built_in.scale > 0).all()
     assert built_in.notes
-
-
-def test_the_built_in_file_is_small() -> None:
     assert (ROOT / "vision" / "models" / "pips.npz").stat().st_size < 100_000
 
 
 def test_reading_does_not_import_scikit_learn() -> None:
-    import subprocess
-    import sys
-
     code = "import sys; from vision.reader.reader import load_reader; load_reader(6); print('sklearn' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import pytest
 
 from lab.render.paint import RenderedPicture
 from lab.training.tables import true_pips, truth_poses
 from tests.vision.tables import Looks, lay, table_with
-from vision import ModelError
 from vision.image.picture import Level, build_pyramid
 from vision.networks.network import FEATURES, PICTURE_FEATURES, load_pip_features
 from vision.poses import Poses, empty_poses
@@ -54,6 +50,7 @@ def test_the_features_of_a_half_do_not_depend_on_the_batch() -> None:
     for index in range(len(poses)):
         alone = network.describe(levels, poses[[index]])
         np.testing.assert_allclose(alone, together[[index, len(poses) + index]], atol=1e-4)
+    assert network.describe(levels, empty_poses()).shape == (0, FEATURES)
 
 
 def test_halves_with_the_same_pips_have_similar_features() -> None:
@@ -66,15 +63,3 @@ def test_halves_with_the_same_pips_have_similar_features() -> None:
     assert len(sixes) == 3
     for six in sixes:
         assert pips[similarity[six].argmax()] == 6
-
-
-def test_no_tiles_have_no_halves() -> None:
-    levels, _ = table()
-    assert load_pip_features().describe(levels, empty_poses()).shape == (0, FEATURES)
-
-
-def test_rejects_a_file_that_is_no_network(tmp_path: Path) -> None:
-    path = tmp_path / "pip_features.onnx"
-    path.write_bytes(b"no network at all")
-    with pytest.raises(ModelError, match=r"pip_features\.onnx: not a readable network"):
-        load_pip_features(path)

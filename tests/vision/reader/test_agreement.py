@@ -51,13 +51,10 @@ def a_line(*, unsure: list[float]) -> Chances:
 LINE = tuple(end_to_end(n, n + 1) for n in range(4))
 
 
-def test_an_uncertain_half_agrees_with_its_neighbour() -> None:
+def test_an_uncertain_half_agrees_with_its_neighbour_only_if_joined() -> None:
     agreed = read(a_line(unsure=half((6, 0.6), (2, 0.35))), *LINE)
     assert agreed.pips.tolist() == [[n, n + 1] for n in range(5)]
     assert agreed.chances[2, 0, 2] > 0.9
-
-
-def test_a_separate_tile_keeps_its_number() -> None:
     assert read(a_line(unsure=half((6, 0.6), (2, 0.35)))).pips[2].tolist() == [6, 3]
 
 
@@ -67,13 +64,10 @@ def test_confident_halves_are_never_made_equal() -> None:
     assert agreed.plays[1] == 0
 
 
-def test_a_crosswise_double_has_its_number_twice() -> None:
+def test_a_crosswise_double_has_the_number_at_its_side() -> None:
     unsure = (half((4, 0.5), (3, 0.45)), half((4, 0.45), (6, 0.5)))
     assert read(tiles((sure(1), sure(4)), unsure), crosswise(0, 1)).pips[1].tolist() == [4, 4]
     assert read(tiles((sure(1), sure(4)), unsure)).pips[1].tolist() == [4, 6]
-
-
-def test_a_double_determines_the_half_at_its_side() -> None:
     at_side = (sure(1), half((4, 0.45), (3, 0.5)))
     assert read(tiles(at_side, (sure(4), sure(4))), crosswise(0, 1)).pips[0].tolist() == [1, 4]
 
@@ -86,17 +80,11 @@ def test_in_a_line_without_agreement_an_uncertain_half_keeps_its_number() -> Non
     assert agreed.plays.max() < 0.5
 
 
-def test_a_tile_already_on_the_table_is_not_read_twice() -> None:
+def test_a_tile_on_the_table_is_not_read_twice_unless_confident() -> None:
     evidence = tiles((sure(3), sure(5)), (half((5, 0.55), (6, 0.4)), sure(3)))
     assert read(evidence).pips.tolist() == [[3, 5], [6, 3]]
-
-
-def test_the_more_confident_of_two_rivals_keeps_the_tile() -> None:
     evidence = tiles((sure(3), half((5, 0.7), (6, 0.28))), (half((5, 0.52), (6, 0.46)), sure(3)))
     assert read(evidence).pips.tolist() == [[3, 5], [6, 3]]
-
-
-def test_a_confident_second_copy_is_accepted() -> None:
     assert read(tiles((sure(3), sure(5)), (sure(5), sure(3)))).pips.tolist() == [[3, 5], [5, 3]]
 
 
@@ -114,13 +102,10 @@ def test_an_assumed_set_weighs_less_than_a_given_one() -> None:
     assert read(evidence, set_is_given=False).pips[1, 0] == 5
 
 
-def test_face_down_tiles_are_ignored() -> None:
+def test_face_down_tiles_are_ignored_and_there_may_be_none() -> None:
     evidence = tiles((sure(3), sure(5)), (half((5, 0.55), (6, 0.4)), sure(3)))
     agreed = agree(evidence, np.array([False, True]), (), set_is_given=True)
     assert agreed.pips[1].tolist() == [5, 3]
-
-
-def test_accepts_no_tiles() -> None:
     agreed = read(tiles())
     assert (agreed.pips.shape, agreed.chances.shape, agreed.plays.shape) == ((0, 2), (0, 2, COUNT), (0,))
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vision.networks.network import PipClassifier
-from vision.networks.tile_sheet import SIDE_PX, cut_out, simulate_view, tile_mask
+from vision.networks.tile_sheet import SIDE_PX, TileSheet, cut_out, simulate_view, tile_mask
 from vision.poses import upright_poses
 from vision.reader.custom_set import CustomSet, Restraint, Views, fit, held_out, misread, surprise
 
@@ -80,6 +80,8 @@ def test_cuts_out_tiles_at_their_pose() -> None:
     assert cell[tile_mask(-0.5, 0.8, length=0.4)].min() > 210
     assert cell[tile_mask(0.5, 0.8, length=0.4)].max() < 40
     assert cell[0, 0].tolist() == [90, 90, 90]
+    with pytest.raises(ValueError, match="a sheet of 2 tiles"):
+        TileSheet(np.zeros((64, 100, 3), np.uint8), 2)
     both = sheet.joined(sheet)
     assert both.count == 2
     assert both.poses[1, 0] - both.poses[0, 0] == sheet.image.shape[1]
@@ -94,10 +96,3 @@ def test_simulated_views_show_the_tiles_at_the_returned_poses() -> None:
         x, y = np.rint(poses[0, :2]).astype(int)
         assert np.median(view[y - 3 : y + 4, x - 6 : x + 7]) > np.median(view[:3]) + 20
         assert 0.4 * SIDE_PX * 2 < np.hypot(*poses[0, 2:4]) * 2 <= SIDE_PX * 2
-
-
-def test_rejects_a_sheet_of_another_size() -> None:
-    from vision.networks.tile_sheet import TileSheet
-
-    with pytest.raises(ValueError, match="a sheet of 2 tiles"):
-        TileSheet(np.zeros((64, 100, 3), np.uint8), 2)

@@ -48,25 +48,31 @@ def transformed(matrix: NDArray[np.float64], poses: Poses) -> Poses:
     return np.asarray((poses.reshape(-1, 3, 2) @ matrix.T).reshape(-1, 6))
 
 
-def test_end_to_end() -> None:
-    ((join,), _) = joins_and_contacts(tiles_at(A, AHEAD), (3, 5), (5, 2))
-    assert join in (Join(0, 1, 1, 0), Join(1, 0, 0, 1))
-
-
-def test_a_rotated_tile_joins_with_its_other_half() -> None:
-    assert joined(tiles_at(A, tile_at(40, 0, degrees=180)), (3, 5), (2, 5)) == {touch(0, 1, 1, 1)}
-
-
-def test_an_elbow_on_the_side_of_a_half() -> None:
-    assert joined(tiles_at(A, DOWN), (3, 5), (5, 2)) == {touch(0, 1, 1, 0)}
-
-
-def test_an_elbow_on_a_double_joins_the_half_it_touches() -> None:
-    assert joined(tiles_at(A, DOWN), (5, 5), (5, 2)) == {touch(0, 1, 1, 0)}
-
-
-def test_a_crosswise_double_is_joined_at_its_side() -> None:
-    assert joined(tiles_at(A, CROSSWISE), (3, 5), (5, 5)) == {touch(0, 1, 1, None)}
+@pytest.mark.parametrize(
+    ("other", "pips", "expected"),
+    [
+        (AHEAD, ((3, 5), (5, 2)), {touch(0, 1, 1, 0)}),
+        (tile_at(40, 0, degrees=180), ((3, 5), (2, 5)), {touch(0, 1, 1, 1)}),
+        (DOWN, ((3, 5), (5, 2)), {touch(0, 1, 1, 0)}),
+        (DOWN, ((5, 5), (5, 2)), {touch(0, 1, 1, 0)}),
+        (CROSSWISE, ((3, 5), (5, 5)), {touch(0, 1, 1, None)}),
+        (CROSSWISE, ((5, 3), (5, 5)), set()),  # other numbers
+        (AHEAD, ((3, 5), (4, 2)), set()),
+        (DOWN, ((5, 3), (5, 2)), set()),
+        (tile_at(0, 20), ((3, 5), (3, 5)), set()),  # parallel
+        (tile_at(20, 20), ((3, 5), (5, 3)), set()),
+        (AHEAD, ((-1, -1), (-1, -1)), set()),  # face down
+        (AHEAD, ((3, 5), (-1, -1)), set()),
+        (AHEAD, ((5, 5), (5, 5)), {touch(0, 1, 1, 0)}),  # a cycle of two would report the join from both sides
+        (tile_at(40, 8), ((3, 5), (5, 2)), {touch(0, 1, 1, 0)}),
+        (tile_at(40, 16), ((3, 5), (5, 2)), set()),  # too far aside
+        (CROSSWISE, ((3, 13), (5, 5)), {touch(0, 1, 1, None)}),  # any double joins a thirteen
+        (AHEAD, ((5, 5), (13, 2)), {touch(0, 1, 1, 0)}),
+        (AHEAD, ((3, 5), (13, 2)), set()),
+    ],
+)
+def test_two_tiles_join_by_places_and_numbers(other: Poses, pips: tuple[Pips, Pips], expected: set[Touch]) -> None:
+    assert joined(tiles_at(A, other), *pips) == expected
 
 
 def test_only_a_double_joins_at_its_centre() -> None:
@@ -97,22 +103,6 @@ def test_a_tile_beside_the_middle_joins_the_whole_double_if_the_line_goes_on() -
         assert len(joins) == 2
 
 
-def test_each_side_of_a_half_joins_a_tile() -> None:
-    poses = tiles_at(A, DOWN, tile_at(10, -30, degrees=-90))
-    assert joined(poses, (3, 5), (5, 2), (5, 1)) == {touch(0, 1, 1, 0), touch(0, 1, 2, 0)}
-
-
-def test_parallel_tiles_are_not_joined() -> None:
-    assert joined(tiles_at(A, tile_at(0, 20)), (3, 5), (3, 5)) == set()
-    assert joined(tiles_at(A, tile_at(20, 20)), (3, 5), (5, 3)) == set()
-
-
-def test_different_numbers_are_not_joined() -> None:
-    assert joined(tiles_at(A, AHEAD), (3, 5), (4, 2)) == set()
-    assert joined(tiles_at(A, DOWN), (5, 3), (5, 2)) == set()
-    assert joined(tiles_at(A, CROSSWISE), (5, 3), (5, 5)) == set()
-
-
 @pytest.mark.parametrize(("gap_px", "count"), [(0, 1), (5, 1), (-3, 1), (10, 0), (40, 0)])
 @pytest.mark.parametrize(
     ("second", "direction"),
@@ -135,14 +125,11 @@ def test_an_end_joins_only_its_nearest_neighbour() -> None:
     assert joined(poses, (3, 5), (5, 2), (5, 1)) == {touch(0, 1, 1, 0)}
 
 
-def test_a_half_may_have_neighbours_at_its_end_and_its_side() -> None:
+def test_a_half_may_have_neighbours_at_its_end_and_both_sides() -> None:
     poses = tiles_at(A, AHEAD, DOWN)
     assert joined(poses, (3, 5), (5, 2), (5, 1)) == {touch(0, 1, 1, 0), touch(0, 1, 2, 0)}
-
-
-def test_two_tiles_are_joined_only_once() -> None:
-    # Two doubles tip to tip. A cycle of two would report the join from both sides.
-    assert joined(tiles_at(A, AHEAD), (5, 5), (5, 5)) == {touch(0, 1, 1, 0)}
+    poses = tiles_at(A, DOWN, tile_at(10, -30, degrees=-90))
+    assert joined(poses, (3, 5), (5, 2), (5, 1)) == {touch(0, 1, 1, 0), touch(0, 1, 2, 0)}
 
 
 def test_finds_every_join_of_a_line() -> None:
@@ -151,21 +138,11 @@ def test_finds_every_join_of_a_line() -> None:
     assert joined(line, *pips) == {touch(i, 1, i + 1, 0) for i in range(4)}
 
 
-def test_face_down_tiles_are_not_joined() -> None:
-    assert joined(tiles_at(A, AHEAD), (-1, -1), (-1, -1)) == set()
-    assert joined(tiles_at(A, AHEAD), (3, 5), (-1, -1)) == set()
-
-
 @pytest.mark.parametrize(("degrees", "count"), [(15, 1), (-15, 1), (40, 0), (-40, 0)])
 def test_a_tilted_tile_joins_only_if_nearly_square(degrees: float, count: int) -> None:
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     tilted = tile_at(20 + 20 * c, 20 * s, degrees=degrees)  # the centres of both ends coincide
     assert len(joined(tiles_at(A, tilted), (3, 5), (5, 2))) == count
-
-
-def test_an_offset_end_is_not_joined() -> None:
-    assert len(joined(tiles_at(A, tile_at(40, 8)), (3, 5), (5, 2))) == 1
-    assert joined(tiles_at(A, tile_at(40, 16)), (3, 5), (5, 2)) == set()
 
 
 SCENES: dict[str, tuple[Poses, tuple[Pips, ...], Touch]] = {
@@ -225,37 +202,19 @@ ARMS = (
 )
 
 
-def test_six_arms_join_the_starter_as_a_whole() -> None:
+def test_arms_at_a_long_side_join_the_starter_as_a_whole() -> None:
     pips = [(5, number) for number in (0, 1, 2, 3, 4, 6)]
     assert joined(tiles_at(A, *ARMS), (5, 5), *pips) == {touch(0, None, n, 0) for n in range(1, 7)}
-
-
-def test_two_arms_at_one_long_side_make_a_starter() -> None:
     poses = tiles_at(A, arm(75, 12, 10), arm(105, -12, 10))
     assert joined(poses, (5, 5), (5, 1), (5, 2)) == {touch(0, None, 1, 0), touch(0, None, 2, 0)}
-
-
-def test_only_doubles_join_tiles_at_an_angle() -> None:
     assert joined(tiles_at(A, ARMS[2]), (3, 5), (5, 2)) == set()
 
 
-def test_any_double_joins_a_thirteen() -> None:
-    assert joined(tiles_at(A, CROSSWISE), (3, 13), (5, 5)) == {touch(0, 1, 1, None)}
-    assert joined(tiles_at(A, AHEAD), (5, 5), (13, 2)) == {touch(0, 1, 1, 0)}
-    assert joined(tiles_at(A, AHEAD), (3, 5), (13, 2)) == set()
-
-
-def test_touching_tiles_with_different_numbers_are_a_contact() -> None:
+def test_contacts_are_touching_tiles_that_are_no_play() -> None:
     assert joins_and_contacts(tiles_at(A, AHEAD), (3, 5), (4, 2))[1] in ((Contact(0, 1, 1, 0),), (Contact(1, 0, 0, 1),))
     assert joins_and_contacts(tiles_at(A, CROSSWISE), (3, 5), (4, 2))[1] == (Contact(0, 1, 1, None),)
     assert joins_and_contacts(tiles_at(A, AHEAD), (3, 5), (5, 2))[1] == ()
-
-
-def test_matching_numbers_that_are_unlikely_plays_are_a_contact() -> None:
     joins, contacts = joins_and_contacts(tiles_at(A, AHEAD), (3, 5), (5, 2), plays=0.1)
     assert joins == ()
     assert len(contacts) == 1
-
-
-def test_distant_tiles_are_no_contact() -> None:
     assert joins_and_contacts(tiles_at(A, tile_at(60, 0)), (3, 5), (4, 2))[1] == ()

@@ -69,6 +69,7 @@ def test_moves_displaced_tiles_to_their_true_poses(
     seen = _displaced(truth, along, turned_rad)
     relocated = _relocated(reader, levels, plane, seen)
     assert _errors(relocated, truth) == pytest.approx(0, abs=0.08)
+    assert _relocated(reader, levels, plane, np.empty((0, 6))).shape == (0, 6)
 
 
 @pytest.mark.parametrize("along", [0.6, 0.8, 1.0, -0.7, -1.0])
@@ -79,11 +80,6 @@ def test_never_moves_a_tile_to_the_place_of_its_neighbour(
     seen = _displaced(truth, along, 0.0)
     relocated = _relocated(reader, levels, plane, seen)
     assert (np.linalg.norm(relocated[:, :2] - seen[:, :2], axis=1) <= 0.5 * sides_px(seen)).all()
-
-
-def test_accepts_no_tiles(reader: Reader, levels: tuple[Level, ...], plane: Plane) -> None:
-    relocated = _relocated(reader, levels, plane, np.empty((0, 6)))
-    assert relocated.shape == (0, 6)
 
 
 def test_reads_a_tile_detected_beside_its_place(

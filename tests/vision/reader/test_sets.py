@@ -42,11 +42,8 @@ def test_one_high_number_makes_the_smallest_set_with_it_likely(high: int, smalle
     assert numbers[smallest + 1 :].max(initial=0.0) < 0.5 * numbers[0]
 
 
-def test_one_high_number_among_many_is_a_misreading() -> None:
+def test_one_high_number_among_many_is_a_misreading_but_not_several() -> None:
     assert len(numbers_in_play(sure(*[0, 1, 2, 3, 4, 5, 6] * 4, 12))) == 7
-
-
-def test_several_high_numbers_are_no_misreadings() -> None:
     assert len(numbers_in_play(sure(*[0, 1, 2, 3, 4, 5, 6] * 4, 12, 11, 10, 8))) == 13
 
 
@@ -57,14 +54,8 @@ def test_an_uncertain_high_number_counts_little() -> None:
     assert numbers[9] > numbers_in_play(low)[9]
 
 
-def test_high_numbers_become_less_likely_with_each_low_one() -> None:
+def test_high_numbers_become_less_likely_with_each_low_one_until_ruled_out() -> None:
     likely = [numbers_in_play(sure(*[1, 4] * count))[7:].sum() for count in range(6)]
     assert (np.diff(likely) < 0).all()
-
-
-def test_larger_sets_are_ruled_out_in_the_end() -> None:
     assert len(numbers_in_play(sure(*[0, 1, 2, 3, 4, 5, 6] * 4))) == 7
-
-
-def test_accepts_probabilities_of_zero() -> None:
     assert np.isfinite(numbers_in_play(np.zeros((4, 19)))).all()

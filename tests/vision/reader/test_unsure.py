@@ -28,26 +28,22 @@ def test_reports_only_candidates_that_resemble_a_tile(face: int) -> None:
     assert looks_like_a_tile(odds, np.full(3, face)).tolist() == [False, True, False]
 
 
-def test_an_object_seen_once_may_be_a_hand() -> None:
+def test_an_object_is_still_at_its_first_place_once_seen_twice() -> None:
     first = after(Unread(), HERE)
     assert (first.still, first.is_due) == ((), True)
     gone = after(first)
     assert (gone.once, gone.still, gone.is_due) == ((), (), False)
-
-
-def test_an_object_seen_twice_is_still_at_its_first_place() -> None:
     second = after(after(Unread(), HERE), NUDGED)
     assert (second.still, second.is_due) == ((HERE,), False)
     assert after(second, NUDGED).still == (HERE,)
+    still = after(after(Unread(), HERE), HERE, NUDGED)
+    assert still.still == (HERE,)
 
 
-def test_an_object_no_longer_seen_is_dropped() -> None:
+def test_an_object_is_dropped_once_its_place_is_seen_empty() -> None:
     still = after(after(Unread(), HERE, THERE), HERE, THERE)
     assert still.still == (HERE, THERE)
     assert after(still, THERE).still == (THERE,)
-
-
-def test_a_covered_object_is_kept_until_its_place_is_seen_empty() -> None:
     still = after(after(Unread(), HERE), HERE)
     covered = after(still, hidden=(HERE.center_px,))
     assert covered.still == (HERE,)
@@ -61,11 +57,6 @@ def test_an_object_that_becomes_readable_is_dropped() -> None:
     assert after(still, HERE, known=(tile,)).still == ()
     assert after(still, known=(tile,), hidden=(HERE.center_px,)).still == ()
     assert after(Unread(), HERE, known=(tile,)) == Unread()
-
-
-def test_two_objects_in_one_place_are_reported_once() -> None:
-    still = after(after(Unread(), HERE), HERE, NUDGED)
-    assert still.still == (HERE,)
 
 
 def test_a_flickering_object_does_not_trigger_every_look() -> None:

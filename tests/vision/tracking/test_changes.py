@@ -107,27 +107,18 @@ def test_distinguishes_a_new_tile_from_a_bump() -> None:
     assert difference.share(poses[~is_new]).max() < TOUCHED
 
 
-def test_the_share_is_that_of_the_less_changed_half() -> None:
+def test_the_share_is_that_of_the_less_changed_half_in_full_resolution_pixels() -> None:
     mask = np.zeros((100, 100), bool)
     mask[:, 50:] = True
     difference = PictureDifference(mask, STILL, 1.0)
     poses = tiles_at(tile_at(20, 50), tile_at(50, 50), tile_at(80, 50), tile_at(50, 50, degrees=90))
     assert difference.share(poses).tolist() == [0.0, 0.0, 1.0, pytest.approx(0.5, abs=0.11)]
-
-
-def test_poses_are_in_full_resolution_pixels() -> None:
     mask = np.zeros((50, 50), bool)
     mask[30:, 30:] = True
     difference = PictureDifference(mask, STILL, 4.0)
     assert difference.share(tiles_at(tile_at(160, 160), tile_at(40, 40))).tolist() == [1.0, 0.0]
-
-
-def test_accepts_tiles_outside_the_image() -> None:
     difference = PictureDifference(np.zeros((50, 50), bool), STILL, 4.0)
     assert difference.share(tiles_at(tile_at(-500, 900), tile_at(1e7, 3))).tolist() == [0.0, 0.0]
-
-
-def test_points_move_by_the_motion() -> None:
     rotated = PictureDifference(np.zeros((5, 5), bool), np.array([[0.0, -1.0, 10.0], [1.0, 0.0, 20.0]]), 1.0)
     assert rotated.moved(np.array([[3.0, 4.0]])).tolist() == [[6.0, 23.0]]
 

@@ -23,18 +23,21 @@ def tile_region(tile: SeenTile, scale: float = 1.0) -> tuple[slice, slice]:
     return slice(int(min(ys) / scale), int(max(ys) / scale)), slice(int(min(xs) / scale), int(max(xs) / scale))
 
 
-def test_a_new_tile_covers_nothing() -> None:
-    mask = empty_mask()
-    mask[tile_region(TILE)] = True
-    assert not covered(PictureDifference(mask, STILL, 1.0), [TILE]).any()
-
-
-def test_a_new_row_of_tiles_covers_nothing() -> None:
+def test_new_tiles_coins_and_shadows_cover_nothing() -> None:
     row = [seen_tile(1, 2, x_px=100 + 41 * i, y_px=100) for i in range(4)]
     mask = empty_mask()
     for tile in row:
         mask[tile_region(tile)] = True
     assert not covered(PictureDifference(mask, STILL, 1.0), row).any()
+    mask = empty_mask()
+    mask[tile_region(TILE)] = True
+    assert not covered(PictureDifference(mask, STILL, 1.0), [TILE]).any()
+    mask = empty_mask()
+    mask[20:45, 20:45] = True
+    assert not covered(PictureDifference(mask, STILL, 1.0), [TILE]).any()
+    mask = empty_mask()
+    mask[20:240, 20:90] = True
+    assert not covered(PictureDifference(mask, STILL, 1.0), []).any()
 
 
 def test_a_hand_covers_its_region_including_a_held_tile() -> None:
@@ -56,12 +59,6 @@ def test_a_hand_with_a_broken_outline_is_a_single_region() -> None:
     assert hand[153, 120]
 
 
-def test_a_coin_or_small_shadow_covers_nothing() -> None:
-    mask = empty_mask()
-    mask[20:45, 20:45] = True
-    assert not covered(PictureDifference(mask, STILL, 1.0), [TILE]).any()
-
-
 def test_tiles_are_in_full_resolution_pixels() -> None:
     large = seen_tile(3, 5, x_px=400, y_px=200, side_px=40)
     mask = empty_mask()
@@ -72,39 +69,24 @@ def test_tiles_are_in_full_resolution_pixels() -> None:
     assert not hand[100, 200]
 
 
-def test_nothing_is_covered_without_a_known_tile() -> None:
-    mask = empty_mask()
-    mask[20:240, 20:90] = True
-    assert not covered(PictureDifference(mask, STILL, 1.0), []).any()
-
-
 def test_a_tile_sized_change_without_a_detection_is_overlooked() -> None:
     mask = empty_mask()
     mask[tile_region(seen_tile(1, 2, x_px=100))] = True
     found = overlooked(PictureDifference(mask, STILL, 1.0), [TILE], empty_mask())
     assert found[100, 100]
     assert not found[:, 150:].any()
-
-
-def test_a_tile_adjacent_to_a_known_one_can_be_overlooked() -> None:
     mask = empty_mask()
     mask[tile_region(seen_tile(1, 2, x_px=241))] = True
     assert overlooked(PictureDifference(mask, STILL, 1.0), [TILE], empty_mask())[100, 245]
-
-
-def test_a_detected_tile_is_not_overlooked() -> None:
-    mask = empty_mask()
-    mask[tile_region(TILE)] = True
-    assert not overlooked(PictureDifference(mask, STILL, 1.0), [TILE], empty_mask()).any()
-
-
-def test_the_first_tile_can_be_overlooked() -> None:
     mask = empty_mask()
     mask[tile_region(TILE)] = True
     assert overlooked(PictureDifference(mask, STILL, 1.0), [], empty_mask()).any()
 
 
-def test_specks_and_covered_regions_are_not_overlooked() -> None:
+def test_detected_tiles_specks_and_covered_regions_are_not_overlooked() -> None:
+    mask = empty_mask()
+    mask[tile_region(TILE)] = True
+    assert not overlooked(PictureDifference(mask, STILL, 1.0), [TILE], empty_mask()).any()
     mask = empty_mask()
     mask[20:24, 20:24] = True
     mask[tile_region(seen_tile(1, 2, x_px=100))] = True

@@ -69,12 +69,17 @@ def test_disagreeing_looks_are_weighted() -> None:
     assert sum(half.chances) == pytest.approx(1)
 
 
-def test_the_order_of_looks_does_not_matter() -> None:
+def test_the_order_and_the_set_size_of_looks_do_not_matter() -> None:
     start = seen_tile(3, 3)
     first, second = unsure(start, SURE_THREE, PROBABLY_TWO), unsure(start, PROBABLY_THREE, PROBABLY_THREE)
     a, b = looked_at(Track(first), second), looked_at(Track(second), first)
     for half, again in zip(a.tile.halves, b.tile.halves, strict=True):
         assert half.chances == pytest.approx(again.chances)
+    start = seen_tile(3, 3)
+    nine = (0.02, 0.02, 0.02, 0.9, 0.04)
+    track = looked_at(Track(unsure(start, SURE_THREE, PROBABLY_THREE)), unsure(start, nine, nine))
+    assert [half.pips for half in track.tile.halves] == [3, 3]
+    assert len(second_half(track).chances) == 5
 
 
 def test_halves_are_matched_by_position_and_the_latest_position_wins() -> None:
@@ -87,14 +92,6 @@ def test_halves_are_matched_by_position_and_the_latest_position_wins() -> None:
     assert track.tile.corners_px == nudged.corners_px
     assert [half.pips for half in track.tile.halves] == [2, 3]
     assert [half.center_px for half in track.tile.halves] == [half.center_px for half in swapped.halves]
-
-
-def test_looks_with_sets_of_different_sizes_can_be_combined() -> None:
-    start = seen_tile(3, 3)
-    nine = (0.02, 0.02, 0.02, 0.9, 0.04)
-    track = looked_at(Track(unsure(start, SURE_THREE, PROBABLY_THREE)), unsure(start, nine, nine))
-    assert [half.pips for half in track.tile.halves] == [3, 3]
-    assert len(second_half(track).chances) == 5
 
 
 def test_without_probabilities_the_more_confident_look_wins() -> None:
@@ -120,16 +117,13 @@ def test_a_confident_tile_needs_no_more_looks_and_an_unsure_one_a_few() -> None:
     assert not Track(seen_tile(None)).is_unsure
 
 
-def test_distinguishes_a_turned_tile_from_another() -> None:
+def test_distinguishes_a_turned_tile_from_another_and_from_a_misread_one() -> None:
     tile, turned, other = seen_tile(3, 5), seen_tile(5, 3), seen_tile(3, 6)
     assert is_turned(tile, turned)
     assert not is_turned(tile, tile)
     assert not is_turned(tile, other)
     assert not is_turned(seen_tile(4, 4), seen_tile(4, 4))
     assert [is_another(tile, seen) for seen in (tile, turned, other)] == [False, False, True]
-
-
-def test_a_misread_tile_is_not_another() -> None:
     start = seen_tile(3, 2)
     assert not is_another(unsure(start, SURE_THREE, PROBABLY_TWO), unsure(start, SURE_THREE, PROBABLY_THREE))
 
@@ -145,14 +139,11 @@ def test_the_pose_starts_at_half_0_in_any_orientation(degrees: float) -> None:
     assert pose[2] * pose[5] - pose[3] * pose[4] > 0
 
 
-def test_distance_is_in_sides_and_ignores_the_corner_order() -> None:
+def test_a_tile_takes_the_place_of_the_nearest_within_half_a_side() -> None:
     tile = seen_tile(1, 2)
     a, b, c, d = tile.corners_px
     assert corner_distance(tile, replace(tile, corners_px=(c, d, a, b))) == 0
     assert corner_distance(tile, seen_tile(1, 2, x_px=130)) == pytest.approx(1.5)
-
-
-def test_a_tile_takes_the_place_of_the_nearest_within_half_a_side() -> None:
     here, near, far = seen_tile(3, 5), seen_tile(1, 2, x_px=106.0), seen_tile(3, 5, x_px=125.0)
     assert in_place_of(here, (far, near)) == 1
     assert in_place_of(here, (far,)) is None

@@ -167,6 +167,7 @@ def test_a_bump_during_a_play_is_detected_and_makes_entry_sides_uncertain() -> N
     assert view.came_from[0].side is Side.BOTTOM
 
 
+@pytest.mark.slow
 def test_a_slow_slip_is_detected_without_other_motion() -> None:
     sitting = Sitting()
     sitting.show(still((THREE_FIVE,), 4))
