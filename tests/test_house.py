@@ -125,26 +125,26 @@ def test_modules_have_at_most_700_lines_and_functions_50() -> None:
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
     "engine": 8_938,
-    "vision": 6_085,
-    "hardware": 7_817,
-    "calibration": 3_567,
-    "tallybone/calibrate": 3_044,
+    "vision": 6_043,
+    "hardware": 7_812,
+    "calibration": 3_551,
+    "tallybone/calibrate": 3_037,
     "tallybone/cli": 2_624,
     "tallybone/doctor": 1_853,
-    "tallybone/play": 3_671,
-    "tallybone/recording": 2_664,
+    "tallybone/play": 3_658,
+    "tallybone/recording": 2_659,
     "tallybone/replay": 2_361,
-    "tallybone/serve": 3_052,
-    "tallybone/session": 3_963,
-    "tallybone/show": 1_619,
-    "tallybone/web": 5_855,
-    "tallybone": 5_152,
+    "tallybone/serve": 3_047,
+    "tallybone/session": 3_950,
+    "tallybone/show": 1_607,
+    "tallybone/web": 5_831,
+    "tallybone": 5_140,
     "lab/bench": 7_320,
     "lab/render": 5_885,
     "lab/sounds": 3_043,
     "lab": 9_084,
 }
-MAX_LINES_OF_A_TABLE = 62_265
+MAX_LINES_OF_A_TABLE = 62_111
 MAX_LINES_OF_THE_LABORATORY = 25_332
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 

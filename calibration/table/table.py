@@ -193,10 +193,7 @@ class TablePlane:
 def fit_plane(targets: Sequence[FlatTarget], lens: Lens, *, spread_px: float = 0.5) -> TablePlane:
     """Return the plane on which the targets best match their known shapes.
 
-    Args:
-        targets: Detected targets, at least one.
-        lens: Lens for the picture.
-        spread_px: Typical error of the points. Points with much larger errors get low weights.
+    Points with errors much above *spread_px* get low weights.
 
     Raises:
         RefusedError: If there are no targets, or they do not fit a plane in front of the camera.
@@ -375,13 +372,7 @@ class TileSize:
 def table_from_markers(
     markers: Sequence[SeenMarker], lens: Lens, *, thickness_mm: float = 10.0, print_scale: float = 1.0
 ) -> Table:
-    """Measure a table by corner blocks.
-
-    Args:
-        markers: Detected markers.
-        lens: Lens for the picture.
-        thickness_mm: Thickness of a tile.
-        print_scale: Scale of the print: 0.97 if the ruler on the sheet measures 97 mm.
+    """Measure a table by corner blocks. *print_scale* is 0.97 if the ruler on the sheet measures 97 mm.
 
     Raises:
         RefusedError: If fewer than two blocks are detected, or they do not fit a plane.
@@ -464,10 +455,7 @@ def table_from_corners(
 def tile_length_mm(tiles: Sequence[SeenTile], table: Table, lens: Lens) -> float:
     """Return the median length of tiles in millimetres, by the scale of the table.
 
-    Args:
-        tiles: At least one tile.
-        table: Table that was not measured by these tiles.
-        lens: Lens for the picture.
+    These *tiles* must not have served to measure the table.
     """
     lengths = []
     for tile in tiles:

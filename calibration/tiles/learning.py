@@ -526,11 +526,7 @@ def learn(
 
     A set may show numbers by signs unknown to the shipped reader, such as pictures or numerals of another script. It is
     then learned from the hand labels alone, which must determine the halves of every number.
-
-    Args:
-        shown: Detected tiles.
-        hand_labels: Labels entered by hand, by tile index over all pictures.
-        progress: Called with the progress.
+    *hand_labels* are by tile index over all pictures.
 
     Raises:
         RefusedError: If a hand label is for a missing tile, or exceeds a given *max_pips*.

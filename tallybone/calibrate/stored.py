@@ -391,14 +391,7 @@ def calibrate_zones(
     annotate: Path | None = None,
     output: Output | None = None,
 ) -> int:
-    """Derive the zones of a measured table, and store them.
-
-    Args:
-        into: Calibration file.
-        given: Options for zones.
-        picture: Picture of the table to draw the zones on.
-        annotate: Folder for that drawing. Nothing is drawn unless both are given.
-        output: Output for the result.
+    """Derive the zones of a measured table, and store them. They are drawn if *picture* and *annotate* are given.
 
     Returns:
         Exit code: 0, or 1 if there are no zones, or they cannot be written.

@@ -202,13 +202,7 @@ def pressed_in(payload: object) -> ButtonName | None:
 
 
 def scores_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict[str, Json]:
-    """Return the message fields of the score.
-
-    Args:
-        place: Names of the table.
-        match: Id of the match. None before the first.
-        shown: Latest snapshot of the table.
-    """
+    """Return the message fields of the score."""
     players: list[Json] = [
         {"seat": player.seat, "name": player.name, "team": player.team, "total": player.total}
         for player in shown.players
@@ -444,13 +438,7 @@ class Teller:
         self._reported: dict[str, Mapping[str, Json]] = {}
 
     def follow(self, shown: Snapshot, number: int, at: str) -> ToTell:
-        """Return the news in a snapshot.
-
-        Args:
-            shown: Latest snapshot.
-            number: Number of its match, which increases with each match.
-            at: Current time with time zone, in ISO 8601 format.
-        """
+        """Return the news in a snapshot. *at* is the current time with time zone, in ISO 8601 format."""
         is_lobby = shown.match.phase == LOBBY
         is_same = is_lobby or number == self._number
         if not is_lobby:

@@ -251,12 +251,7 @@ class Choosing:
         """Return the choice to show after a press, and the input that the press means.
 
         The input is None if the press only shows another choice. Without an open question, it is the press itself.
-
-        Args:
-            press: The press.
-            session: The session before the press.
-            t_ns: Time of the press.
-            is_held: Whether the button was held. A held `next` always shows a choice, even if it could deal or lead.
+        A held `next` always shows a choice, even if it could deal or lead.
         """
         asked = _asked(session)
         if asked is None:

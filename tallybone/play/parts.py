@@ -212,10 +212,7 @@ def table_state(now: LiveState, gain: Gain | None) -> TableState | None:
 def page_of(session: Session, last: str, *, chosen: int | None = None) -> DisplayPage:
     """Return the page for the score displays.
 
-    Args:
-        session: The session.
-        last: Last announcements, as text.
-        chosen: Index of the choice to show, or None for the question itself.
+    *chosen* is the index of the choice to show, or None for the question itself.
     """
     game = session.state.game
     if game is None:

@@ -417,12 +417,7 @@ def stored_for(source: str, named: Path | None, environment: Mapping[str, str], 
     """Return the path of the calibration file for a game, or None.
 
     A named file need not exist. Otherwise the file of the camera is preferred to that of the table.
-
-    Args:
-        source: The camera, in the form for `tallybone play --camera`.
-        named: File named by the user. None for the stored one, if the camera is a device.
-        environment: Environment variables, for the location of stored files.
-        home: The user's home folder.
+    It is *named*, or else the stored one of a camera device.
     """
     if named is not None:
         return named

@@ -314,11 +314,6 @@ def event_of_record(record: RecordedMessage) -> Event:
 def write_step(writer: RecordingWriter, step: Step, *, picture: int | None = None) -> None:
     """Write the results of an input. Events are synced to the disk before this returns, so no shown result is lost.
 
-    Args:
-        writer: The recording.
-        step: The results.
-        picture: Record number of the last settled picture, or None.
-
     Raises:
         RecordingError: If the results cannot be written.
     """

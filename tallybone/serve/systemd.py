@@ -165,11 +165,6 @@ class Notifier:
 def notifying(environment: Mapping[str, str], clock: Clock, pid: int) -> Iterator[Notifier]:
     """Yield a notifier, which notifies systemd of stopping at the end of the block. Without systemd, it sends nothing.
 
-    Args:
-        environment: Environment variables. Those set by systemd contain the socket and the watchdog interval.
-        clock: Monotonic clock in nanoseconds.
-        pid: Id of this process.
-
     Raises:
         OSError: If NOTIFY_SOCKET is neither a path nor `@` and a name.
     """

@@ -72,10 +72,7 @@ def plausible(chances: Sequence[float]) -> frozenset[int]:
 def log_side(own: int, other: int, *, is_own: bool) -> float:
     """Return the log probability of the side from which a hand came.
 
-    Args:
-        own: Number of earlier hands from their own player's side.
-        other: Number of earlier hands from another side.
-        is_own: Whether this hand came from its player's own side.
+    *own* and *other* count earlier hands from their own player's side and from another.
     """
     share = (other + _WRONG_SIDES) / (own + other + _SIDES)
     return math.log(1.0 - share) if is_own else math.log(share / _OTHER_SIDES)

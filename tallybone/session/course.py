@@ -291,10 +291,7 @@ def written_in(
 ) -> tuple[State, tuple[Outcome, ...], tuple[Written, ...]]:
     """Return the match after its log has been brought in line with *best*, the announcements, and the new path.
 
-    Args:
-        state: The match.
-        path: The courses that its log holds, oldest first.
-        best: The course to write. It descends from one of *path*.
+    *best* descends from one of *path*, the courses that the log holds, oldest first.
     """
     known = {id(each.course): at for at, each in enumerate(path)}
     fresh: list[MatchCourse] = []

@@ -72,11 +72,7 @@ class Decoder:
     ) -> Decoder:
         """Return the decoder of a hand that goes on from the log, as if each of its actions had been a look.
 
-        Args:
-            start: The course before the actions, with the game before the first.
-            steps: The actions in force in this hand.
-            end: The game after the last.
-            pieces: All pieces by name. The piece of a play is named by its number in the log.
+        The piece of a play is named by its number in the log.
         """
         course, looks = start, list[Observation]()
         search = _Search((Observation(0),), pieces, known := KnownWays())

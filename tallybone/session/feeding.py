@@ -64,10 +64,7 @@ Announcements = tuple[Announcement, ...]
 def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, Announcements]:
     """Return the session after the next input, and the announcements for the players.
 
-    Args:
-        session: The session before the input.
-        event: A view, knock, press, answer, withdrawal of an answer or tile set, or an event entered by hand.
-        t_ns: Its time in nanoseconds of a monotonic clock. None for the time of the previous input.
+    *t_ns* is on a monotonic clock; None for the time of the previous input.
     """
     session = replace(session, t_ns=session.t_ns if t_ns is None else t_ns)
     match event:

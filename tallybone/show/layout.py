@@ -67,10 +67,7 @@ class Canvas:
 def draw_layout(layout: Layout, laid: Sequence[Laid], canvas: Canvas) -> Text:
     """Return the layout as lines of text that fill the canvas. Tiles outside it are cut off.
 
-    Args:
-        layout: The layout.
-        laid: Positions of its tiles in the picture. Tiles without a position are not drawn.
-        canvas: Drawing area.
+    Tiles without a position are not drawn.
     """
     places = {tile.node: tile.place for tile in laid}
     shown = [node for node in layout.nodes if node.id in places]

@@ -132,11 +132,6 @@ def _pips(reading: Reading) -> int:
 def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
     """Return a reading as a line of JSON, without a line end.
 
-    Args:
-        path: Path of the picture as given to the command.
-        reading: The reading.
-        read_ms: Time to read the picture.
-
     >>> format_reading("a.jpg", Reading(640, 480, (), ()), read_ms=12.345)
     '{"path": "a.jpg", "width": 640, "height": 480, "tiles": [], "pips": 0, "joins": [], "contacts": [], "ms": 12.3}'
     """
@@ -209,11 +204,7 @@ _LARGEST_JPEG_PX = 65_500  # limit of libjpeg. A file named .jpg may be a larger
 def draw_zones(image: Image, zones: TableZones, table: Table, lens: Lens) -> Image:
     """Return a copy of a picture with the zones, and with the table's axes in steps of 100 mm.
 
-    Args:
-        image: Picture of the table, BGR, shape (H, W, 3).
-        zones: Zones to draw. Zones outside the picture are skipped.
-        table: Pose of the table.
-        lens: Lens for pictures of this size.
+    Zones outside the picture are skipped.
     """
     canvas = image.copy()
     size_px = np.array([lens.width_px, lens.height_px], np.float64)

@@ -407,10 +407,7 @@ def load_picture(path: Path) -> Image:
 def decode_picture(data: bytes, name: str, *, min_px: int | None = None) -> Image:
     """Decode an image file in memory, like `load_picture`.
 
-    Args:
-        data: The whole file.
-        name: Name for error messages.
-        min_px: Decode at 1/2, 1/4 or 1/8 of the size if the long side keeps this length. HEIC is not reduced.
+    It is decoded at 1/2, 1/4 or 1/8 of its size if the long side keeps *min_px*. HEIC is not reduced.
 
     Returns:
         Shape (H, W, 3), BGR.

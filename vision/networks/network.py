@@ -76,10 +76,7 @@ def tile_grid() -> PatchGrid:
 def half_grid(half: int, *, size: int = 32, span: float = 1.2) -> PatchGrid:
     """Return a grid that covers half 0 or 1, rotated so that the bar is at its right edge.
 
-    Args:
-        half: Index of the half.
-        size: Number of samples per row and column.
-        span: Size of the grid in sides of a half. 1 covers exactly the half.
+    A *span* of 1 covers exactly the half.
     """
     uv = _grid((-0.5 - span / 2, -span), (-0.5 + span / 2, span), size, size)
     face = _within(uv - np.array([-0.5, 0.0]), 0.42, 0.84)

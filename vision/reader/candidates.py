@@ -328,11 +328,6 @@ class Candidates:
 
         Refinement can go astray, so the iterate that looks most like a tile is returned.
 
-        Args:
-            levels: Pyramid of the image.
-            poses: Initial poses, shape (N, 6).
-            rounds: Maximum number of iterations.
-
         Returns:
             Refined poses, shape (N, 6), and their probabilities of no tile, face up and face down, shape (N, 3).
         """

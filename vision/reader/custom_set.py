@@ -176,15 +176,7 @@ def look(
     """Return views of a sheet of tiles: the original, then simulated ones.
 
     The simulated views have different light and sizes, and slightly wrong poses.
-
-    Args:
-        sheet: The tiles.
-        halves: Pip feature extractor.
-        head: Built-in pip classifier.
-        max_pips: Highest number in the set.
-        rng: Random generator for the simulated views.
-        views: Number of views, including the original.
-        progress: Called before each view with the fraction done.
+    *progress* is called before each view with the fraction done.
     """
     seen, logs = [], []
     for view in range(views):

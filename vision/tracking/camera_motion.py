@@ -268,13 +268,7 @@ class Anchor:
 
 
 def estimate_alignment(anchor: Anchor, image: Image, before: Alignment) -> AlignmentEstimate:
-    """Estimate the camera alignment of an image.
-
-    Args:
-        anchor: Reference image of the table.
-        image: Shape (H, W, 3), BGR.
-        before: Previous alignment.
-    """
+    """Estimate the camera alignment of an image."""
     now = _grey(image, anchor.scale)
     usual = _PicturePair.of(anchor, now, _USUAL_PX)
     near: _Fit | None = None

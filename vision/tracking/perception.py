@@ -114,11 +114,6 @@ def overlooked(change: tracked.PictureDifference, tiles: Sequence[SeenTile], hid
     """Return a mask of unexplained changes that may be a missed tile, of the same shape as `change.mask`.
 
     Changes smaller than 0.4 of a tile are omitted. The mask has a margin of 3 px.
-
-    Args:
-        change: Difference from the previous image.
-        tiles: Tiles known before, and tiles read now.
-        hidden: Mask of covered regions, shape (h, w).
     """
     rest = (change.mask & ~hidden & (_explained(change, tiles) == 0)).astype(np.uint8)
     rest = cv2.morphologyEx(rest, cv2.MORPH_OPEN, np.ones((_RIM_PX, _RIM_PX), np.uint8)).astype(np.uint8, copy=False)

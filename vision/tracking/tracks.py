@@ -114,12 +114,7 @@ class PictureDifference:
 
 
 def differences_between(before: TablePicture, after: TablePicture, motion: Motion | None = None) -> PictureDifference:
-    """Compare two images of a table.
-
-    Args:
-        before: Earlier image.
-        after: Later image.
-        motion: Known image motion, shape (2, 3), in full-resolution pixels. None to estimate it.
+    """Compare two images of a table. *motion* is estimated if it is None.
 
     Raises:
         PictureSizeError: If the images differ in size.
@@ -385,14 +380,7 @@ class Match:
 def match_tracks(
     known: Sequence[Track], seen: Sequence[SeenTile], change: PictureDifference, hidden: NDArray[np.bool_]
 ) -> Match:
-    """Match the tiles in an image to the known ones.
-
-    Args:
-        known: Known tiles, at their expected places in the image.
-        seen: Tiles read from the image.
-        change: Difference from the previous image.
-        hidden: Mask of covered regions, shape (h, w).
-    """
+    """Match the tiles in an image to the known ones."""
     left = list(seen)
     kept: list[KeptTile] = []
     gone: list[SeenTile] = []

@@ -87,11 +87,6 @@ def _set_text(name: str, text: str) -> pages.Burst:
 def nextion_problem(open_at: Callable[[int], BytePort], baud: int, wait: Callable[[float], object]) -> str:
     """Return a message if no Nextion answers at *baud*, or "" if one does. Tries all other baud rates too.
 
-    Args:
-        open_at: Opens the port at a baud rate.
-        baud: Configured baud rate.
-        wait: Sleep function that takes seconds.
-
     Raises:
         OSError: If the port cannot be opened.
     """

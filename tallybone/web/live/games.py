@@ -134,13 +134,7 @@ def rule_of_play(rules: Rules, *, is_stack: bool) -> Phrase:
 
 
 def checked(game: str, options: Mapping[str, str], players: int | None = None) -> CheckedShown:
-    """Return the values of a game with changed options, and the problems. With invalid options, only the problems.
-
-    Args:
-        game: Name of the game.
-        options: Changed options.
-        players: Number of players. None if unknown.
-    """
+    """Return the values of a game with changed options, and the problems. With invalid options, only the problems."""
     try:
         rules = with_options(_refereed(game), options)
     except EngineError as error:

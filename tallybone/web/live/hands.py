@@ -51,14 +51,7 @@ class CountedTile:
 
 
 def counted_tiles(game: Game, seat: Seat, tiles: Sequence[SeenTile], image: Image) -> list[CountedTile]:
-    """Return the tiles of a seat's hand. Uncertain ones are read with the rules: copies of a tile are limited.
-
-    Args:
-        game: The match.
-        seat: Seat of the hand.
-        tiles: Tiles as read, including unreadable ones.
-        image: Picture that shows them, shape (H, W, 3), BGR.
-    """
+    """Return the tiles of a seat's hand. Uncertain ones are read with the rules: copies of a tile are limited."""
     known = {one.seen: one for one in hand_tiles(game, seat, [tile for tile in tiles if tile.face is Face.UP])}
     return [_counted(tile, known.get(tile), image) for tile in tiles]
 

@@ -59,11 +59,7 @@ def inputs_for(
 ) -> tuple[ByHand, ...] | Refused:
     """Return the inputs of the session that carry out an action, in order, or a refusal.
 
-    Args:
-        action: Action of a page.
-        session: State of the session.
-        story: Results of each action of the match.
-        since: Events added to the log since the snapshot on which the action is based.
+    *since* are the events since the snapshot on which the action is based.
     """
     state = session.state
     game = state.game

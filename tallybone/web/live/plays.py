@@ -126,10 +126,7 @@ def plays_of(
 ) -> tuple[shapes.PlayShown, ...]:
     """Convert the actions of a hand, oldest first, with the current seats of their players.
 
-    Args:
-        results: Actions of the hand and their outcomes.
-        story: The match. Adjustments are included in the points of their play.
-        players: Display names by seat, now.
+    Adjustments are included in the points of their play.
     """
     by_hand, seats = corrections(story), story.seats_now()
     game = story.state.game

@@ -234,11 +234,7 @@ def shared_hand(
 ) -> bytes:
     """Return a hand as a self-contained HTML file, in UTF-8.
 
-    Args:
-        title: Heading.
-        steps: The steps of the hand.
-        moments: Match and layout after each step.
-        jpegs: Image of each step, or None. Images are scaled down, and omitted if the file would be too large.
+    Images are scaled down, and omitted if the file would be too large.
     """
     result = [{"step": asdict(step), **_shown(moment)} for step, moment in zip(steps, moments, strict=True)]
     script, style = script_of_hand(), "\n".join(map(_static, _STYLES))
