@@ -32,7 +32,6 @@ _MUCH_BYTES = 10**12
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Kill processes and print the results."""
     args = options_of(__doc__, arguments=argv, points=500, games=",".join(GAMES), seed=1, folder=Path, faults=0)
     if args.faults:
         return _with_faults(args.faults, args.seed, args.folder)

@@ -26,7 +26,6 @@ _BAD = {Verdict.SILENT, Verdict.UNCAUGHT}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Damage a recording repeatedly, and print the results."""
     args = options_of(__doc__, arguments=argv, times=200, seed=1, hands=1, kinds=",".join(Kind))
     began_s = time.monotonic()
     total: Counter[Verdict] = Counter()

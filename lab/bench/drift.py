@@ -20,8 +20,6 @@ from tempfile import TemporaryDirectory
 
 import cv2
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from lab.bench.material.harness import options_of
 from lab.commands import simulate
@@ -109,25 +107,33 @@ class Judged:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play and evaluate the games, print the results, and return the exit code."""
     options = options_of(__doc__, arguments=arguments, games=50, first=0, keep=Path)
     cv2.setNumThreads(1)
-    console = Console(highlight=False, width=120)
     judged: list[Judged] = []
     with TemporaryDirectory() as scratch:
         folder = Path(scratch) if options.keep is None else options.keep
         folder.mkdir(parents=True, exist_ok=True)
         for number in range(options.first, options.first + options.games):
             path = folder / f"{number:02}.mcap"
-            game = _judged(_case(number), path)
-            judged.append(game)
-            console.print(_line(game), soft_wrap=True)
+            if not path.exists():
+                complaints = StringIO()
+                if simulate(path, _case(number).settings, out=StringIO(), err=complaints) != 0:
+                    raise RuntimeError(f"{path.name}: {complaints.getvalue().strip()}")
+            judged.append(Judged(_case(number), judge_session(path)))
+            print(_line(judged[-1]), flush=True)
             if options.keep is None:
                 path.unlink()
-    console.print(_table(judged))
+    for name, group in _groups(judged):
+        figures, off = Figures.of([game.session for game in group]), [g.last.error_px for g in group if g.is_corrected]
+        print(
+            f"{name}: {len(group)} games, {sum(game.is_noticed for game in group)} noticed, {len(off)} corrected,"
+            f" {sum(game.is_lost for game in group)} lost; px off {np.median(off or [math.nan]):.1f},"
+            f" most {max(off, default=math.nan):.1f}; {figures.wholly_right} of {figures.plays + figures.spare} plays"
+            f" right, asked {figures.asked}, wrong and not told {sum(game.wrong_unflagged for game in group)}"
+        )
     missed = sum(not game.is_noticed for game in judged)
     wrong = sum(game.wrong_unflagged for game in judged)
-    console.print(f"Not noticed: {missed}; wrong scores of which nobody was told: {wrong}")
+    print(f"Not noticed: {missed}; wrong scores of which nobody was told: {wrong}")
     return 1 if missed or wrong else 0
 
 
@@ -157,14 +163,6 @@ def _push(
     return CameraPush(play, when, right_px, down_px, degrees, seconds)
 
 
-def _judged(case: Case, path: Path) -> Judged:
-    if not path.exists():
-        complaints = StringIO()
-        if simulate(path, case.settings, out=StringIO(), err=complaints) != 0:
-            raise RuntimeError(f"{path.name}: {complaints.getvalue().strip()}")
-    return Judged(case, judge_session(path))
-
-
 def _line(game: Judged) -> str:
     push, figures = game.case.push, Figures.of([game.session])
     worst = max((report.error_px for report in game.session.camera if report.lost is None), default=math.nan)
@@ -176,25 +174,6 @@ def _line(game: Judged) -> str:
         f" {figures.wholly_right}/{figures.plays} right, spare {figures.spare}, asked {figures.asked},"
         f" wrong and unflagged {game.wrong_unflagged}"
     )
-
-
-def _table(judged: Sequence[Judged]) -> Table:
-    table = Table("bump", "games", "noticed", "corrected", "lost", "px off", "plays right", "asked", "wrong, not told")
-    for name, group in _groups(judged):
-        figures = Figures.of([game.session for game in group])
-        off = [game.last.error_px for game in group if game.is_corrected]
-        table.add_row(
-            name,
-            str(len(group)),
-            str(sum(game.is_noticed for game in group)),
-            str(sum(game.is_corrected for game in group)),
-            str(sum(game.is_lost for game in group)),
-            f"{np.median(off):.1f}, most {max(off):.1f}" if off else "-",
-            f"{figures.wholly_right} of {figures.plays + figures.spare}",
-            str(figures.asked),
-            str(sum(game.wrong_unflagged for game in group)),
-        )
-    return table
 
 
 def _groups(judged: Sequence[Judged]) -> Iterator[tuple[str, list[Judged]]]:

@@ -125,7 +125,6 @@ class TurningCamera(NoCamera):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Simulate a day, and print the resources."""
     args = options_of(__doc__, arguments=argv, hours=24.0, json=Path, people=(str, None))
     if args.people is not None:
         _be_people(args.people)

@@ -31,7 +31,6 @@ DRAWS = (engine.Must.PLAY_OR_DRAW, engine.Must.BREAK_OR_DRAW, engine.Must.START_
 
 
 def main() -> None:
-    """Print the plays per second of each game, and the ratio to `dominoes`."""
     options = options_of(__doc__, seconds=2.0, events=12000)
     rng = random.Random(1)
     games: dict[str, Callable[[], int]] = {rules.name: partial(play_hand, rules, rng) for rules in GAMES}

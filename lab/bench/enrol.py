@@ -132,6 +132,7 @@ _TALLY: Sequence[Strokes] = (
 def _kinds() -> dict[str, tuple[Sign, ...]]:
     """Return the signs of 0 to 6 for each kind, by name."""
     in_a_row = ((0.0,), (-0.25, 0.25), (-0.45, 0.0, 0.45), (-0.6, -0.2, 0.2, 0.6))
+    top = -math.pi / 2
     five = _line((-0.65 + 0.55j, 0.65 + 0.55j), 0.3)
     return {
         "roman": ((), *_written(_ROMAN, 0.16)),
@@ -145,7 +146,10 @@ def _kinds() -> dict[str, tuple[Sign, ...]]:
             (five, _disc(-0.1j, 0.16)),
         ),
         "digital": _written([[_SEGMENTS[segment] for segment in lit] for lit in _LIT], 0.17),
-        "fractions": (_ring(0.08), *(_pie(count / 6) for count in range(1, 7))),
+        "fractions": (
+            _ring(0.08),
+            *((corners([0, *_arc(0, 0.7, top, top + math.pi * count / 3)]), *_ring(0.08)) for count in range(1, 7)),
+        ),
         "shapes": _shapes(),
         "colours": ((_disc(0, 0.68),),) * (HIGHEST + 1),
         "pictures": _pictures(),
@@ -194,11 +198,6 @@ def _ring(width: float) -> Sign:
     return _lines([_arc(0, 0.7 - width / 2, 0, 2 * math.pi)], width)
 
 
-def _pie(share: float) -> Sign:
-    top = -math.pi / 2
-    return (corners([0, *_arc(0, 0.7, top, top + 2 * math.pi * share)]), *_ring(0.08))
-
-
 def _written(signs: Sequence[Strokes], width: float) -> tuple[Sign, ...]:
     return tuple(_lines(strokes, width) for strokes in signs)
 
@@ -227,17 +226,13 @@ _UNSEEN_LOOKS_SEED = 73
 def unseen_looks() -> Iterator[tuple[str, int, TileLook]]:
     """Yield the name of each kind, the highest number of its set, and its look."""
     for at, (name, outline) in enumerate(_outlines().items()):
-        look = _drawn(at)
+        look = draw_tile_look(np.random.default_rng([_UNSEEN_LOOKS_SEED, at]), max_pips=_highest(at))
         kind = PipKind.FLAT if at % 2 else PipKind.ENGRAVED
         yield name, _highest(at), replace(look, numerals=None, pip_kind=kind, pip_outline=outline)
 
 
 def _highest(at: int) -> int:
     return _SETS[at % len(_SETS)]
-
-
-def _drawn(at: int) -> TileLook:
-    return draw_tile_look(np.random.default_rng([_UNSEEN_LOOKS_SEED, at]), max_pips=_highest(at))
 
 
 def _outlines() -> dict[str, Polygon]:
@@ -311,7 +306,6 @@ class Misread:
 
 
 def main() -> None:
-    """Print a line for each look, then the total."""
     given = options_of(__doc__, looks=60, hardest=10, games=10, chosen=str, unseen=False, signs=False, seed=_ENROL_SEED)
     cv2.setNumThreads(1)
     reader = load_reader()

@@ -98,7 +98,6 @@ class Game:
 
 
 def main() -> None:
-    """Play the games and print the figures."""
     chosen = options_of(__doc__, games=10, hands=3, seed=1, doubtful=0.0, microphones=False, sides=1.0)
     if chosen.doubtful > 0:
         judge_doubts(chosen.games, chosen.hands, chosen.seed, chosen.doubtful, chosen.sides)

@@ -517,7 +517,6 @@ class Case:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Follow the matches, print the rows, and return 1 if totals are wrong without a mark or a match failed."""
     options = options_of(
         __doc__,
         arguments=arguments,

@@ -12,13 +12,12 @@ from functools import cache, partial
 import numpy as np
 
 from lab.bench.material.harness import options_of
-from lab.training.pips import Halves, Networks, draw_usual, load_networks, misread_figures
+from lab.training.pips import Halves, draw_usual, load_networks, misread_figures
 from lab.training.tables import concatenated, draw_in_processes
 from vision.networks.network import load_pip_classifier
 
 
 def main() -> None:
-    """Print the figures."""
     options = options_of(__doc__, tables=2000, seed=5150, jobs=2)
     drawn = draw_in_processes(partial(halves_of_table, options.seed), options.tables, options.jobs, lambda _: None)
     halves = concatenated(list(drawn))
@@ -29,15 +28,12 @@ def main() -> None:
         print(f"{name}: {figure}")
 
 
+_networks = cache(load_networks)  # once per process
+
+
 def halves_of_table(seed: int, index: int) -> Halves:
     """Return the halves of a table as read."""
     return draw_usual(np.random.default_rng((seed, index)), _networks(), head=load_pip_classifier())
-
-
-@cache
-def _networks() -> Networks:
-    """Return the shipped networks, loaded once per process."""
-    return load_networks()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ from tempfile import TemporaryDirectory
 
 import cv2
 from rich.console import Console
-from rich.progress import track
 
 from lab.bench.material.harness import options_of
 from lab.commands import simulate
@@ -68,7 +67,6 @@ _ROUND = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Render and evaluate the recordings, print the results, and return the exit code."""
     options = options_of(
         __doc__,
         arguments=arguments,
@@ -102,19 +100,16 @@ def _recordings(folder: Path, options: argparse.Namespace) -> tuple[Path, ...]:
     cases = _ROUND * _ROUNDS
     before = accumulate((case.hands for case in cases), initial=0)
     numbers = [number for number, so_far in zip(range(len(cases)), before, strict=False) if so_far < options.hands]
-    paths = [folder / _name(number, cases[number], difficulty) for number in numbers]
+    paths = [
+        folder / f"{number:02}-{case.game}-{case.players}-double-{case.highest}-{difficulty}.mcap"
+        for number, case in zip(numbers, cases, strict=False)
+    ]
     missing = [(number, path) for number, path in zip(numbers, paths, strict=True) if not path.exists()]
     # Spawn instead of fork, because OpenCV's threads do not survive a fork.
     with ProcessPoolExecutor(options.jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
         make = partial(_make, difficulty=difficulty, first_seed=options.seed)
-        made = pool.map(make, *zip(*missing, strict=True)) if missing else ()
-        for _ in track(made, "Rendering", len(missing), console=Console(stderr=True), transient=True):
-            pass
+        list(pool.map(make, *zip(*missing, strict=True)) if missing else ())
     return tuple(paths)
-
-
-def _name(number: int, case: Case, difficulty: Difficulty) -> str:
-    return f"{number:02}-{case.game}-{case.players}-double-{case.highest}-{difficulty}.mcap"
 
 
 def _make(number: int, path: Path, *, difficulty: Difficulty, first_seed: int) -> None:

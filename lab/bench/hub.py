@@ -55,17 +55,8 @@ async def _measure(tables: int, seconds: float, every_s: float) -> str:
     with tempfile.TemporaryDirectory() as folder, real_broker(Path(folder)) as broker:
         assert broker.process is not None
         hub = [sys.executable, "-c", "from tallybone.cli import main; main()", "hub", "--broker", broker.url]
-        play = [
-            sys.executable,
-            "-m",
-            "lab.bench.hub",
-            "--play",
-            str(broker.port),
-            "--tables",
-            str(tables),
-            "--every",
-            str(every_s),
-        ]
+        options = f"--play {broker.port} --tables {tables} --every {every_s}"
+        play = [sys.executable, "-m", "lab.bench.hub", *options.split()]
         with (
             subprocess.Popen([*hub, "--at", "127.0.0.1:0", "--results", "none"], stdout=subprocess.PIPE) as served,
             subprocess.Popen(play, stdout=subprocess.PIPE) as playing,

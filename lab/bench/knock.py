@@ -239,7 +239,6 @@ _TILES_A_SCENE = 10
 
 
 def main() -> None:
-    """Print the rows of each chosen part."""
     chosen = options_of(
         __doc__,
         part=(",".join(PARTS), "parts with commas"),

@@ -73,7 +73,6 @@ class Stopwatch(PlainDisplay):
 
 
 def main() -> None:
-    """Print the median and 95th percentile of the delay and its parts."""
     options = options_of(__doc__, plays=12, fps=10.0, camera_fps=30.0, seed=_SEED)
     items, ended_ns = _clip(options.seed, options.plays, options.camera_fps)
     with tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("w") as nowhere:

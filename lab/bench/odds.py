@@ -23,7 +23,6 @@ MOMENTS = 4
 
 
 def main() -> None:
-    """Print the bins of each game."""
     options = options_of(__doc__, hands=2000, samples=400, game=str, seats=int, seed=1)
     games = GAMES if options.game is None else ((options.game, options.seats),)
     for name, seats in games:

@@ -32,7 +32,6 @@ _PATIENCE_S = 120.0
 
 
 def main() -> None:
-    """Print the memory before, during and after each photo."""
     given = options_of(__doc__, rounds=2, max_mb=400.0)
     with tempfile.TemporaryDirectory() as folder:
         peak_mb = measure(Path(folder), given.rounds, print)

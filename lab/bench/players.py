@@ -20,7 +20,6 @@ Player = Callable[[SeatView], LegalMove]
 
 
 def main() -> None:
-    """Print the share of pairs that each player wins against another."""
     options = options_of(__doc__, deals=300, seconds=0.1, game="bones", seats=2, seed=1)
     rng = random.Random(options.seed)
     players: dict[str, Player] = {

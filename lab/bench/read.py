@@ -123,7 +123,6 @@ GROWTH_PX_PER_MM = 1.6
 
 
 def main() -> None:
-    """Print the median and 95th percentile for each picture and overall, growth, shares of steps, and memory."""
     options = options_of(__doc__, "photos...", runs=(9, "measured reads of each picture"))
     with tempfile.TemporaryDirectory() as folder:
         paths = options.photos or rendered_pictures(Path(folder))

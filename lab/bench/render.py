@@ -32,7 +32,6 @@ _COLUMNS = 4
 
 
 def main() -> None:
-    """Print the figures, and write the sheet if requested."""
     options = options_of(__doc__, scenes=24, frames=300, seed=1, set=6, sheet=Path, outlines=False)
     cv2.setNumThreads(1)
     render_ms, jpeg_ms, cells = [], [], []

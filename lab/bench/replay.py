@@ -162,7 +162,6 @@ _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
 
 def main() -> None:
-    """Print the speed of a replay, its parts, and the memory of a long one."""
     options = options_of(__doc__, plays=12, frames=1000)
     shown = list(match_in_motion(3, options.plays))
     with tempfile.TemporaryDirectory() as folder:

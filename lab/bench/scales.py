@@ -31,7 +31,6 @@ _HEADINGS = ("tiles", "right", "precise", "misread", "bold", "silent")
 
 
 def main() -> int:
-    """Print the figures of each size, and the worst size."""
     options = options_of(__doc__, "labels", "root")
     try:
         labels = load_labels(options.labels)

@@ -180,12 +180,7 @@ EMULATIONS = {
 
 
 def emulate_display(
-    kind: str,
-    *,
-    at: Path | None,
-    baud: int,
-    console: Console | None = None,
-    stops: threading.Event | None = None,
+    kind: str, *, at: Path | None, baud: int, console: Console | None = None, stops: threading.Event | None = None
 ) -> int:
     """Emulate a display until Ctrl-C.
 

@@ -76,11 +76,7 @@ def _demo(options: DemoOptions) -> int:
 
 
 def show_demo(
-    options: DemoOptions,
-    *,
-    reader: TableReader | None = None,
-    console: Console | None = None,
-    wait: Wait | None = None,
+    options: DemoOptions, *, reader: TableReader | None = None, console: Console | None = None, wait: Wait | None = None
 ) -> int:
     """Run a demo.
 

@@ -253,13 +253,7 @@ class Room:
 
 
 def pick_room(
-    rng: np.random.Generator,
-    *,
-    rules: Rules,
-    players: int,
-    look: str | None,
-    manners: Manners,
-    margin_px: int,
+    rng: np.random.Generator, *, rules: Rules, players: int, look: str | None, manners: Manners, margin_px: int
 ) -> Room:
     """Return a random table for a game. If the boneyard does not fit into its zone, the table has no such zone.
 

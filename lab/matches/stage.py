@@ -60,51 +60,6 @@ def draw_hand(rng: np.random.Generator, look: TileLook) -> Reach:
     return replace(drawn, curl=float(rng.uniform(0.45, 0.75)), spread=float(rng.uniform(0.1, 0.4)))
 
 
-def reach_for(
-    hand: Reach,
-    *,
-    start_mm: Point,
-    at_mm: Point,
-    frames: int,
-    look: TileLook,
-    brings: Sequence[PlacedTile] = (),
-    takes: Sequence[PlacedTile] = (),
-    is_lifting: bool = True,
-    stay: int | None = None,
-) -> Gesture:
-    """Return the gesture of a hand that reaches for a destination.
-
-    Args:
-        frames: Duration of the gesture in frames. Fewer than 6 count as 6.
-        brings: Tiles that the hand brings, at their final positions.
-        takes: Tiles that the hand takes away, at their initial positions.
-        is_lifting: True if the hand carries the tiles, False if it pushes them.
-        stay: Number of frames at the destination, in addition to the ways in and out. None for 10 % of *frames*.
-    """
-    frames = max(frames, _MIN_FRAMES)
-    coming = max(2, round(_COMING * frames))
-    staying = max(1, round(_STAYING * frames)) if stay is None else stay
-    going = max(2, frames - coming - max(1, round(_STAYING * frames)))
-    heading = math.atan2(at_mm[1] - start_mm[1], at_mm[0] - start_mm[0])
-    # Start farther away if the tiles are widely spread, so that all of them begin or end outside the picture.
-    wide_mm = max((math.dist(tile.center_mm, at_mm) for tile in (*brings, *takes)), default=0.0)
-    start_mm = (start_mm[0] - wide_mm * math.cos(heading), start_mm[1] - wide_mm * math.sin(heading))
-    over = (at_mm[0] + _OVER_MM * math.cos(heading), at_mm[1] + _OVER_MM * math.sin(heading))
-
-    def pose(away: float, tiles: Sequence[PlacedTile]) -> Pose:
-        offset = (away * (start_mm[0] - over[0]), away * (start_mm[1] - over[1]))
-        lift_mm = _LIFTED_MM * min(1.0, 2.5 * away)
-        tip = (over[0] + offset[0], over[1] + offset[1])
-        reach = replace(hand, tip_mm=tip, heading_rad=heading, height_mm=look.thickness_mm + _TOUCHING_MM + lift_mm)
-        height_mm = _CARRY_HEIGHT * lift_mm if is_lifting else 0.0
-        turn_rad = 0.5 * min(1.0, 2 * away) if is_lifting else 0.0
-        return Pose(reach, tuple(moved(tile, offset, turn_rad, height_mm=height_mm) for tile in tiles))
-
-    come = tuple(pose(1 - _eased(step / coming), brings) for step in range(1, coming))
-    go = tuple(pose(_eased(step / going), takes) for step in range(1, going + 1))
-    return Gesture((*come, pose(0.0, brings)), (pose(0.0, ()),) * staying, go)
-
-
 def slide(gesture: Gesture, before: PlacedTile, after: PlacedTile, frames: int) -> Iterator[Pose]:
     """Yield poses of a hand that pushes a tile from *before* to *after*, starting at the destination of *gesture*."""
     reach = gesture.come[-1].reach
@@ -311,18 +266,37 @@ class TableStage:
         is_lifting: bool = True,
         stay: int | None = None,
     ) -> Gesture:
-        """Return the gesture of a seat's hand that reaches for *at_mm*."""
-        return reach_for(
-            self._hands[seat],
-            start_mm=self.room.body_mm(seat, self.drawn((-1.0, 1.0))),
-            at_mm=at_mm,
-            frames=self.frames(seconds),
-            look=self.look,
-            brings=brings,
-            takes=takes,
-            is_lifting=is_lifting,
-            stay=stay,
-        )
+        """Return the gesture of a seat's hand that reaches for *at_mm*.
+
+        Args:
+            seconds: Duration of the gesture, at least 6 frames.
+            brings: Tiles that the hand brings, at their final positions.
+            takes: Tiles that the hand takes away, at their initial positions.
+            is_lifting: True if the hand carries the tiles, False if it pushes them.
+            stay: Number of frames at the destination, in addition to the ways in and out. None for 10 % of the time.
+        """
+        hand, start_mm = self._hands[seat], self.room.body_mm(seat, self.drawn((-1.0, 1.0)))
+        frames = max(self.frames(seconds), _MIN_FRAMES)
+        coming, staying = max(2, round(_COMING * frames)), max(1, round(_STAYING * frames))
+        going = max(2, frames - coming - staying)
+        heading = math.atan2(at_mm[1] - start_mm[1], at_mm[0] - start_mm[0])
+        # Start farther away if the tiles are widely spread, so that all of them begin or end outside the picture.
+        wide_mm = max((math.dist(tile.center_mm, at_mm) for tile in (*brings, *takes)), default=0.0)
+        start_mm = (start_mm[0] - wide_mm * math.cos(heading), start_mm[1] - wide_mm * math.sin(heading))
+        over = (at_mm[0] + _OVER_MM * math.cos(heading), at_mm[1] + _OVER_MM * math.sin(heading))
+
+        def pose(away: float, tiles: Sequence[PlacedTile]) -> Pose:
+            offset = (away * (start_mm[0] - over[0]), away * (start_mm[1] - over[1]))
+            lift_mm = _LIFTED_MM * min(1.0, 2.5 * away)
+            tip, height_mm = (over[0] + offset[0], over[1] + offset[1]), self.look.thickness_mm + _TOUCHING_MM + lift_mm
+            reach = replace(hand, tip_mm=tip, heading_rad=heading, height_mm=height_mm)
+            height_mm = _CARRY_HEIGHT * lift_mm if is_lifting else 0.0
+            turn_rad = 0.5 * min(1.0, 2 * away) if is_lifting else 0.0
+            return Pose(reach, tuple(moved(tile, offset, turn_rad, height_mm=height_mm) for tile in tiles))
+
+        come = tuple(pose(1 - _eased(step / coming), brings) for step in range(1, coming))
+        go = tuple(pose(_eased(step / going), takes) for step in range(1, going + 1))
+        return Gesture((*come, pose(0.0, brings)), (pose(0.0, ()),) * (staying if stay is None else stay), go)
 
     def put(
         self,

@@ -59,11 +59,7 @@ def bones_of(reach: Reach) -> tuple[Bone, ...]:
     def place(x: float, y: float, height_mm: float) -> tuple[float, float, float]:
         ahead, aside = (x - tip_x) * size, (y - tip_y) * (size if reach.is_left else -size)
         cos, sin = math.cos(reach.heading_rad), math.sin(reach.heading_rad)
-        return (
-            reach.tip_mm[0] + ahead * cos - aside * sin,
-            reach.tip_mm[1] + ahead * sin + aside * cos,
-            height_mm,
-        )
+        return (reach.tip_mm[0] + ahead * cos - aside * sin, reach.tip_mm[1] + ahead * sin + aside * cos, height_mm)
 
     wrist_z = knuckle_z + 6
     wrist = place(*_WRIST, wrist_z)

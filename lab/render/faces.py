@@ -273,11 +273,7 @@ def _emblem(rng: np.random.Generator, look: TileLook) -> tuple[TileMark, ...]:
 
 
 def paint_marks(
-    face: FloatImage,
-    grid: FaceGrid,
-    look: TileLook,
-    marks: tuple[TileMark, ...],
-    light: NDArray[np.float64],
+    face: FloatImage, grid: FaceGrid, look: TileLook, marks: tuple[TileMark, ...], light: NDArray[np.float64]
 ) -> None:
     """Paint marks on a face or back in place. *light* points to the lamp in the frame of the tile, shape (3,)."""
     height, width = grid.alpha.shape
@@ -612,12 +608,7 @@ def _pixel(point: NDArray[np.float64]) -> tuple[int, int]:
 
 
 def paint_face(
-    grid: FaceGrid,
-    look: TileLook,
-    pips: tuple[int, int] | None,
-    glint: Glint,
-    ambient: float,
-    rng: np.random.Generator,
+    grid: FaceGrid, look: TileLook, pips: tuple[int, int] | None, glint: Glint, ambient: float, rng: np.random.Generator
 ) -> Texture:
     """Return the texture of a tile's face, or of its back if *pips* is None.
 

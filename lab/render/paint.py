@@ -297,12 +297,7 @@ def _marks_rng(tile_seed: int, placed: PlacedTile, index: int) -> np.random.Gene
 
 
 def _paint_bodies(
-    picture: Image,
-    scene: Scene,
-    view: View,
-    light: _Light,
-    tile_seed: int,
-    clutter_rng: np.random.Generator,
+    picture: Image, scene: Scene, view: View, light: _Light, tile_seed: int, clutter_rng: np.random.Generator
 ) -> None:
     """Paint tiles and objects in place, in order of height, then farthest from the camera first."""
     nadir = view.nadir_mm()

@@ -48,12 +48,7 @@ def corners_of(look: TileLook) -> Points:
 
 
 def paint_walls(
-    picture: Image,
-    outline_mm: Points,
-    heights_mm: tuple[float, float],
-    bgr: Bgr,
-    light: LightLook,
-    view: View,
+    picture: Image, outline_mm: Points, heights_mm: tuple[float, float], bgr: Bgr, light: LightLook, view: View
 ) -> None:
     """Paint the visible sides of a convex body between two heights, in place."""
     low, high = view.project(outline_mm, heights_mm[0]), view.project(outline_mm, heights_mm[1])

@@ -183,11 +183,7 @@ def view_of(camera: CameraLook) -> View:
     tilt_cos, tilt_sin = math.cos(camera.tilt_rad), math.sin(camera.tilt_rad)
     roll_cos, roll_sin = math.cos(camera.roll_rad), math.sin(camera.roll_rad)
     to_camera = np.array(
-        [
-            [1.0, 0.0, 0.0, 0.0],
-            [0.0, tilt_cos, -tilt_sin, 0.0],
-            [0.0, -tilt_sin, -tilt_cos, distance_mm],
-        ]
+        [[1.0, 0.0, 0.0, 0.0], [0.0, tilt_cos, -tilt_sin, 0.0], [0.0, -tilt_sin, -tilt_cos, distance_mm]]
     )
     center_px = ((camera.width_px - 1) / 2, (camera.height_px - 1) / 2)
     to_pixels = np.array(
@@ -439,10 +435,7 @@ def _shadows(
 
 def _unit_grid(rows: int, columns: int) -> tuple[FloatImage, FloatImage]:
     """Return x and y coordinates from -1 to 1, shapes (1, columns) and (rows, 1)."""
-    return (
-        np.linspace(-1, 1, columns, dtype=np.float32)[None, :],
-        np.linspace(-1, 1, rows, dtype=np.float32)[:, None],
-    )
+    return (np.linspace(-1, 1, columns, dtype=np.float32)[None, :], np.linspace(-1, 1, rows, dtype=np.float32)[:, None])
 
 
 def light_field(light: LightLook, vignette: float, shape: tuple[int, int], rng: np.random.Generator) -> Image:

@@ -403,10 +403,7 @@ def telephone(sound: Waveform, *, low_hz: float = 300.0, high_hz: float = 3_400.
 def draw_telephone(rng: np.random.Generator) -> Alteration:
     """Return `telephone` with random parameters."""
     return partial(
-        telephone,
-        low_hz=rng.uniform(150, 320),
-        high_hz=rng.uniform(3_200, 3_700),
-        is_mu_law=bool(rng.random() < 0.5),
+        telephone, low_hz=rng.uniform(150, 320), high_hz=rng.uniform(3_200, 3_700), is_mu_law=bool(rng.random() < 0.5)
     )
 
 

@@ -342,11 +342,7 @@ def _run(
 
 
 def calibrated(
-    head: PipClassifier,
-    outputs: NDArray[np.float32],
-    labels: NDArray[np.int64],
-    *,
-    misread: tuple[float, ...] = (0.0,),
+    head: PipClassifier, outputs: NDArray[np.float32], labels: NDArray[np.int64], *, misread: tuple[float, ...] = (0.0,)
 ) -> PipClassifier:
     """Return the classifier with the sharpness and misreading rate that fit held-out labels best.
 

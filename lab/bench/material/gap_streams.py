@@ -325,9 +325,8 @@ def restart(stream: Stream, rng: np.random.Generator) -> Stream:
     hands = [[at for at in plays if at < deal] for deal in stream.at(engine.NewHand)[1:]] or [plays]
     hands.append([at for at in plays if at > stream.at(engine.NewHand)[-1]])
     many = int(rng.integers(2, 7))
-    plays_of_hand = (
-        max(hands, key=len) if all(len(hand) < many + 2 for hand in hands) else _one_of(hands, rng, many + 2)
-    )
+    long = [hand for hand in hands if len(hand) >= many + 2]
+    plays_of_hand = long[int(rng.integers(len(long)))] if long else max(hands, key=len)
     many = min(many, len(plays_of_hand) - 2)
     first = int(rng.integers(1, len(plays_of_hand) - many))
     start = stream.begins_ns[plays_of_hand[first]]
@@ -550,11 +549,6 @@ def _somewhere(stream: Stream, rng: np.random.Generator) -> int:
     return max(stream.begins_ns[first], stream.begins_ns[at] - int(rng.uniform(0.0, 2.0) * SECOND_NS))
 
 
-def _one_of(hands: list[list[int]], rng: np.random.Generator, least: int) -> list[int]:
-    long = [hand for hand in hands if len(hand) >= least]
-    return long[int(rng.integers(len(long)))]
-
-
 def without_pictures(stream: Stream, start_ns: int, stop_ns: int) -> Stream:
     """Drop the pictures of a period. The last 5 s are kept."""
     stop_ns = min(stop_ns, stream.items[-1].t_ns - _SEEN_AT_LAST_NS)
@@ -593,13 +587,11 @@ class _Each:
 
     def __call__(self, tiles: tuple[SeenTile, ...]) -> tuple[SeenTile, ...]:
         if id(tiles) not in self._all:
-            self._all[id(tiles)] = (tiles, tuple(self._one(tile) for tile in tiles))
+            for tile in tiles:
+                if id(tile) not in self._changed:
+                    self._changed[id(tile)] = (tile, self._change(tile))
+            self._all[id(tiles)] = (tiles, tuple(self._changed[id(tile)][1] for tile in tiles))
         return self._all[id(tiles)][1]
-
-    def _one(self, tile: SeenTile) -> SeenTile:
-        if id(tile) not in self._changed:
-            self._changed[id(tile)] = (tile, self._change(tile))
-        return self._changed[id(tile)][1]
 
 
 def _misread(tile: SeenTile, rng: np.random.Generator) -> SeenTile:
@@ -652,14 +644,12 @@ class PerfectEye:
                 self._first_ns.setdefault(id(tile), (tile, item.t_ns))
         changes = self._changes(item.tiles) if item.is_settled and item.tiles is not self._true_tiles else ()
         dated = tuple(
-            replace(change, since_ns=self._since(change.tile)) if change.kind.value == "placed" else change
+            replace(change, since_ns=self._first_ns.get(id(change.tile), (None, None))[1])
+            if change.kind.value == "placed"
+            else change
             for change in changes
         )
         return TableView(self._tiles, (), dated, item.is_settled, item.moved_ns, item.entered, size_px=SIZE_PX)
-
-    def _since(self, tile: SeenTile) -> int | None:
-        first = self._first_ns.get(id(tile))
-        return None if first is None else first[1]
 
     def _changes(self, tiles: tuple[SeenTile, ...]) -> tuple[Change, ...]:
         now = {id(tile) for tile in tiles}
