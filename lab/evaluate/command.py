@@ -125,18 +125,20 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, object]:
         ],
         "expected_calibration_error": expected_calibration_error(evaluation.reliability),
         "read_ms": {"median": round(median, 1), "p95": round(late, 1)},
-        "mistakes": [_mistake(image, mistake) for image, mistake in evaluation.mistakes],
+        "mistakes": [
+            {
+                "image": image,
+                "wrong": mistake.wrong.value,
+                "text": mistake.text,
+                "center_px": [round(at, 1) for at in mistake.center_px],
+            }
+            for image, mistake in evaluation.mistakes
+        ],
     }
 
 
 def _counts(counts: PhotoCounts) -> dict[str, object]:
     return {"counts": asdict(counts), **counts.shares()}
-
-
-def _mistake(image: str, mistake: Mistake) -> dict[str, object]:
-    x, y = mistake.center_px
-    center = [round(x, 1), round(y, 1)]
-    return {"image": image, "wrong": mistake.wrong.value, "text": mistake.text, "center_px": center}
 
 
 def print_evaluation(console: Console, evaluation: Evaluation) -> None:

@@ -197,8 +197,11 @@ def crop_mistake(image: Image, mistake: Mistake) -> Image:
     shift = -corner * scale + (scale - 1) / 2
     to_cell = np.array([[scale, 0.0, shift[0]], [0.0, scale, shift[1]]])
     shrinks = scale < 1
+    if shrinks:  # blur, to avoid aliasing
+        sigma_px = 0.5 * math.sqrt(1 / scale**2 - 1)
+        image = cv2.GaussianBlur(image, (0, 0), max(sigma_px, 0.1)).astype(np.uint8, copy=False)
     crop = cv2.warpAffine(
-        _smoothed(image, scale) if shrinks else image,
+        image,
         to_cell,
         (_CELL_PX, _CELL_PX),
         flags=cv2.INTER_LINEAR if shrinks else cv2.INTER_CUBIC,
@@ -212,12 +215,9 @@ def crop_mistake(image: Image, mistake: Mistake) -> Image:
 def draw_sheets(cells: Sequence[Cell]) -> Iterator[Image]:
     """Yield sheets of at most 200 cells each. Consecutive cells of a source share a heading."""
     for start in range(0, len(cells), MAX_CELLS):
-        yield _sheet(cells[start : start + MAX_CELLS])
-
-
-def _sheet(cells: Sequence[Cell]) -> Image:
-    bands = [band for source, group in groupby(cells, lambda cell: cell.source) for band in _bands(source, list(group))]
-    return np.concatenate([*bands, _paper(_GAP_PX)]).astype(np.uint8, copy=False)
+        groups = groupby(cells[start : start + MAX_CELLS], lambda cell: cell.source)
+        bands = [band for source, group in groups for band in _bands(source, list(group))]
+        yield np.concatenate([*bands, _paper(_GAP_PX)]).astype(np.uint8, copy=False)
 
 
 def _bands(source: str, cells: Sequence[Cell]) -> Iterator[Image]:
@@ -266,9 +266,3 @@ def _mark(crop: Image, mistake: Mistake, scale: float, shift: NDArray[np.float64
     start, stop = (np.rint(np.array(end) * scale + shift).astype(int) for end in mistake.link_px)
     for ink, thick_px in ((_INK, 5), (color, 3)):
         cv2.line(crop, (int(start[0]), int(start[1])), (int(stop[0]), int(stop[1])), ink, thick_px, cv2.LINE_AA)
-
-
-def _smoothed(image: Image, scale: float) -> Image:
-    """Blur a picture before it is reduced by *scale*, to avoid aliasing."""
-    sigma_px = 0.5 * math.sqrt(1 / scale**2 - 1)
-    return cv2.GaussianBlur(image, (0, 0), max(sigma_px, 0.1)).astype(np.uint8, copy=False)

@@ -204,10 +204,6 @@ def _spot(thing: Clutter, view: View, points_mm: Points) -> Points:
     return view.project(frame.to_table(points_mm), thing.height_mm)
 
 
-def _shaded(bgr: Bgr, factor: float) -> Bgr:
-    return (min(255.0, bgr[0] * factor), min(255.0, bgr[1] * factor), min(255.0, bgr[2] * factor))
-
-
 def paint_flat_clutter(picture: Image, scene: Scene, view: View, rng: np.random.Generator) -> None:
     """Paint paper, prints and printed dominoes in place. Call it before shadows are added."""
     for thing in scene.clutter:
@@ -216,7 +212,7 @@ def paint_flat_clutter(picture: Image, scene: Scene, view: View, rng: np.random.
             for row in np.arange(-0.42, 0.43, 0.09):
                 ends = np.array([[-0.4, row], [rng.uniform(-0.1, 0.42), row]]) * (thing.length_mm, thing.width_mm)
                 line = np.round(_spot(thing, view, ends)).astype(int)
-                cv2.line(picture, _pair(line[0]), _pair(line[1]), _shaded(thing.bgr, 0.4), 1, cv2.LINE_AA)
+                cv2.line(picture, _pair(line[0]), _pair(line[1]), looks.scaled(thing.bgr, 0.4), 1, cv2.LINE_AA)
         elif thing.kind is ClutterKind.PICTURE:
             _paint_picture(picture, thing, view, rng)
         elif thing.kind is ClutterKind.PRINTED_TILE:
@@ -257,8 +253,8 @@ def paint_thing(picture: Image, thing: Clutter, scene: Scene, view: View, rng: n
     top = view.project(outline, thing.height_mm)
     if thing.kind is ClutterKind.MUG:
         rim, drink = view.project(outline, thing.height_mm), view.project(outline, 0.7 * thing.height_mm)
-        _fill(picture, rim, _shaded(thing.bgr, 1.15))
-        _fill(picture, _about(rim, 0.9), _shaded(thing.bgr, 0.6))
+        _fill(picture, rim, looks.scaled(thing.bgr, 1.15))
+        _fill(picture, _about(rim, 0.9), looks.scaled(thing.bgr, 0.6))
         _fill(picture, _about(0.5 * (rim + drink), 0.82), (18.0, 28.0, 45.0))
         return
     _fill(picture, top, thing.bgr)
@@ -356,22 +352,22 @@ def _decorate(picture: Image, thing: Clutter, view: View, lamp: NDArray[np.float
     match thing.kind:
         case ClutterKind.COIN:
             ring = rounded_outline(thing.length_mm * 0.84, thing.length_mm * 0.84, thing.length_mm)
-            _fill(picture, _spot(thing, view, ring), _shaded(thing.bgr, 0.88))
+            _fill(picture, _spot(thing, view, ring), looks.scaled(thing.bgr, 0.88))
             spots = np.round(_spot(thing, view, rng.normal(0, 0.12 * thing.length_mm, (6, 2)))).astype(int)
-            relief = _shaded(thing.bgr, 1.25)
+            relief = looks.scaled(thing.bgr, 1.25)
             cv2.polylines(picture, [spots.astype(np.int32)], isClosed=False, color=relief, lineType=cv2.LINE_AA)
         case ClutterKind.PEN:
             stripe = np.array(
                 [[-half[0] * 0.8, -0.3], [half[0] * 0.9, -0.3], [half[0] * 0.9, 0.3], [-half[0] * 0.8, 0.3]]
             )
             stripe[:, 1] *= half[1]
-            _fill(picture, _spot(thing, view, stripe - lamp[:2] * 0.2), _shaded(thing.bgr, 1.6))
+            _fill(picture, _spot(thing, view, stripe - lamp[:2] * 0.2), looks.scaled(thing.bgr, 1.6))
         case ClutterKind.PHONE:
             screen = rounded_outline(thing.length_mm * 0.93, thing.width_mm * 0.88, 2.0)
-            _fill(picture, _spot(thing, view, screen), _shaded(thing.bgr, float(rng.uniform(0.3, 2.5))))
+            _fill(picture, _spot(thing, view, screen), looks.scaled(thing.bgr, float(rng.uniform(0.3, 2.5))))
         case ClutterKind.CARD:
             inner = rounded_outline(thing.length_mm * 0.85, thing.width_mm * 0.8, 2.0)
-            _fill(picture, _spot(thing, view, inner), _shaded(thing.bgr, float(rng.uniform(0.4, 0.9))))
+            _fill(picture, _spot(thing, view, inner), looks.scaled(thing.bgr, float(rng.uniform(0.4, 0.9))))
         case ClutterKind.DIE:
             for place in rng.permutation(np.array([(x, y) for x in (-0.5, 0, 0.5) for y in (-0.5, 0, 0.5)]))[
                 : rng.integers(1, 7)
@@ -382,4 +378,4 @@ def _decorate(picture: Image, thing: Clutter, view: View, lamp: NDArray[np.float
             angle = rng.uniform(0, math.pi)
             line = np.array([[-math.cos(angle), -math.sin(angle)], [math.cos(angle), math.sin(angle)]]) * half * 0.8
             ends = np.round(_spot(thing, view, line)).astype(int)
-            cv2.line(picture, _pair(ends[0]), _pair(ends[1]), _shaded(thing.bgr, 0.7), 1, cv2.LINE_AA)
+            cv2.line(picture, _pair(ends[0]), _pair(ends[1]), looks.scaled(thing.bgr, 0.7), 1, cv2.LINE_AA)

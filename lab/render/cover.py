@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from lab.render import view
 from lab.render.clutter import clutter_solids, solid_of
 from lab.render.prints import corners_of, rounded_outline
-from lab.render.scene import ClutterKind, LightLook, Reach, Scene
+from lab.render.scene import ClutterKind, LightLook, Reach, Scene, joins_between
 from lab.render.view import NEAREST, Solid, View, to_lamp
 from vision.arrays import Bgr, FloatImage, Image, Points
-from vision.reading import Face, Half, Join, OutlinePx, Reading, SeenTile
+from vision.reading import Face, Half, OutlinePx, Reading, SeenTile
 
 # Paint players' hands over the table, modelled as rounded bones and shaded as a single surface.
 
@@ -252,19 +252,43 @@ def _add_bone(
 _POINTS_PER_SIDE = 12
 
 
+# Minimum visible share of each half. Below it, a pip may be hidden. Sampling 12 x 12 points gives steps of 0.7 %.
+_READABLE = 0.97
+# Minimum visible share of a whole tile. With less, only its rim is visible.
+_NOTICED = 0.08
+
+
 @dataclass(frozen=True, slots=True)
 class Occlusion:
     """Visible share of a tile, and the causes of its occlusion.
 
     Attributes:
-        visible: Visible share of each half.
-        by_tiles, by_reach, by_clutter: As in `RenderedTile`.
+        visible: Share of each half that is in the picture and not hidden, 0 to 1.
+        by_tiles: Indices of the tiles that hide part of this one.
+        by_reach, by_clutter: True if a player's hand or an object hides part of the tile.
     """
 
     visible: tuple[float, float]
     by_tiles: tuple[int, ...]
     by_reach: bool
     by_clutter: bool
+
+    @property
+    def is_readable(self) -> bool:
+        """True if at least 97 % of each half is visible."""
+        return min(self.visible) >= _READABLE
+
+    @property
+    def is_noticed(self) -> bool:
+        """True if at least 8 % of the tile is visible, enough to notice it."""
+        return sum(self.visible) / 2 >= _NOTICED
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedTile(Occlusion):
+    """Occlusion of a tile of the scene, and its exact reading even if it is hidden."""
+
+    tile: SeenTile
 
 
 def tile_solids(scene: Scene) -> list[Solid]:
@@ -361,41 +385,6 @@ def _inside(points_px: Points, outline_px: Points) -> NDArray[np.bool_]:
     return np.asarray((side >= 0).all(axis=1) | (side <= 0).all(axis=1))
 
 
-# Minimum visible share of each half. Below it, a pip may be hidden. Sampling 12 x 12 points gives steps of 0.7 %.
-_READABLE = 0.97
-# Minimum visible share of a whole tile. With less, only its rim is visible.
-_NOTICED = 0.08
-
-
-@dataclass(frozen=True, slots=True)
-class RenderedTile:
-    """Appearance of a tile of the scene in the picture.
-
-    Attributes:
-        tile: Exact reading of the tile, even if it is hidden.
-        visible: Share of each half that is in the picture and not hidden, 0 to 1.
-        by_tiles: Indices of the tiles that hide part of this one.
-        by_reach, by_clutter: True if a player's hand or an object hides part of the tile.
-    """
-
-    index: int
-    tile: SeenTile
-    visible: tuple[float, float]
-    by_tiles: tuple[int, ...]
-    by_reach: bool
-    by_clutter: bool
-
-    @property
-    def is_readable(self) -> bool:
-        """True if at least 97 % of each half is visible."""
-        return min(self.visible) >= _READABLE
-
-    @property
-    def is_noticed(self) -> bool:
-        """True if at least 8 % of the tile is visible, enough to notice it."""
-        return sum(self.visible) / 2 >= _NOTICED
-
-
 @dataclass(frozen=True, slots=True)
 class PictureTruth:
     """Ground truth of a picture.
@@ -433,31 +422,23 @@ def truth_of(scene: Scene, view: View) -> PictureTruth:
         else:
             near, far = _plain(points_px[4:])
             tile_truth = SeenTile(Face.UP, corners, (Half(placed.pips[0], 1.0, near), Half(placed.pips[1], 1.0, far)))
-        rendered = _rendered(index, tile_truth, hidden[index])
-        shown.append(rendered)
+        rendered = hidden[index]
+        shown.append(
+            RenderedTile(rendered.visible, rendered.by_tiles, rendered.by_reach, rendered.by_clutter, tile_truth)
+        )
         inside = bool((corners_px >= 0).all() and (corners_px <= (width_px - 1, height_px - 1)).all())
         if inside and rendered.is_readable:
-            whole.append((rendered.tile, index))
-        elif rendered.is_noticed and _touches_picture(corners_px, width_px, height_px):
+            whole.append((tile_truth, index))
+        elif (
+            rendered.is_noticed
+            and (corners_px.max(axis=0) > 0).all()
+            and (corners_px.min(axis=0) < (width_px, height_px)).all()
+        ):
             unread.append(_plain(corners_px))
     whole.sort(key=lambda pair: (pair[0].center_px[1], pair[0].center_px[0]))
     tile_index = tuple(index for _, index in whole)
-    reading = Reading(width_px, height_px, tuple(tile for tile, _ in whole), _joins_between(scene, tile_index))
+    reading = Reading(width_px, height_px, tuple(tile for tile, _ in whole), joins_between(scene.joins, tile_index))
     return PictureTruth(reading, tile_index, tuple(unread), tuple(shown))
-
-
-def _joins_between(scene: Scene, tile_index: tuple[int, ...]) -> tuple[Join, ...]:
-    """Return the joins whose tiles are both in *tile_index*, renumbered."""
-    place = {index: position for position, index in enumerate(tile_index)}
-    return tuple(
-        Join(place[join.a], join.a_half, place[join.b], join.b_half)
-        for join in scene.joins
-        if join.a in place and join.b in place
-    )
-
-
-def _rendered(index: int, tile: SeenTile, hidden: Occlusion) -> RenderedTile:
-    return RenderedTile(index, tile, hidden.visible, hidden.by_tiles, hidden.by_reach, hidden.by_clutter)
 
 
 def _tile_points_px(scene: Scene, view: View) -> Points:
@@ -473,8 +454,3 @@ def _tile_points_px(scene: Scene, view: View) -> Points:
 
 def _plain(points_px: Points) -> OutlinePx:
     return tuple((float(x), float(y)) for x, y in points_px)
-
-
-def _touches_picture(corners_px: NDArray[np.float64], width_px: int, height_px: int) -> bool:
-    low, high = corners_px.min(axis=0), corners_px.max(axis=0)
-    return bool((high > 0).all() and low[0] < width_px and low[1] < height_px)

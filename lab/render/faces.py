@@ -377,7 +377,12 @@ def paint_numeral(face: FloatImage, grid: FaceGrid, look: TileLook, number: int,
         return
     height, width = grid.alpha.shape
     side = min(height, width // 2)
-    ink = _sign(side, look.signs[number]) if number < len(look.signs) else _numeral(side, number, look.pip_radius)
+    if number < len(look.signs):
+        scale = (_SIGN_OVERSAMPLING * side - 1) / 2
+        corners = ((np.array(outline) + 1) * scale for outline in look.signs[number])
+        ink = filled(corners, (side, side), _SIGN_OVERSAMPLING)
+    else:
+        ink = _numeral(side, number, look.pip_radius)
     turned = np.rot90(ink, look.numerals + (2 if half == 1 and not look.is_mirrored else 0))
     top = (height - side) // 2
     left = width // 4 - side // 2 if half == 0 else width - width // 4 - side + side // 2
@@ -397,12 +402,6 @@ def _numeral(side: int, number: int, bold: float) -> FloatImage:
     if number in (6, 9):
         cv2.line(ink, (side // 3, side * 8 // 9), (side - side // 3, side * 8 // 9), 255, thick)
     return ink.astype(np.float32) / 255
-
-
-def _sign(side: int, outlines: tuple[Polygon, ...]) -> FloatImage:
-    """Return the ink of a sign, shape (side, side), 0 to 1."""
-    corners = ((np.array(outline) + 1) * (_SIGN_OVERSAMPLING * side - 1) / 2 for outline in outlines)
-    return filled(corners, (side, side), _SIGN_OVERSAMPLING)
 
 
 Texture = NDArray[np.uint8]

@@ -515,14 +515,12 @@ def painted_by_hand(rng: np.random.Generator, scene: scene.Scene) -> scene.Scene
         ragged=rng.uniform(0, 0.5),
         slim=rng.uniform(0, 0.6) if rng.random() < 0.5 else 0.0,
     )
-    looks = [_painted(rng, hand, scene.look_of(placed)) for placed in scene.tiles]
+    looks = []
+    for placed in scene.tiles:
+        pips = tuple(_half(rng, hand, number) for number in range(_HIGHEST + 1))
+        looks.append(replace(scene.look_of(placed), placed_pips=pips, numerals=None))
     tiles = tuple(replace(placed, look=1 + at) for at, placed in enumerate(scene.tiles))
     return replace(scene, tiles=tiles, more_looks=tuple(looks))
-
-
-def _painted(rng: np.random.Generator, hand: _Painter, look: scene.TileLook) -> scene.TileLook:
-    pips = tuple(_half(rng, hand, number) for number in range(_HIGHEST + 1))
-    return replace(look, placed_pips=pips, numerals=None)
 
 
 def _half(rng: np.random.Generator, hand: _Painter, number: int) -> tuple[scene.PlacedPip, ...]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from lab.render.scene import PlacedTile, TileLook
+from lab.render.scene import PlacedTile, TileLook, joins_between
 from vision.arrays import Points
 from vision.reading import Join
 
@@ -180,13 +180,7 @@ def rows(
 def within(layout: Arrangement, area: Area, look: TileLook) -> Arrangement:
     """Return *layout* without tiles that extend beyond *area*, nor their joins. The other joins are renumbered."""
     inside = [index for index, placed in enumerate(layout.tiles) if fits(placed, area, look)]
-    place = {index: position for position, index in enumerate(inside)}
-    joins = tuple(
-        Join(place[join.a], join.a_half, place[join.b], join.b_half)
-        for join in layout.joins
-        if join.a in place and join.b in place
-    )
-    return Arrangement(tuple(layout.tiles[index] for index in inside), joins)
+    return Arrangement(tuple(layout.tiles[index] for index in inside), joins_between(layout.joins, inside))
 
 
 # Grow a domino layout tile by tile: a line with crosswise doubles, elbows, a spinner or a starter with six arms.

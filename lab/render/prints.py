@@ -164,11 +164,6 @@ def turned(sheet: PrintedSheet) -> PrintedSheet:
     return PrintedSheet(picture, sheet.width_mm, sheet.length_mm, sheet.scale, sheet.paper)
 
 
-def shaded(bgr: Bgr, factor: float) -> Bgr:
-    """Return *bgr* multiplied by *factor*, at most 255 per channel."""
-    return (min(255.0, bgr[0] * factor), min(255.0, bgr[1] * factor), min(255.0, bgr[2] * factor))
-
-
 def box(
     sheet: PrintedSheet, center_mm: tuple[float, float], size_mm: tuple[float, float], bgr: Bgr, radius_mm: float = 0.0
 ) -> None:
@@ -329,7 +324,7 @@ def keyboard(sheet: PrintedSheet, rng: np.random.Generator) -> None:
     pitch_mm = (sheet.width_mm - 2 * margin_mm) / rows
     is_dark = sum(sheet.paper) < 330
     contrast = rng.uniform(1.1, 2.0) if is_dark else rng.uniform(0.6, 1.15)
-    key = shaded(sheet.paper, contrast)
+    key = looks.scaled(sheet.paper, contrast)
     if rng.random() < 0.15:
         key = _LIGHT if is_dark else _DARK
     mark = _LIGHT if sum(key) < 330 else _DARK
@@ -374,7 +369,7 @@ def _key(
     if not is_capped:
         box(sheet, center_mm, size_mm, bgr, radius_mm)
         return
-    box(sheet, center_mm, size_mm, shaded(bgr, 0.7), radius_mm)
+    box(sheet, center_mm, size_mm, looks.scaled(bgr, 0.7), radius_mm)
     top = (center_mm[0], center_mm[1] - 0.05 * size_mm[1])
     box(sheet, top, (size_mm[0] - 0.24 * size_mm[1], 0.74 * size_mm[1]), bgr, radius_mm)
 
@@ -386,7 +381,11 @@ def keypad(sheet: PrintedSheet, rng: np.random.Generator) -> None:
     pitch_x_mm = pitch_mm * rng.uniform(0.8, 1.4)
     start_mm = pitch_mm * 0.7
     is_dark = sum(sheet.paper) < 330
-    button = shaded(sheet.paper, rng.uniform(1.5, 3.0)) if is_dark else shaded(sheet.paper, rng.uniform(0.3, 0.8))
+    button = (
+        looks.scaled(sheet.paper, rng.uniform(1.5, 3.0))
+        if is_dark
+        else looks.scaled(sheet.paper, rng.uniform(0.3, 0.8))
+    )
     if rng.random() < 0.5:
         button = _LIGHT if is_dark else _DARK
     if rng.random() < 0.5:
@@ -573,7 +572,7 @@ def _table(
         for column in range(columns):
             center = (start_mm[0] + (column + 0.5) * cell_mm, start_mm[1] + (row + 0.5) * row_mm)
             box(sheet, center, (cell_mm, row_mm), ink)
-            inner = shaded(sheet.paper, 0.85 if row == 0 else 1.0)
+            inner = looks.scaled(sheet.paper, 0.85 if row == 0 else 1.0)
             box(sheet, center, (cell_mm - 0.5, row_mm - 0.5), inner)
             if rng.random() < 0.7:
                 at = (center[0] - 0.4 * cell_mm, center[1] - 0.3 * size_mm[1])

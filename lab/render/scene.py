@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -525,6 +526,16 @@ class Floor:
         offset = np.asarray(point_mm) - corners
         inwards = along[:, 0] * offset[:, 1] - along[:, 1] * offset[:, 0]
         return float((inwards / np.maximum(np.linalg.norm(along, axis=1), 1e-9)).min())
+
+
+def joins_between(joins: Sequence[Join], kept: Sequence[int]) -> tuple[Join, ...]:
+    """Return the joins whose tiles are both *kept*, renumbered."""
+    place = {index: position for position, index in enumerate(kept)}
+    return tuple(
+        Join(place[join.a], join.a_half, place[join.b], join.b_half)
+        for join in joins
+        if join.a in place and join.b in place
+    )
 
 
 @dataclass(frozen=True, slots=True)

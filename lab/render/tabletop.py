@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lab.packages import Collection, files_of, require_packages
 from lab.render.scene import TableKind, TableLook
 from lab.render.view import CLEAR, View, add_repeated, cloud, white
-from vision.arrays import Bgr, FloatImage, Image, Points
+from vision.arrays import Bgr, FloatImage, Image
 
 
 def mix(base: Bgr, other: Bgr, share: FloatImage) -> Image:
@@ -334,18 +334,13 @@ def _pattern(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rand
             return mix(look.base_bgr, look.second_bgr, share)
 
 
-def _extent_mm(view: View, width_px: int, height_px: int) -> Points:
-    """Return the bounding box of the visible table, shape (2, 2): low and high corner."""
-    outline = view.frame_mm(width_px, height_px, 0.0)
-    return np.array([outline.min(axis=0), outline.max(axis=0)], dtype=np.float64)
-
-
 def paint_table(look: TableLook, view: View, width_px: int, height_px: int, rng: np.random.Generator) -> Image:
     """Return a pinhole picture of the empty table in even light, shape (H, W, 3)."""
     turn = np.array(
         [[math.cos(look.theta_rad), math.sin(look.theta_rad)], [-math.sin(look.theta_rad), math.cos(look.theta_rad)]]
     )
-    low, high = _extent_mm(view, width_px, height_px)
+    outline = view.frame_mm(width_px, height_px, 0.0)
+    low, high = outline.min(axis=0), outline.max(axis=0)
     box = np.array([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]]) @ turn.T
     low, high = box.min(axis=0), box.max(axis=0)
     extent = high - low

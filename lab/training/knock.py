@@ -108,9 +108,8 @@ def augment_features(detail: Tensor, context: Tensor, random: Generator) -> tupl
     is_coloured = (torch.rand(count, 1, generator=random) < _COLOURED).float()
     partners = torch.randperm(count, generator=random)
     seed = int(torch.randint(2**31, (1,), generator=random))
-    shares = _larger_half(
-        torch.tensor(np.random.default_rng(seed).beta(_MIX, _MIX, (count, 1, 1)), dtype=torch.float32)
-    )
+    shares = torch.tensor(np.random.default_rng(seed).beta(_MIX, _MIX, (count, 1, 1)), dtype=torch.float32)
+    shares = torch.maximum(shares, 1 - shares)
     is_mixed = (torch.rand(count, 1, 1, generator=random) < _MIXED).float()
     is_floored = torch.rand(count, 1, 1, generator=random) < _FLOORED
     floors = torch.rand(count, 1, 1, generator=random) * _HIGHEST_FLOOR * is_floored + knock_model.LOWEST
@@ -128,10 +127,6 @@ def augment_features(detail: Tensor, context: Tensor, random: Generator) -> tupl
         changed.append(torch.maximum(relative, floors) + noise)
     shift = int(torch.randint(-1, 2, (1,), generator=random))
     return torch.roll(changed[0], shift, 1), torch.clamp(changed[1], knock_model.LOWEST, knock_model.HIGHEST)
-
-
-def _larger_half(shares: Tensor) -> Tensor:
-    return torch.maximum(shares, 1 - shares)
 
 
 def _layer(inputs: int, outputs: int, size: int | tuple[int, int], *, stride: int) -> nn.Sequential:
