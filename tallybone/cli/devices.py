@@ -265,7 +265,7 @@ def _test_parts(
 ) -> tuple[PartResult, ...]:
     """Test each part in turn with the person at the keyboard *fd*, and return the results."""
     from tallybone.play.keys import keyboard_on
-    from tallybone.serve.parts_test import PartsWalk, Walk, walked
+    from tallybone.serve.parts_test import Walk, walked
 
     def say(text: str) -> None:
         console.file.write(text)
@@ -273,7 +273,7 @@ def _test_parts(
 
     console.print("Testing one part at a time. Keys need no Enter; press q to quit.\n")
     with keyboard_on(fd) as keyboard:
-        return tuple(walked(hardware, PartsWalk(opener, Walk(keyboard, say), clock)))
+        return tuple(walked(hardware, opener, Walk(keyboard, say), clock))
 
 
 def _print_results(console: Console, results: Iterable[PartResult]) -> None:

@@ -135,7 +135,7 @@ def _serve(sources: _Sources, at: str, path: Path | None, output: Output, stop: 
     line = BrokerConnection(sources.broker, Random())
     hall = Hall(line, sources.prefix, results, wall_time)
     hosts = KnownHosts(sources.names, told_by="--name of tallybone hub")
-    serving = Serving(hub_app(hall, hosts), listening, hall)
+    serving = Serving(hub_app(hall, hosts), listening, hall.run)
     try:
         output.write(f"hub {Address.of(listening).url}  broker {sources.broker.text}")
         waiting = Event()

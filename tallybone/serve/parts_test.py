@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from hardware import table
 from hardware.buttons.panel import ButtonError, Buttons
@@ -27,7 +27,6 @@ from tallybone.play.parts import LiveParts
 # The test ends if nobody has polled its state for this time, for example because the page was closed.
 _NOBODY_AFTER_NS = 60 * NS_PER_S
 _MAX_CHARACTERS = 20_000
-P = TypeVar("P")
 LEAVES = "q"
 """Key that ends the test."""
 
@@ -114,9 +113,9 @@ class PartsTest:
         def continues() -> bool:
             return meanwhile() and self._clock() - self._asked_ns < _NOBODY_AFTER_NS
 
-        steps = PartsWalk(opener, Walk(_Answers(self._typed, continues), self._say, self._ask), self._clock)
+        walk = Walk(_Answers(self._typed, continues), self._say, self._ask)
         try:
-            for result in walked(hardware, steps):
+            for result in walked(hardware, opener, walk, self._clock):
                 results.append(result)
                 self._change(replace(self._state, keys="", results=tuple(results)))
         finally:
@@ -354,52 +353,42 @@ def sentence(heard: ClassifiedSound) -> str:
     return f"{heard.t_ns / NS_PER_S:8.3f} s  {SOUND_WORDS[heard.kind]}{again} ({how})"
 
 
-def walked(hardware: table.HardwareSettings, steps: PartsWalk) -> Iterator[PartResult]:
-    """Yield the result of each part, and if the user ends the test, a result for the rest."""
-    try:
-        for leds in hardware.leds:
-            yield _tried(f"LEDs ({leds.shows})", steps.leds, leds)
-        if hardware.buttons is not None:
-            yield _tried("buttons", steps.buttons, hardware.buttons)
-        if hardware.knock is not None:
-            yield _tried("knock", steps.knock, hardware.knock)
-        for display in hardware.displays:
-            yield _tried(f"display {display.driver}", steps.display, display)
-    except Leaves:
-        yield PartResult("the rest", PartVerdict.SKIPPED, "ended with q")
+def walked(
+    hardware: table.HardwareSettings, opener: table.OpensParts, walk: Walk, clock: Callable[[], int]
+) -> Iterator[PartResult]:
+    """Open and test each part. Yield the result of each, and if the user ends the test, a result for the rest.
 
+    A part that cannot be opened, read or driven has failed. *clock* is monotonic, in nanoseconds.
+    """
 
-def _tried(name: str, test: Callable[[str, P], PartResult], part: P) -> PartResult:
-    """Return the result of a test. A part that cannot be opened, read or driven has failed."""
-    try:
-        return test(name, part)
-    except _CANNOT as error:
-        return PartResult(name, PartVerdict.FAILED, str(error))
+    def leds(name: str, part: LedsDriver) -> PartResult:
+        with off_at_exit(opener.leds(part)) as lamps:
+            return walk.leds(name, lamps, has_colours=part.has_colours)
 
+    def buttons(name: str, part: table.ButtonsSettings) -> PartResult:
+        with closing(opener.buttons(part)) as opened:
+            return walk.buttons(name, opened, {} if isinstance(part, table.VirtualSettings) else part.wired)
 
-class PartsWalk:
-    """Opens each part and runs its test step."""
+    def knock(name: str, part: table.KnockSettings) -> PartResult:
+        with closing(opener.knock(part)) as sensor:
+            return walk.knock(name, sensor, clock())
 
-    def __init__(self, opener: table.OpensParts, walk: Walk, clock: Callable[[], int]) -> None:
-        """Run the dialogue *walk* with parts from *opener*. *clock* is monotonic, in nanoseconds."""
-        self._opener, self._walk, self._clock = opener, walk, clock
+    def display(name: str, part: table.DisplaySettings) -> PartResult:
+        with closing(opener.display(part)) as opened:
+            return walk.display(name, opened)
 
-    def leds(self, name: str, part: LedsDriver) -> PartResult:
-        """Test LEDs."""
-        with off_at_exit(self._opener.leds(part)) as lamps:
-            return self._walk.leds(name, lamps, has_colours=part.has_colours)
-
-    def buttons(self, name: str, part: table.ButtonsSettings) -> PartResult:
-        """Test the buttons."""
-        with closing(self._opener.buttons(part)) as buttons:
-            return self._walk.buttons(name, buttons, {} if isinstance(part, table.VirtualSettings) else part.wired)
-
-    def knock(self, name: str, part: table.KnockSettings) -> PartResult:
-        """Test the knock sensor."""
-        with closing(self._opener.knock(part)) as sensor:
-            return self._walk.knock(name, sensor, self._clock())
-
-    def display(self, name: str, part: table.DisplaySettings) -> PartResult:
-        """Test a display."""
-        with closing(self._opener.display(part)) as display:
-            return self._walk.display(name, display)
+    tests: list[tuple[str, Callable[[str, Any], PartResult], Any]] = [
+        *((f"LEDs ({part.shows})", leds, part) for part in hardware.leds),
+        ("buttons", buttons, hardware.buttons),
+        ("knock", knock, hardware.knock),
+        *((f"display {part.driver}", display, part) for part in hardware.displays),
+    ]
+    for name, test, part in tests:
+        try:
+            if part is not None:
+                yield test(name, part)
+        except Leaves:
+            yield PartResult("the rest", PartVerdict.SKIPPED, "ended with q")
+            return
+        except _CANNOT as error:
+            yield PartResult(name, PartVerdict.FAILED, str(error))

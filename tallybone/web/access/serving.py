@@ -14,11 +14,11 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
-from typing import Any, Protocol, cast
+from typing import Any, TypeAlias, cast
 
 import h11
 import uvicorn
@@ -500,18 +500,15 @@ class Address:
         return not self.host and own_address() is None
 
 
-class Publisher(Protocol):
-    """Publishes changes to viewers, in the page's thread."""
-
-    async def run(self) -> None:
-        """Publish changes until cancelled."""
+Publish: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
+"""Function that publishes changes to viewers, in the page's thread, until cancelled."""
 
 
 class Serving:
     """Serves an app in a thread until closed. Does not install signal handlers."""
 
-    def __init__(self, app: ASGIApp, listening: socket.socket, feed: Publisher, limits: Limits | None = None) -> None:
-        """Serve *app* on *listening* while *feed* publishes. By default, *limits* follow from the process's limits."""
+    def __init__(self, app: ASGIApp, listening: socket.socket, publish: Publish, limits: Limits | None = None) -> None:
+        """Serve *app* on *listening* while *publish* runs. By default, *limits* follow from the process's limits."""
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._crowd, self._seldom = Crowd(limits or limits_of(descriptors)), SeldomFilter(time.monotonic_ns)
         for name in _SAY_FAULTS:
@@ -533,7 +530,7 @@ class Serving:
             backlog=_BACKLOG,
             timeout_graceful_shutdown=1,
         )
-        self._server, self._listening, self._feed = uvicorn.Server(config), listening, feed
+        self._server, self._listening, self._publish = uvicorn.Server(config), listening, publish
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="page", daemon=True)
         self._thread.start()
 
@@ -546,7 +543,7 @@ class Serving:
             logging.getLogger(name).removeFilter(self._seldom)
 
     async def _serve(self) -> None:
-        beside = [asyncio.create_task(one) for one in (self._feed.run(), self._crowd.keep())]
+        beside = [asyncio.create_task(one) for one in (self._publish(), self._crowd.keep())]
         try:
             await self._server.serve(sockets=[self._listening])
         finally:

@@ -343,7 +343,7 @@ class LivePage:
         app = make_app(
             self.feed, self._access, PagePictures(clock), more=more(self._access), language=language, hosts=hosts
         )
-        self._serving = Serving(app, listening, self.feed)
+        self._serving = Serving(app, listening, self.feed.run)
 
     def restart(self, pin: str | None = None) -> None:
         """Prepare for another match, with the PIN *pin* or a new one. All cookies become invalid."""

@@ -48,7 +48,7 @@ def served(limits: Limits, *small_buffers: int) -> Iterator[str]:
     listening = listen_on("127.0.0.1:0")
     for buffer in small_buffers:
         listening.setsockopt(socket.SOL_SOCKET, buffer, 4096)
-    serving = Serving(make_app(feed, access, PagePictures(time.monotonic_ns)), listening, feed, limits)
+    serving = Serving(make_app(feed, access, PagePictures(time.monotonic_ns)), listening, feed.run, limits)
     try:
         yield Address.of(listening).url
     finally:

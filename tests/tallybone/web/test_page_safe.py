@@ -301,7 +301,7 @@ def test_files_outside_the_static_folder_are_not_served(tmp_path: Path) -> None:
     access = Access(PIN, b"k" * 32, time.monotonic_ns)
     listening = listen_on("127.0.0.1:0")
     url = Address.of(listening).url
-    serving = Serving(make_app(feed, access, PagePictures(time.monotonic_ns), static=(static,)), listening, feed)
+    serving = Serving(make_app(feed, access, PagePictures(time.monotonic_ns), static=(static,)), listening, feed.run)
     try:
         assert httpx.get(f"{url}/").text == "<!doctype html>the page"
         assert httpx.get(f"{url}/?display").status_code == 200
