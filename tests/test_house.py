@@ -125,12 +125,12 @@ def test_modules_have_at_most_700_lines_and_functions_50() -> None:
 # another ceiling in the same commit, so the sum only falls.
 MAX_LINES = {
     "engine": 8_938,
-    "vision": 6_043,
-    "hardware": 7_812,
-    "calibration": 3_551,
-    "tallybone/calibrate": 3_037,
-    "tallybone/cli": 2_624,
-    "tallybone/doctor": 1_853,
+    "vision": 6_031,
+    "hardware": 7_809,
+    "calibration": 3_548,
+    "tallybone/calibrate": 3_031,
+    "tallybone/cli": 2_612,
+    "tallybone/doctor": 1_850,
     "tallybone/play": 3_658,
     "tallybone/recording": 2_659,
     "tallybone/replay": 2_361,
@@ -144,7 +144,7 @@ MAX_LINES = {
     "lab/sounds": 3_040,
     "lab": 9_030,
 }
-MAX_LINES_OF_A_TABLE = 62_097
+MAX_LINES_OF_A_TABLE = 62_058
 MAX_LINES_OF_THE_LABORATORY = 25_125
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 

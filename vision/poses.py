@@ -50,14 +50,11 @@ def upright_poses(
 
 
 def to_image(poses: Poses, uv: Points) -> Points:
-    """Map tile coordinates to image points.
+    """Map tile coordinates to image points. Shape (N, M, 2), pixels.
 
     Args:
         poses: Shape (N, 6).
         uv: Points in units of the half-axes, shape (M, 2). The tile spans -1 to 1 in both.
-
-    Returns:
-        Shape (N, M, 2), pixels.
     """
     return np.asarray(poses[:, None, :2] + uv @ poses[:, 2:].reshape(-1, 2, 2))
 

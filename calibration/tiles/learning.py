@@ -40,15 +40,12 @@ from vision.reader.reader import Reader
 
 
 def cheapest_columns(costs: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Assign each row a different column with minimum total cost.
+    """Assign each row a different column with minimum total cost. Column of each row, shape (N,).
 
     Uses shortest augmenting paths (the Jonker-Volgenant variant of the Hungarian algorithm). 91 rows take 0.1 s.
 
     Args:
         costs: Finite costs, shape (N, M) with N <= M.
-
-    Returns:
-        Column of each row, shape (N,).
 
     Raises:
         ValueError: If there are more rows than columns.

@@ -41,13 +41,10 @@ Row = NDArray[np.float32]
 
 
 def describe_impacts(samples: NDArray[np.float32]) -> Row:
-    """Return numbers that do not depend on loudness.
+    """Return numbers that do not depend on loudness. Shape (..., NUMBERS).
 
     Args:
         samples: Shape (..., _IMPACT_BEFORE + _IMPACT_AFTER), with the onset of each sound at index _IMPACT_BEFORE.
-
-    Returns:
-        Shape (..., NUMBERS).
     """
     values = samples.astype(np.float64)
     event = values[..., _IMPACT_BEFORE - _EVENT_BEFORE :]

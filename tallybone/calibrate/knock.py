@@ -40,7 +40,7 @@ def calibrate_knock(
     pause: Callable[[float], object] | None = None,
     output: Output | None = None,
 ) -> int:
-    """Calibrate the knocks at a table, and store the result.
+    """Calibrate the knocks at a table, and store the result. The exit code is 0, or 1 if the calibration failed.
 
     Args:
         into: Calibration file.
@@ -51,9 +51,6 @@ def calibrate_knock(
         clock: Monotonic clock in nanoseconds.
         pause: Sleep function that takes seconds, by default in real time.
         output: Output for instructions and result.
-
-    Returns:
-        Exit code: 0, or 1 if the calibration failed.
     """
     output = output or Output("calibrate")
     parts = timetable(seats)

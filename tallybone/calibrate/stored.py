@@ -200,7 +200,7 @@ def check(
     clock: Clock = time.monotonic_ns,
     output: Output | None = None,
 ) -> int:
-    """Compare a picture with a calibration.
+    """Compare a picture with a calibration. The exit code is 0 if there are no problems, else 1.
 
     Args:
         source: Camera or picture, as for `calibrate.look.open_look`.
@@ -210,9 +210,6 @@ def check(
         read_tiles: Detects tiles in a picture, by default with the shipped reader.
         clock: Monotonic clock in nanoseconds.
         output: Output for the findings.
-
-    Returns:
-        Exit code: 0 if there are no problems, else 1.
     """
     output = output or Output("calibrate")
     try:

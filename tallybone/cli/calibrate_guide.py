@@ -36,15 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GuideScreen:
-    """Text on the screen.
-
-    Attributes:
-        note: Address of the page with the same calibration, or "".
-        done: Names and results of completed steps.
-        todo: Instructions of the current step.
-        seen: Current observations of the step.
-        waiting: Names of the following steps.
-    """
+    """Text on the screen. *note* is the address of the page with the same calibration, or ""."""
 
     title: str
     note: str

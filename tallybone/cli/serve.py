@@ -44,11 +44,7 @@ def keep_password(password: str, world: Environment | None = None) -> int:
 
 
 def serve(options: ServeOptions, world: Environment | None = None) -> int:
-    """Serve a table until the program is stopped.
-
-    Returns:
-        The exit code: 0, or 1 if a library or resource is missing.
-    """
+    """Serve a table until the program is stopped. The exit code is 0, or 1 if a library or resource is missing."""
     from tallybone.play.display import PlainDisplay
     from tallybone.serve.systemd import notifying
     from tallybone.terminal import Output

@@ -360,7 +360,7 @@ def doctor(
     folder: Path | None = None,
     out: TextIO | None = None,
 ) -> int:
-    """Check a table and print the findings.
+    """Check a table and print the findings. The exit code is 0, or 1 if there is a problem.
 
     Args:
         path: Path of table.toml. None for the default one, which need not exist.
@@ -368,9 +368,6 @@ def doctor(
         probes: Access to the machine, by default this one.
         folder: Folder of recordings, by default that of `tallybone play`.
         out: Stream for the findings, by default stdout.
-
-    Returns:
-        The exit code: 0, or 1 if there is a problem.
     """
     output = Output.of("doctor", out, None)
     console = output.console

@@ -386,7 +386,7 @@ class MissingHeicError(PictureError):
 
 
 def load_picture(path: Path) -> Image:
-    """Load an image file, upright.
+    """Load an image file, upright. Shape (H, W, 3), BGR.
 
     EXIF orientation is applied. Grey, 16-bit, palette and CMYK images are converted to 8-bit BGR, and alpha is dropped.
     The size in the header is checked before decoding, so that an oversized image uses no memory.
@@ -395,9 +395,6 @@ def load_picture(path: Path) -> Image:
         path: A JPEG, PNG, WebP, BMP, TIFF, GIF or AVIF file, or a raw photo (DNG), of which the preview is read. Also
             HEIC if pillow-heif is installed (the extra `heic`). JPEG of over 80 megapixels is reduced.
 
-    Returns:
-        Shape (H, W, 3), BGR.
-
     Raises:
         PictureError: If the file does not exist, or is not a complete image of at most 80 megapixels (JPEG: 200).
     """
@@ -405,12 +402,9 @@ def load_picture(path: Path) -> Image:
 
 
 def decode_picture(data: bytes, name: str, *, min_px: int | None = None) -> Image:
-    """Decode an image file in memory, like `load_picture`.
+    """Decode an image file in memory, like `load_picture`. Shape (H, W, 3), BGR.
 
     It is decoded at 1/2, 1/4 or 1/8 of its size if the long side keeps *min_px*. HEIC is not reduced.
-
-    Returns:
-        Shape (H, W, 3), BGR.
 
     Raises:
         PictureError: If it is not a complete image of at most 80 megapixels.

@@ -347,15 +347,12 @@ class HardCaseClassifier:
         self._network = network
 
     def logs(self, levels: tuple[Level, ...], poses: Poses, halves: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the log probabilities of 0 to 18 pips, computed in one batch.
+        """Return the log probabilities of 0 to 18 pips, computed in one batch. Shape (N, 19).
 
         Args:
             levels: Pyramid of the image.
             poses: Tiles, shape (N, 6).
             halves: Half of each tile to classify, 0 or 1, shape (N,).
-
-        Returns:
-            Shape (N, 19).
         """
         if not len(poses):
             return np.empty((0, _NUMBERS))
