@@ -13,8 +13,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from tallybone.choices import OptionError
 from tallybone.files import sentence_of
@@ -156,40 +154,6 @@ def stop_requested() -> Iterator[StopRequest]:
             signal.signal(number, handler)
 
 
-@dataclass(frozen=True, slots=True)
-class TableStyle:
-    """Column widths of a table.
-
-    Attributes:
-        min_name, max_name: Minimum and maximum width of names, in cells. Longer names are cut.
-        gap: Number of cells between columns.
-    """
-
-    min_name: int
-    max_name: int
-    gap: int
-
-    def table(self, first: str, *others: str) -> Table:
-        """Return an empty table with headings."""
-        table = Table(box=None, pad_edge=False, padding=(0, self.gap, 0, 0), header_style="dim")
-        table.add_column(first, min_width=self.min_name, max_width=self.max_name, no_wrap=True, overflow="ellipsis")
-        for heading in others:
-            table.add_column(heading, justify="right", no_wrap=True)
-        return table
-
-
-def print_table(console: Console, title: str, table: Table) -> None:
-    """Print a title, a table and an empty line."""
-    console.print(title, style="bold")
-    console.print(table)
-    console.print()
-
-
-def add_row(table: Table, name: str, *cells: str) -> None:
-    """Add a row. A row named "all" is bold."""
-    table.add_row(Text(printable(name)), *cells, style="bold" if name == "all" else None)
-
-
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural if needed.
 
@@ -215,15 +179,6 @@ def format_totals(scores: Iterable[tuple[str, int]], *, is_provisional: bool) ->
     'Ann ~45, Ben ~5'
     """
     return ", ".join(f"{name} {format_total(total, is_provisional=is_provisional)}" for name, total in scores)
-
-
-def percent(share: float | None) -> str:
-    """Return a fraction as a percentage without the sign, "-" for None.
-
-    >>> percent(0.995), percent(None)
-    ('99.5', '-')
-    """
-    return "-" if share is None else f"{100 * share:.1f}"
 
 
 def _lasting(stream: TextIO, complain: Callable[[str], None]) -> TextIO:

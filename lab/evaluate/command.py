@@ -31,7 +31,17 @@ from lab.evaluate.photos import (
     sort_into_bins,
     total,
 )
-from lab.evaluate.session_report import Judge, judge_recordings, print_batch, recordings_named, session_line
+from lab.evaluate.session_report import (
+    Judge,
+    TableStyle,
+    add_row,
+    judge_recordings,
+    percent,
+    print_batch,
+    print_table,
+    recordings_named,
+    session_line,
+)
 from lab.evaluate.sessions import judge_session
 from tallybone.choices import TileSet
 from tallybone.files import reason_of
@@ -40,10 +50,6 @@ from tallybone.recording.own_tiles import ReadPicture, shipped_reader
 from tallybone.show.reading import reading_progress
 from tallybone.terminal import (
     Output,
-    TableStyle,
-    add_row,
-    percent,
-    print_table,
     printable,
     quiet_libraries,
     silent_libraries,

@@ -23,13 +23,58 @@ from lab.evaluate.sessions import SessionJudged, TruthError, judge_session
 from lab.matches.judged_hands import is_unflagged, wrong_in
 from tallybone.files import sentence_of
 from tallybone.recording.folder import SUFFIX
-from tallybone.terminal import TableStyle, add_row, percent, print_table, printable
+from tallybone.terminal import printable
 from vision import VisionError
 
-_STYLE = TableStyle(min_name=20, max_name=32, gap=1)
 _NS_PER_S = 1_000_000_000
 
 Judge: TypeAlias = Callable[[Path], SessionJudged]
+
+
+@dataclass(frozen=True, slots=True)
+class TableStyle:
+    """Column widths of a table.
+
+    Attributes:
+        min_name, max_name: Minimum and maximum width of names, in cells. Longer names are cut.
+        gap: Number of cells between columns.
+    """
+
+    min_name: int
+    max_name: int
+    gap: int
+
+    def table(self, first: str, *others: str) -> Table:
+        """Return an empty table with headings."""
+        table = Table(box=None, pad_edge=False, padding=(0, self.gap, 0, 0), header_style="dim")
+        table.add_column(first, min_width=self.min_name, max_width=self.max_name, no_wrap=True, overflow="ellipsis")
+        for heading in others:
+            table.add_column(heading, justify="right", no_wrap=True)
+        return table
+
+
+_STYLE = TableStyle(min_name=20, max_name=32, gap=1)
+
+
+def print_table(console: Console, title: str, table: Table) -> None:
+    """Print a title, a table and an empty line."""
+    console.print(title, style="bold")
+    console.print(table)
+    console.print()
+
+
+def add_row(table: Table, name: str, *cells: str) -> None:
+    """Add a row. A row named "all" is bold."""
+    table.add_row(Text(printable(name)), *cells, style="bold" if name == "all" else None)
+
+
+def percent(share: float | None) -> str:
+    """Return a fraction as a percentage without the sign, "-" for None.
+
+    >>> percent(0.995), percent(None)
+    ('99.5', '-')
+    """
+    return "-" if share is None else f"{100 * share:.1f}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from engine import EngineError, MatchStart
 from engine.game.closing import name_key
 from engine.record.play import play_record
 from engine.record.text import parse_record
+from lab.evaluate.session_report import print_table
 from lab.matches.judged_hands import (
     NO_HAND,
     HandJudged,
@@ -37,7 +38,7 @@ from tallybone.session.inputs import Answer, AnswerBack
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.sources.source import GameOverrides
-from tallybone.terminal import Output, print_table, printable
+from tallybone.terminal import Output, printable
 from vision import VisionError
 from vision.reader.custom_set import RecordedSet
 

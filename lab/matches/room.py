@@ -16,7 +16,7 @@ from lab.render.looks import CLASSIC, COLORED, FELT, LAMP, OVERHEAD, WALNUT
 from lab.render.scene import CameraLook, LightLook, PlacedTile, Scene, TableLook, TileLook
 from lab.render.view import view_of
 from tallybone.choices import Difficulty
-from tallybone.session.observations import Outline, Zones, default_zones
+from tallybone.session.observations import Outline, SeatZone, Zones
 from tallybone.session.places import Laid, Point, Quad
 from vision.tracking.settle import Side
 
@@ -49,6 +49,44 @@ _CAMERAS = (
     (56, replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=1.6)),
     (171, replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=1.25)),
 )
+
+
+_BOX = tuple[float, float, float, float]
+
+
+# Left, top, right and bottom, in shares of the picture's width and height. In a picture 85 cm wide a strip is 6 cm
+# deep, enough for an upright tile of 5 cm.
+_BONEYARD: _BOX = (0.74, 0.0, 1.0, 0.34)
+
+
+_STRIPS: dict[Side, _BOX] = {
+    Side.BOTTOM: (0.12, 0.87, 0.88, 1.0),
+    Side.LEFT: (0.0, 0.1, 0.08, 0.86),
+    Side.TOP: (0.12, 0.0, 0.72, 0.13),
+    Side.RIGHT: (0.92, 0.36, 1.0, 0.86),
+}
+
+
+_SITTING = {
+    2: (Side.BOTTOM, Side.TOP),
+    3: (Side.BOTTOM, Side.LEFT, Side.TOP),
+    4: (Side.BOTTOM, Side.LEFT, Side.TOP, Side.RIGHT),
+}
+
+
+def default_zones(players: int) -> Zones:
+    """Return the default zones: a strip along the side of each seat, and the boneyard at the top right.
+
+    Seats are clockwise, the first at the bottom. There are seat zones for two to four players. With more, two players
+    would share a side.
+    """
+    seats = tuple(SeatZone(side, _corners(_STRIPS[side])) for side in _SITTING.get(players, ()))
+    return Zones(seats, _corners(_BONEYARD))
+
+
+def _corners(box: _BOX) -> Outline:
+    left, top, right, bottom = box
+    return ((left, top), (right, top), (right, bottom), (left, bottom))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,21 +17,6 @@ from vision.tracking.table_view import Change, ChangeKind, TableView
 
 Outline = tuple[tuple[float, float], ...]
 """Corners of a closed polygon, in shares of the picture's width and height, 0 to 1."""
-_BOX = tuple[float, float, float, float]
-# Left, top, right and bottom, in shares of the picture's width and height. In a picture 85 cm wide a strip is 6 cm
-# deep, enough for an upright tile of 5 cm.
-_BONEYARD: _BOX = (0.74, 0.0, 1.0, 0.34)
-_STRIPS: dict[Side, _BOX] = {
-    Side.BOTTOM: (0.12, 0.87, 0.88, 1.0),
-    Side.LEFT: (0.0, 0.1, 0.08, 0.86),
-    Side.TOP: (0.12, 0.0, 0.72, 0.13),
-    Side.RIGHT: (0.92, 0.36, 1.0, 0.86),
-}
-_SITTING = {
-    2: (Side.BOTTOM, Side.TOP),
-    3: (Side.BOTTOM, Side.LEFT, Side.TOP),
-    4: (Side.BOTTOM, Side.LEFT, Side.TOP, Side.RIGHT),
-}
 # Maximum distance between the centres of two sightings of the same tile, in sides of a half. A tile of the layout
 # remains one, even inside a zone.
 _SAME_SPOT = 0.5
@@ -104,21 +89,6 @@ class Zones:
             return cls(seats, None if fields["boneyard"] is None else _outline(fields["boneyard"]))
         except (KeyError, TypeError) as error:
             raise ValueError(f"expected zones of seats and of the boneyard, got {text}") from error
-
-
-def default_zones(players: int) -> Zones:
-    """Return the default zones: a strip along the side of each seat, and the boneyard at the top right.
-
-    Seats are clockwise, the first at the bottom. There are seat zones for two to four players. With more, two players
-    would share a side.
-    """
-    seats = tuple(SeatZone(side, _corners(_STRIPS[side])) for side in _SITTING.get(players, ()))
-    return Zones(seats, _corners(_BONEYARD))
-
-
-def _corners(box: _BOX) -> Outline:
-    left, top, right, bottom = box
-    return ((left, top), (right, top), (right, bottom), (left, bottom))
 
 
 def _outline(corners: Any) -> Outline:  # unchecked JSON

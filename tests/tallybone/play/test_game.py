@@ -11,11 +11,12 @@ import pytest
 
 from engine import BONES, Adjust, Draw, Seat, Seq, Undo, profile
 from hardware.camera.device import CameraTurn
+from lab.matches.room import default_zones
 from tallybone.play.counts import Counts, MeanPace, MeasuredSitting, PaceMeter, PipelineStage, Times
 from tallybone.play.game import CameraNews, Listener, LiveGame, LiveState, News, UnsureNote, view_text, words_of
 from tallybone.play.recorder import Recorder
 from tallybone.session.inputs import Button, Press
-from tallybone.session.observations import Zones, default_zones
+from tallybone.session.observations import Zones
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step, opened
 from tallybone.sources.camera import Shown

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from lab.matches.room import default_zones
 from tallybone.recording.format import Pictures, SittingStart
-from tallybone.session.observations import Zones, default_zones
+from tallybone.session.observations import Zones
 from tests.tallybone.recording.damages import with_checksum
 from tests.tallybone.recording.sittings import START
 from vision.reader.custom_set import RecordedSet

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tallybone.session.observations import SeatZone, SortedView, Zones, default_zones, split
+from lab.matches.room import default_zones
+from tallybone.session.observations import SeatZone, SortedView, Zones, split
 from tallybone.session.places import footprint_of
 from tests.tallybone.session.test_referee import seen
 from tests.tallybone.session.zone_views import SIZE_PX, ZONES, back, before
