@@ -142,10 +142,10 @@ MAX_LINES = {
     "lab/bench": 7_232,
     "lab/render": 5_823,
     "lab/sounds": 3_040,
-    "lab": 9_120,
+    "lab": 9_121,
 }
 MAX_LINES_OF_A_TABLE = 61_983
-MAX_LINES_OF_THE_LABORATORY = 25_215
+MAX_LINES_OF_THE_LABORATORY = 25_216
 MAX_UNUSED_LINES = 100  # a room that has shrunk by more gives up its ceiling
 
 

@@ -38,11 +38,11 @@ from lab.evaluate.session_report import (
     judge_recordings,
     percent,
     print_batch,
-    print_table,
     recordings_named,
     session_line,
 )
 from lab.evaluate.sessions import judge_session
+from lab.evaluate.shadow import print_table
 from tallybone.choices import TileSet
 from tallybone.files import reason_of
 from tallybone.recording.folder import SUFFIX

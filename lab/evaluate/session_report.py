@@ -20,6 +20,7 @@ from rich.text import Text
 
 from engine import EngineError
 from lab.evaluate.sessions import SessionJudged, TruthError, judge_session
+from lab.evaluate.shadow import print_table
 from lab.matches.judged_hands import is_unflagged, wrong_in
 from tallybone.files import sentence_of
 from tallybone.recording.folder import SUFFIX
@@ -54,13 +55,6 @@ class TableStyle:
 
 
 _STYLE = TableStyle(min_name=20, max_name=32, gap=1)
-
-
-def print_table(console: Console, title: str, table: Table) -> None:
-    """Print a title, a table and an empty line."""
-    console.print(title, style="bold")
-    console.print(table)
-    console.print()
 
 
 def add_row(table: Table, name: str, *cells: str) -> None:

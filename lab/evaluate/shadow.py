@@ -10,6 +10,7 @@ from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any, TextIO
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -18,7 +19,6 @@ from engine import EngineError, MatchStart
 from engine.game.closing import name_key
 from engine.record.play import play_record
 from engine.record.text import parse_record
-from lab.evaluate.session_report import print_table
 from lab.matches.judged_hands import (
     NO_HAND,
     HandJudged,
@@ -41,6 +41,13 @@ from tallybone.sources.source import GameOverrides
 from tallybone.terminal import Output, printable
 from vision import VisionError
 from vision.reader.custom_set import RecordedSet
+
+
+def print_table(console: Console, title: str, table: Table) -> None:
+    """Print a title, a table and an empty line."""
+    console.print(title, style="bold")
+    console.print(table)
+    console.print()
 
 
 @dataclass(slots=True)
