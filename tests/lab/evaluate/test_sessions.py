@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from engine import BONES, Amend, Lead, MatchStart, NewHand, NodeId, Play, Remove, Seat, Seq, Spot, State, Tile
+from engine import BONES, Amend, Event, Lead, MatchStart, NewHand, NodeId, Play, Remove, Seat, Seq, Spot, State, Tile
 from engine import replay as fold
 from engine.state.layout import Port
 from lab.commands import simulate
 from lab.evaluate.command import are_sessions, evaluate_sessions
 from lab.evaluate.session_report import Figures
 from lab.evaluate.sessions import SessionJudged, TruthError, judge_session, read_truth
-from lab.matches.judged_hands import HandJudged, HandScored, hand_scored, is_unflagged, judge_hand, wrong_in
+from lab.matches.judged_hands import HandJudged, hand_scored, is_unflagged, judge_hand, wrong_in
 from lab.matches.simulation import simulation_settings
 from lab.matches.stage import CameraPush, PushTime
 from tallybone.choices import Difficulty
@@ -165,11 +165,10 @@ def test_distinguishes_labels_from_recordings(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("game", "players", "seed"), [("bones", 2, 1), ("block", 2, 8)])
-def test_a_rendered_hand_is_scored_as_played(game: str, players: int, seed: int, tmp_path: Path) -> None:
+def test_a_rendered_hand_is_scored_as_played(tmp_path: Path) -> None:
     path = tmp_path / "hand.mcap"
     settings = simulation_settings(
-        game, players=players, seed=seed, hands=1, look="classic-felt", difficulty=Difficulty.NORMAL
+        "bones", players=2, seed=1, hands=1, look="classic-felt", difficulty=Difficulty.NORMAL
     )
     assert simulate(path, settings, out=io.StringIO()) == 0
     found = judge_session(path)
@@ -204,42 +203,59 @@ def short_hand() -> list[MatchStart | NewHand | Lead | Play]:
     ]
 
 
-def test_a_hand_scored_as_played_is_wholly_right() -> None:
-    hand = judged(whole_hand(), whole_hand())
-    assert len(hand.plays) > 10
-    assert all(play.is_wholly_right for play in hand.plays)
-    assert hand.are_totals_right
-    assert hand.is_end_right
-    assert hand.is_score_right
-    assert hand.truth.over is not None
-
-
 def test_points_count_for_the_tile_before_the_next() -> None:
     found = hand_scored(fold(short_hand()), ())
     assert [tile.points for tile in found.laid] == [10, 10, 0]
     assert found.gained == (10, 10)
     assert found.over is None
+    assert hand_scored(fold(short_hand()), (10, 0)).gained == (0, 10)
 
 
-def test_the_result_of_a_hand_belongs_to_no_tile() -> None:
+def test_the_result_of_a_hand_belongs_to_no_tile_and_another_ending_is_wrong() -> None:
     found = hand_scored(whole_hand(), ())
     assert found.over is not None
     assert found.over.result.points > 0
     assert sum(tile.points for tile in found.laid) == sum(found.gained) - found.over.result.points
+    assert judged(whole_hand(), whole_hand()).is_score_right
+    hand = judge_hand(1, found, replace(found, over=None), closed_ns=5, is_flagged=False)
+    assert (hand.are_totals_right, hand.is_end_right) == (True, False)
 
 
-def test_only_points_of_the_hand_are_gained() -> None:
-    assert hand_scored(fold(short_hand()), (10, 0)).gained == (0, 10)
+# Whether tile, place, seat and points are right.
+ALL, NONE = "tpsv", ""
+WEST = Play(Seat(1), Tile(0, 5), Spot(NodeId(3), Port.W), 5)
 
 
-def test_a_tile_of_the_wrong_player_is_only_a_wrong_seat() -> None:
-    seen = fold([*short_hand(), Amend(Seq(5), Play(Seat(1), Tile(0, 6), Spot(NodeId(4), Port.E), 0))])
-    hand = judged(fold(short_hand()), seen)
-    (wrong,) = (play for play in hand.plays if not play.is_wholly_right)
-    assert (wrong.number, wrong.is_seat_right) == (3, False)
-    assert wrong.is_tile_right
-    assert wrong.is_place_right
-    assert wrong.are_points_right
+@pytest.mark.parametrize(
+    ("true", "scored", "right", "spare"),
+    [
+        (short_hand(), short_hand(), [ALL, ALL, ALL], []),
+        (
+            short_hand(),
+            [*short_hand(), Amend(Seq(5), Play(Seat(1), Tile(0, 6), Spot(NodeId(4), Port.E), 0))],
+            [ALL, ALL, "tpv"],
+            [],
+        ),
+        (short_hand(), [*short_hand()[:4], WEST, short_hand()[5]], [ALL, "tsv", ALL], []),
+        (short_hand(), [*short_hand(), Remove(Seq(4))], [ALL, NONE, NONE], []),
+        (short_hand()[:-1], short_hand(), [ALL, ALL], [Tile(0, 6)]),
+        (short_hand(), None, [NONE] * 3, []),
+    ],
+    ids=["as played", "another player", "another end", "missed tile", "never played", "missed hand"],
+)
+def test_each_mistake_counts_once_at_its_place(
+    true: list[Event], scored: list[Event] | None, right: list[str], spare: list[Tile]
+) -> None:
+    seen = None if scored is None else hand_scored(fold(scored), ())
+    hand = judge_hand(1, hand_scored(fold(true), ()), seen, closed_ns=5, is_flagged=False)
+    assert [
+        "t" * play.is_tile_right + "p" * play.is_place_right + "s" * play.is_seat_right + "v" * play.are_points_right
+        for play in hand.plays
+    ] == right
+    assert [play.is_wholly_right for play in hand.plays] == [letters == ALL for letters in right]
+    assert [tile.tile for tile in hand.spare] == spare
+    assert hand.is_score_right == (not spare and all("v" in letters for letters in right))
+    assert hand.is_end_right == (scored is not None)
 
 
 def test_a_misread_tile_does_not_affect_the_places_of_later_ones() -> None:
@@ -250,43 +266,6 @@ def test_a_misread_tile_does_not_affect_the_places_of_later_ones() -> None:
     hand = judged(fold([*short_hand(), next_play]), seen)
     assert [play.is_tile_right for play in hand.plays] == [True, True, False, False]
     assert [play.seen.tile for play in hand.plays if play.seen] == [tile.tile for tile in hand_scored(seen, ()).laid]
-
-
-def test_a_tile_at_another_end_is_in_the_wrong_place() -> None:
-    events = short_hand()
-    events[4] = Play(Seat(1), Tile(0, 5), Spot(NodeId(3), Port.W), 5)
-    hand = judged(fold(short_hand()), fold(events))
-    assert [play.is_place_right for play in hand.plays] == [True, False, True]
-    assert hand.plays[1].are_points_right
-
-
-def test_a_missed_tile_is_wrong_and_later_ones_are_matched() -> None:
-    hand = judged(fold(short_hand()), fold([*short_hand(), Remove(Seq(4))]))
-    assert hand.plays[1].seen is None
-    assert not hand.plays[1].is_wholly_right
-    assert hand.plays[0].is_wholly_right
-    assert not hand.is_score_right
-
-
-def test_a_tile_never_played_is_spare() -> None:
-    hand = judged(fold(short_hand()[:-1]), fold(short_hand()))
-    assert [tile.tile for tile in hand.spare] == [Tile(0, 6)]
-    assert all(play.is_wholly_right for play in hand.plays)
-    assert not hand.is_score_right
-
-
-def test_a_missed_hand_is_all_wrong() -> None:
-    hand = judge_hand(1, hand_scored(fold(short_hand()), ()), None, closed_ns=5, is_flagged=False)
-    assert [play.seen for play in hand.plays] == [None] * 3
-    assert not hand.are_totals_right
-    assert not hand.is_end_right
-
-
-def test_another_ending_is_a_wrong_end() -> None:
-    complete = hand_scored(whole_hand(), ())
-    hand = judge_hand(1, complete, HandScored(complete.laid, complete.gained, None), closed_ns=5, is_flagged=False)
-    assert hand.are_totals_right
-    assert not hand.is_end_right
 
 
 def test_a_wrong_score_without_a_flag_is_unflagged() -> None:
