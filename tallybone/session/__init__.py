@@ -67,7 +67,7 @@ steps.py: actions
     _SEEN_EARLIER    4         tile played before another that was visible _EARLIER_NS (0.2 s) earlier
     _DRAW, _NO_HAND  1, 2      draw; draw without a hand over the table
     _UNCALLED        4         call without its press: the points are lost otherwise, as the rules say
-    _MEANT           1         "Hand is over" against the rules: whoever presses it may know better
+    _DELIBERATE      1         "Hand is over" against the rules: whoever presses it may know better
     _LAPSED          1.5       call after the next tile: its press is late more often than the call
     _HEARD_CALL 0.2, _UNHEARD_CALL 1.6: call, and points not called, while the machine was off
     _SHOWN_END, _UNSEEN_END 1, 6: hand ended by its open tiles; ended unseen before the next deal

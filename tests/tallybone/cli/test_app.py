@@ -272,10 +272,16 @@ def redirected(*args: str, shell: str, encoding: str = "utf-8") -> tuple[int, st
 @pytest.mark.parametrize(
     ("shell", "form"),
     [
-        *(("", []), (">/dev/full", ["--json"])),
+        (">/dev/full", ["--json"]),
         *(
             pytest.param(shell, form, marks=pytest.mark.slow)
-            for shell, form in (("2>&1", ["--json"]), (">/dev/full 2>&1", []), (">&-", ["--json"]), ("2>&- >&-", []))
+            for shell, form in (
+                ("", []),
+                ("2>&1", ["--json"]),
+                (">/dev/full 2>&1", []),
+                (">&-", ["--json"]),
+                ("2>&- >&-", []),
+            )
         ),
     ],
 )

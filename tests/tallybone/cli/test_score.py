@@ -191,7 +191,7 @@ def seconds_to_print(moves: str) -> float:
     ("moves", "count"),
     [
         pytest.param("d ", 2000, marks=pytest.mark.slow),
-        ("k A: (points=1) B: ", 450),
+        ("k A: (points=1) B: ", 300),
         pytest.param("H<6-6 6-5 6-4 6-3> ", 1500, marks=pytest.mark.slow),
     ],
     ids=["draws", "points", "hands"],

@@ -17,14 +17,12 @@ from engine import BONES, Adjust, MatchClose, NewHand, Play, Seat
 from hardware.table import HardwareSettings
 from tallybone import clock as wall_clock
 from tallybone.calibrate.stored import show
-from tallybone.choices import TileSet
 from tallybone.cli.play import PlayOptions, play
 from tallybone.play.game import Listener
 from tallybone.play.parts import open_parts
-from tallybone.play.recorder import RecordingQuota
-from tallybone.play.start import MatchPlan, PreparedMatch, new_game, newest_left, recorder_of, state_of
+from tallybone.play.start import MatchPlan, PreparedMatch, newest_left, state_of
 from tallybone.play.table import LiveTable, NoPage, TableParts
-from tallybone.recording.folder import FOLDER, next_number, prune, recordings_in, set_aside
+from tallybone.recording.folder import next_number, recordings_in
 from tallybone.recording.format import RecordingError, SittingStart
 from tallybone.recording.reader import RecordedMessage, read_recording
 from tallybone.recording.resume import Evidence, Left, left_in, write_left
@@ -225,12 +223,6 @@ def begun(folder: Path, year: int, *, over: bool = False, continues: str | None 
     return path
 
 
-def test_the_last_match_is_resumed(tmp_path: Path) -> None:
-    for year in YEARS:
-        newest = begun(tmp_path, year)
-        assert newest_left(tmp_path)[0] == newest
-
-
 def test_a_continuation_with_an_earlier_date_is_resumed_until_it_has_finished(tmp_path: Path) -> None:
     first = begun(tmp_path, 2026)
     second = begun(tmp_path, 1970, continues=first.name)
@@ -240,8 +232,11 @@ def test_a_continuation_with_an_earlier_date_is_resumed_until_it_has_finished(tm
         newest_left(tmp_path)
 
 
-def test_the_list_is_in_the_order_of_recording_and_omits_the_oldest(tmp_path: Path) -> None:
-    paths = [begun(tmp_path, year) for year in YEARS]
+def test_the_last_match_is_resumed_and_the_list_is_in_the_order_of_recording(tmp_path: Path) -> None:
+    paths = []
+    for year in YEARS:
+        paths.append(begun(tmp_path, year))
+        assert newest_left(tmp_path)[0] == paths[-1]
     assert [listed.path for listed in recordings_in(tmp_path)[0]] == paths
     assert [listed.path for listed in Shelf(tmp_path).listed()[0]] == paths[::-1]
     shelf = Shelf(tmp_path, most=2)
@@ -253,44 +248,12 @@ def test_the_list_is_in_the_order_of_recording_and_omits_the_oldest(tmp_path: Pa
     assert [listed.path for listed in shelf.listed()[0]] == paths[:-3:-1]
 
 
-def test_the_oldest_recordings_are_pruned_first_and_the_running_one_never(tmp_path: Path) -> None:
-    paths = [begun(tmp_path, year) for year in YEARS]
-    assert prune(tmp_path, keep_bytes=paths[0].stat().st_size) == tuple(paths[:-1])
-    assert paths[-1].is_file()
-    began = datetime(1970, 1, 1, tzinfo=UTC)
-    game = new_game("bones", (), ("Ann", "Ben"), tile_set=TileSet.AUTO, in_play=False, began=began, software="")
-    recorder = recorder_of(game, RecordingQuota(tmp_path, 1), lambda _: None, t_ns=0)
-    assert not any(path.exists() for path in paths)
-    (running,) = tmp_path.glob("*.mcap")
-    assert running.name.startswith("1970")
-    recorder.close()
-
-
-def test_numbers_continue_after_deleted_recordings(tmp_path: Path) -> None:
-    assert next_number(tmp_path) == 1
-    begun(tmp_path, 2026)
-    set_aside(begun(tmp_path, 1970))
-    assert next_number(tmp_path) == 3
-
-
 def test_recordings_without_a_number_are_the_oldest(tmp_path: Path) -> None:
     with RecordingWriter(tmp_path / "before.mcap", START) as writer:
         write_left(writer, Left(START, (NewHand(),)), 0)
     newest = begun(tmp_path, 2026)
     assert newest_left(tmp_path)[0] == newest
     assert SittingStart.parse(replace(START, number=7).format()).number == 7
-
-
-@pytest.mark.parametrize("years", [56, -56])
-def test_deleted_recordings_are_kept_for_a_week_after_a_clock_jump(tmp_path: Path, years: int) -> None:
-    set_aside(begun(tmp_path, 2026))
-    (aside,) = (tmp_path / FOLDER).iterdir()
-    then_s = aside.stat().st_mtime - years * 365 * 24 * 3600
-    os.utime(aside, (then_s, then_s))
-    for day in (1, 8):
-        set_aside(begun(tmp_path, 2026))
-        assert aside.exists() == (day == 1)
-        os.utime(aside, (then := aside.stat().st_mtime - 8 * 24 * 3600, then)) if day == 1 else None
 
 
 class Wall:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from tallybone.recording.format import Damage, Topic
-from tallybone.recording.index import records_on
 from tallybone.recording.reader import read_recording
 from tallybone.recording.writer import RecordingWriter
 from tallybone.replay.command import replay, replay_log
@@ -117,18 +116,6 @@ def test_a_lost_event_does_not_rename_later_tiles(live: list[Step], tmp_path: Pa
     # The player who drew seems to have a tile less, and to go out two plays before the end.
     assert run.result["plays"] == full.result["plays"] - 2
     assert points_for_plays(run) == points_for_plays(full)[:-1] != []
-
-
-@pytest.mark.slow
-def test_the_index_finds_all_records(live: list[Step], tmp_path: Path) -> None:
-    path, unfinished = tmp_path / "game.mcap", tmp_path / "unfinished.mcap"
-    topics = (Topic.EVENT, Topic.OUTCOME)
-    expected = [m for m in read_recording(path) if not isinstance(m, Damage) and m.topic in topics]
-    assert len(expected) > 50
-    assert list(records_on(path, topics)) == expected
-    data = path.read_bytes()
-    unfinished.write_bytes(data[: len(data) - 20])
-    assert [record for record in records_on(unfinished, topics) if not isinstance(record, Damage)] == expected
 
 
 def test_images_without_a_game_have_no_score(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_a_single_unseen_play_is_inferred_with_its_draws_and_passes(name: str, c
     mostly_slow(
         *((name, *row) for name in ("bones", "block") for row in SEVERAL),
         *((name, *row) for name, row in zip(("allfives", "draw", "super", "twoset"), SEVERAL, strict=True)),
-        quick=5,
+        quick=4,
     ),
 )
 def test_totals_after_several_unseen_plays_are_right_or_marked(

@@ -101,7 +101,7 @@ def test_a_slowly_sent_head_is_closed() -> None:
         until(is_cut_off)
 
 
-@pytest.mark.parametrize(("min_bytes_per_s", "is_answered"), [(1000.0, True), (1_000_000.0, False)])
+@pytest.mark.parametrize(("min_bytes_per_s", "is_answered"), [(100.0, True), (1_000_000.0, False)])
 def test_a_body_may_take_as_long_as_it_goes_on(min_bytes_per_s: float, is_answered: bool) -> None:
     body = b'{"pin": "' + b"1" * 3000 + b'"}'
     head = HALF_BODY.replace(b"20", str(len(body)).encode())[:-1]
@@ -120,12 +120,12 @@ def test_a_body_may_take_as_long_as_it_goes_on(min_bytes_per_s: float, is_answer
 
 def test_viewers_and_repeated_requests_stay_connected() -> None:
     with (
-        served(Limits(most=50, request_within_s=0.3)) as url,
+        served(Limits(most=50, request_within_s=1.0)) as url,
         connect(url.replace("http", "ws") + f"{API}/live", proxy=None) as watching,
         httpx.Client() as client,
     ):
         began_s = time.monotonic()
-        until(lambda: client.get(f"{url}{API}/me").status_code == 200 and time.monotonic() - began_s > 0.6)
+        until(lambda: client.get(f"{url}{API}/me").status_code == 200 and time.monotonic() - began_s > 1.5)
         watching.send("ping")
         assert watching.recv(10) == '{"type":"pong"}'
 
@@ -241,14 +241,12 @@ def can_request(url: str, address: str) -> bool:
 
 
 def test_a_client_that_does_not_read_its_answers_is_disconnected(caplog: pytest.LogCaptureFixture) -> None:
+    closed = "127.0.0.2 does not read its responses: closed a connection"
     with served(Limits(most=10, unread_within_s=1.0)) as url, ExitStack() as stack:
         for _ in range(10):
             stalled_connection(stack, "127.0.0.2", url)
-        until(lambda: not can_request(url, "127.0.0.3"))
+        until(lambda: closed in [record.getMessage() for record in caplog.records])
         until(lambda: can_request(url, "127.0.0.3"))
-    assert "127.0.0.2 does not read its responses: closed a connection" in [
-        record.getMessage() for record in caplog.records
-    ]
 
 
 def test_some_connections_are_reserved_for_localhost() -> None:
@@ -261,12 +259,12 @@ def test_some_connections_are_reserved_for_localhost() -> None:
 
 
 def test_an_answer_that_is_read_late_is_complete() -> None:
-    with served(Limits(most=10, request_within_s=0.3), socket.SO_SNDBUF) as url, ExitStack() as stack:
+    with served(Limits(most=10, request_within_s=1.0), socket.SO_SNDBUF) as url, ExitStack() as stack:
         script = re.search(r'src="([^"]+)"', httpx.get(url).text)
         assert script is not None
         line = stalled_connection(stack, "127.0.0.2", url, b"/" + script[1].encode(), times=1)
         began_s = time.monotonic()
-        until(lambda: time.monotonic() > began_s + 0.6)
+        until(lambda: time.monotonic() > began_s + 1.5)
         answer = b""
         line.settimeout(10)
         while piece := line.recv(65536):

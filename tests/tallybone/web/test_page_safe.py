@@ -95,12 +95,6 @@ def test_every_answer_has_security_headers(guest: httpx.Client) -> None:
         assert "server" not in headers
 
 
-def test_no_answer_contains_the_pin(table: TrueTable, insider: httpx.Client) -> None:
-    assert PIN in table.page.text
-    for path in ("state", "events", "me", "plays?hand=1", "openapi.json"):
-        assert PIN not in insider.get(f"{API}/{path}").text
-
-
 def test_large_bodies_are_not_read(insider: httpx.Client) -> None:
     large = b'{"action": "' + b"x" * (2 * MAX_BODY) + b'"}'
     assert insider.post(f"{API}/actions", content=large, headers=JSON).status_code == 413
