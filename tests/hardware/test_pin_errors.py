@@ -48,12 +48,6 @@ def pins(monkeypatch: pytest.MonkeyPatch) -> Pins:
     return Pins(monkeypatch)
 
 
-def test_leds_on_a_busy_pin_cannot_be_opened(pins: Pins) -> None:
-    pins.is_taken = True
-    with pytest.raises(LedError, match="LED 0 cannot have its pin: GPIO busy"):
-        SingleLeds((5, 6), pins.factory)
-
-
 def leds(kind: str, factory: Any) -> Lamps:
     return Lamps(RgbLeds(((5, 6, 12),), factory) if kind == "rgb" else SingleLeds((5,), factory))
 
@@ -72,7 +66,7 @@ def test_leds_report_a_lost_pin_and_recover(pins: Pins, kind: str) -> None:
     assert lamps.state.problem is None
 
 
-def test_buttons_report_busy_and_lost_pins(pins: Pins) -> None:
+def test_buttons_and_leds_on_busy_pins_cannot_be_opened(pins: Pins) -> None:
     buttons = GpioButtons({"next": 6}, pins.factory)
     pins.is_taken = True
     with pytest.raises(ButtonError, match="the pin of the button next cannot be read: GPIO busy"):
@@ -81,3 +75,6 @@ def test_buttons_report_busy_and_lost_pins(pins: Pins) -> None:
         GpioButtons({"undo": 5}, pins.factory)
     pins.is_taken = False
     buttons.close()
+    pins.is_taken = True
+    with pytest.raises(LedError, match="LED 0 cannot have its pin: GPIO busy"):
+        SingleLeds((5, 6), pins.factory)

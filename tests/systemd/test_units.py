@@ -98,7 +98,7 @@ def test_the_table_has_a_watchdog_and_enough_file_descriptors() -> None:
     assert limits_of(int(found[1])) == limits_of(1_000_000)
 
 
-def test_no_unit_depends_on_a_network_and_its_state_folder_is_private() -> None:
+def test_no_unit_depends_on_a_network() -> None:
     for unit in UNITS:
         text = re.sub(r"^#.*$|PrivateNetwork", "", unit.read_text(), flags=re.MULTILINE)
         assert "network" not in text

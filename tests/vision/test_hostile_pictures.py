@@ -151,10 +151,10 @@ def test_small_hostile_files_give_a_reading_or_one_clear_line(tmp_path: Path) ->
 def test_large_hostile_files_take_bounded_time_and_memory(tmp_path: Path) -> None:
     full_chroma = (cv2.IMWRITE_JPEG_PROGRESSIVE, 1, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, 0x111111)
     wide = np.zeros((8900, 8900, 3), np.uint8)
-    wide[:2000, :2000] = noise(2000, 2000)
+    wide[:1000, :1000] = noise(1000, 1000)
     files = {
         "wide.jpg": encoded(".jpg", wide, *full_chroma),
-        "scans.jpg": many_scans(encoded(".jpg", noise(3000, 4000), cv2.IMWRITE_JPEG_PROGRESSIVE, 1), 30),
+        "scans.jpg": many_scans(encoded(".jpg", noise(2000, 3000), cv2.IMWRITE_JPEG_PROGRESSIVE, 1), 30),
         "deep.png": png(8900, 8900, depth_bits=16, color=6),
         "deep.tiff": tiff(8900, 8900),
     }

@@ -39,10 +39,10 @@ def resident_mb() -> float:
 
 
 @pytest.mark.slow
-def test_sixty_reads_need_no_more_memory_than_ten() -> None:
+def test_fifty_reads_need_no_more_memory_than_ten() -> None:
     images = tables()
     first = reader().read(images[0])
-    for count in range(60):
+    for count in range(50):
         reader().read(images[count % 2])
         if count == 10:
             before_mb = resident_mb()

@@ -35,13 +35,10 @@ def test_short_presses_are_decided_once_no_second_one_can_follow() -> None:
     assert [press.kind for press in presses_of(_samples(100, 200, 600, 700))] == [PressKind.SHORT] * 2
 
 
-def test_a_long_press_is_decided_while_held_and_its_release_is_ignored() -> None:
+def test_long_and_double_presses_are_decided_while_held() -> None:
     expected = [PinPress((100 + 800 + 15) * _MS, 100 * _MS, PressKind.LONG)]
     assert presses_of(_samples(100)) == expected
     assert presses_of(_samples(100, 2000)) == expected
-
-
-def test_two_presses_in_quick_succession_are_a_double_press() -> None:
     assert presses_of(_samples(100, 200, 350, 450)) == [PinPress(365 * _MS, 100 * _MS, PressKind.DOUBLE)]
     assert presses_of(_samples(100, 200, 350, 3000)) == [PinPress(365 * _MS, 100 * _MS, PressKind.DOUBLE)]
 
@@ -64,7 +61,7 @@ def test_a_dropped_edge_or_late_poll_gives_the_same_press() -> None:
     ) == [PinPress(915 * _MS, 100 * _MS, PressKind.LONG)]
 
 
-def test_a_button_held_at_the_start_was_not_pressed() -> None:
+def test_a_button_held_at_the_start_was_not_pressed_and_impossible_timing_is_rejected() -> None:
     held = [PinSample(0, is_down=True), PinSample(2000 * _MS, is_down=True), PinSample(2100 * _MS, is_down=False)]
     assert presses_of([*held, PinSample(3000 * _MS, is_down=False)]) == []
     pressed_later = [
@@ -73,9 +70,6 @@ def test_a_button_held_at_the_start_was_not_pressed() -> None:
         PinSample(4000 * _MS, is_down=False),
     ]
     assert len(presses_of([*held, *pressed_later])) == 1
-
-
-def test_rejects_impossible_timing() -> None:
     with pytest.raises(ValueError, match="0 < bounce_ns < long_ns"):
         PressTiming(bounce_ns=900 * _MS)
 

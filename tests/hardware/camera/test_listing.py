@@ -53,14 +53,11 @@ def test_pi_cameras_come_first_and_each_has_its_setting(board: Path) -> None:
     assert library.opened == library.closed == 0, "listing must not open a camera in use"
 
 
-def test_a_missing_library_is_a_problem_only_on_a_pi(board: Path, tmp_path: Path) -> None:
+def test_problems_of_listing_come_with_a_fix_and_a_missing_library_only_on_a_pi(board: Path, tmp_path: Path) -> None:
     found = find_cameras(lambda: Nodes((), ()), _missing, board=board)
     assert found.problems == (_NEEDED,)
     board.write_text("Acme Laptop")
     for other in (board, tmp_path / "absent"):
         assert find_cameras(lambda: Nodes((), ()), _missing, board=other) == FoundCameras((), ())
-
-
-def test_an_inaccessible_device_is_a_problem_with_a_fix(board: Path) -> None:
     found = find_cameras(lambda: Nodes((), (Path("/dev/video0"),)), lambda: FakeLibrary(Scene(), ()), board=board)
     assert found.problems == ("/dev/video0: permission denied: run sudo usermod -aG video $USER, then log in again",)

@@ -135,7 +135,7 @@ def test_slowly_growing_noise_and_the_last_bit_of_a_coarse_converter_are_no_soun
     assert len(knocks_in((np.round(knocks * 127) / 127).astype(np.float32))) == 3
 
 
-def test_times_follow_the_blocks_across_a_gap_and_another_rate_starts_over() -> None:
+def test_times_follow_the_blocks_across_a_gap_and_a_drifting_clock() -> None:
     samples = with_hits(Sound.KNOCK, (0.6,), seed=9)
     detector = KnockDetector()
     (early,) = detector.feed(block(samples, t_ns=50 * NS_PER_S))
@@ -145,9 +145,6 @@ def test_times_follow_the_blocks_across_a_gap_and_another_rate_starts_over() -> 
     assert late.t_ns - early.t_ns == 40 * NS_PER_S
     assert late.seat is None
     assert detector.feed(block(np.zeros(1_000, np.float32), t_ns=92 * NS_PER_S, rate_hz=48_000)) == ()
-
-
-def test_a_drifting_clock_is_followed() -> None:
     detector = KnockDetector()
     sounds: list[ClassifiedSound] = []
     samples = with_hits(Sound.KNOCK, (28.5,), seed=9)

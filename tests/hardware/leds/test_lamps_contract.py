@@ -108,14 +108,17 @@ def test_single_leds_are_on_for_bright_colours_and_three_mixed_by_pwm() -> None:
     assert [round(factory.pin(pin).state, 2) for pin in (5, 6, 13)] == [1.0, 0.2, 0.0]
 
 
-def test_a_pin_in_use_is_named_and_the_others_are_released() -> None:
+def test_a_pin_in_use_is_named_and_others_and_the_default_factory_are_left_alone() -> None:
     factory = open_pins(PinLibrary.MOCK)
     with pytest.raises(LedError, match=r"LED 1 cannot have its pin: .*5"):
         SingleLeds((5, 5), factory)
     SingleLeds((5, 6), factory)
+    before = Device.pin_factory
+    Lamps(SingleLeds((5,), open_pins(PinLibrary.MOCK))).close()
+    assert Device.pin_factory is before
 
 
-def test_a_strip_encodes_green_red_blue_with_three_bits_per_bit() -> None:
+def test_a_strip_encodes_green_red_blue_and_the_longest_fits_into_one_transfer() -> None:
     sent = spi_bytes([Rgb(0x80, 0x01, 0xFF)])
     bits = "".join(f"{byte:08b}" for byte in sent[8:17])
     decoded = ["1" if bits[place : place + 3] == "110" else "0" for place in range(0, 72, 3)]
@@ -125,9 +128,6 @@ def test_a_strip_encodes_green_red_blue_with_three_bits_per_bit() -> None:
     assert sent[:8] == bytes(8)
     assert len(sent[17:]) * 8 / 2.4 >= 280  # microseconds of low at the end
     assert not any(sent[17:])
-
-
-def test_the_longest_strip_fits_into_a_single_transfer() -> None:
     assert len(spi_bytes([_WHITE] * 300)) <= 4096
     for count, percent in ((0, 30), (301, 30), (1, 101)):
         with pytest.raises(LedError, match="expected 1 to 300 LEDs"):
@@ -178,12 +178,6 @@ def test_the_bus_is_opened_at_the_speed_of_the_strip_by_spidev_alone(monkeypatch
             imported |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
     assert "spidev" in imported
     assert not imported & {"rpi_ws281x", "neopixel", "board", "RPi.GPIO", "RPi"}
-
-
-def test_the_default_pin_factory_of_gpiozero_is_not_used() -> None:
-    before = Device.pin_factory
-    Lamps(SingleLeds((5,), open_pins(PinLibrary.MOCK))).close()
-    assert Device.pin_factory is before
 
 
 def test_pin_libraries_that_do_not_work_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

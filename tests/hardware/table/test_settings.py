@@ -36,9 +36,21 @@ def problems(text: str) -> tuple[str, ...]:
     return error.value.problems
 
 
-def test_an_empty_table_has_no_parts() -> None:
+def test_an_empty_table_has_no_parts_and_disabled_ones_are_ignored() -> None:
     assert read("") == HardwareSettings()
     assert read("[hardware]") == HardwareSettings()
+    config = read("""
+        [[hardware.leds]]
+        driver = "none"
+        pins = [5, 5]
+        [hardware.buttons]
+        driver = "none"
+        call = [5]
+        [[hardware.displays]]
+        driver = "none"
+        url = "/dev/ttyUSB0"
+        """)
+    assert config == HardwareSettings()
 
 
 def test_every_part_is_read() -> None:
@@ -135,21 +147,6 @@ def test_piezos_are_assigned_to_seats(lines: str, wired: tuple[int, ...], seats:
     part = read(f"[hardware.knock]\n{lines}").knock
     assert isinstance(part, PiezoPinSettings | PiezoSpiSettings)
     assert (part.wired, part.seats) == (wired, seats)
-
-
-def test_other_settings_of_a_disabled_part_are_ignored() -> None:
-    config = read("""
-        [[hardware.leds]]
-        driver = "none"
-        pins = [5, 5]
-        [hardware.buttons]
-        driver = "none"
-        call = [5]
-        [[hardware.displays]]
-        driver = "none"
-        url = "/dev/ttyUSB0"
-        """)
-    assert config == HardwareSettings()
 
 
 def test_all_errors_are_reported_together() -> None:

@@ -30,7 +30,7 @@ def test_unopened_parts_are_not_on_the_panel() -> None:
     assert sensor.read() == ()
 
 
-def test_leds_are_dark_until_lit() -> None:
+def test_leds_are_dark_until_lit_and_the_display_shows_a_page() -> None:
     panel = VirtualPanel(())
     leds = panel.open_leds(LEDS)
     assert panel.look(0).leds == (LedsLook(LedsRole.SEATS, (OFF, OFF)),)
@@ -39,9 +39,6 @@ def test_leds_are_dark_until_lit() -> None:
     leds.release()
     with pytest.raises(LedError, match="are closed"):
         leds.write((OFF, RED))
-
-
-def test_the_display_shows_names_points_and_messages() -> None:
     panel = VirtualPanel(())
     panel.open_display().show(DisplayPage((ScoreLine("Ann", 35, is_turn=True), ScoreLine("Ben", 5)), "Ann +15"))
     assert panel.look(0).screen == (

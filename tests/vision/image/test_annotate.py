@@ -111,7 +111,7 @@ def test_marks_are_visible_on_black_and_on_white(grey: int) -> None:
     assert darkest < 100  # the casing
 
 
-def test_a_join_is_a_line_between_its_halves_and_a_contact_is_not() -> None:
+def test_joins_end_at_halves_or_at_the_centre_of_a_side() -> None:
     image = annotated(tile(50, 60), tile(60 + 2 * SIDE, 60), joins=(Join(0, 1, 1, 0),))
     points = pixels_near(image, PURPLE)
     assert len(points) > 50
@@ -121,9 +121,6 @@ def test_a_join_is_a_line_between_its_halves_and_a_contact_is_not() -> None:
     image = np.full((300, 500, 3), 128, np.uint8)
     reading = Reading(500, 300, (tile(50, 60), tile(60 + 2 * SIDE, 60)), (), (Contact(0, 1, 1, 0),))
     assert len(pixels_near(annotate(image, reading), PURPLE)) == 0
-
-
-def test_a_join_to_a_side_ends_at_the_centre_of_the_tile() -> None:
     below = tile(50, 60 + SIDE)
     points = pixels_near(annotated(tile(50, 60), below, joins=(Join(0, 0, 1, None),)), PURPLE)
     assert len(points) > 50
@@ -131,15 +128,12 @@ def test_a_join_to_a_side_ends_at_the_centre_of_the_tile() -> None:
     assert points[:, 1].max() < below.center_px[1]
 
 
-def test_a_face_down_tile_is_hatched_and_has_no_number() -> None:
+def test_tiles_that_are_not_up_have_no_number_but_hatching_or_a_question_mark() -> None:
     image = annotated(tile(50, 60, face=Face.DOWN))
     assert len(pixels_near(image, YELLOW)) == 0
     points = pixels_near(image, SKY)
     inside = points[(abs(points - (50 + SIDE, 60 + SIDE / 2)) < (SIDE * 0.8, SIDE * 0.3)).all(axis=1)]
     assert len(inside) > 100
-
-
-def test_an_unsure_tile_has_a_dashed_outline_and_a_question_mark() -> None:
     points = pixels_near(annotated(tile(50, 60, face=Face.UNSURE)), ORANGE)
     assert abs(points.min(axis=0) - (50, 60)).max() <= 3
     assert abs(points.max(axis=0) - (50 + 2 * SIDE, 60 + SIDE)).max() <= 3

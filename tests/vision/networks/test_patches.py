@@ -84,7 +84,7 @@ def test_colour_differences_weigh_as_much_as_lightness() -> None:
         assert abs(colour[:2]).max() < 0.35
 
 
-def test_the_face_is_zero_and_black_on_white_is_nearly_one() -> None:
+def test_contrasts_are_relative_to_the_face_and_nearly_one_for_black_on_white() -> None:
     pose = tile_at(150, 120, side_px=60)
     size = half_grid(0).rows
     pip_row, pip_column = size // 2, int((1.1 - 0.5) / 1.2 * size)
@@ -94,9 +94,6 @@ def test_the_face_is_zero_and_black_on_white_is_nearly_one() -> None:
         # log(1 + 100 / 6) / log(1 + 120 / 6)
         assert half[0, pip_row, pip_column] == pytest.approx(sign * 0.94, abs=0.01)
         assert half[0, size // 4, pip_column] == 0.0  # between pips
-
-
-def test_pip_contrasts_are_relative_to_the_face() -> None:
     pose, grid = tile_at(150, 120, side_px=60, degrees=20), half_grid(0)
     light, red, yellow = patch_contrasts(drawn(pose, (250, 250, 250), (30, 30, 200), (60, 90, 40)), pose, grid)[0]
     pip_row, pip_column = grid.rows // 2, int((1.1 - 0.5) / 1.2 * grid.columns)
@@ -203,7 +200,7 @@ def bright_tile_on_a_dark_table(side_px: float) -> tuple[Image, Poses]:
     return image, pose
 
 
-def test_a_bright_tile_on_a_dark_table_is_not_saturated() -> None:
+def test_dim_and_bright_tiles_are_brightened_apart_without_saturation() -> None:
     image, pose = bright_tile_on_a_dark_table(40.0)
     grid = half_grid(0)
     levels = build_pyramid(image)
@@ -212,9 +209,6 @@ def test_a_bright_tile_on_a_dark_table_is_not_saturated() -> None:
     face, pip = patch[grid.rows // 2, 5].astype(int), patch[grid.rows // 2, grid.columns // 2].astype(int)
     assert (pip - face).min() >= 30
     assert (patch == 255).mean() < 0.02
-
-
-def test_a_dim_tile_beside_a_bright_one_is_brightened() -> None:
     image, pose = bright_tile_on_a_dark_table(40.0)
     dim = tile_at(200, 200, side_px=40.0, degrees=70)
     fill(image, corners(dim)[0], (60, 60, 60))

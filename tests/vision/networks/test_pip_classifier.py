@@ -68,13 +68,18 @@ def test_probabilities_sum_to_one_do_not_overflow_and_may_be_none() -> None:
     assert classifier().probabilities(np.empty((0, 8), np.float32)).shape == (0, 19)
 
 
-def test_confidence_is_capped_by_the_misreading_rate() -> None:
+def test_confidence_is_capped_by_the_misreading_rate_and_sharpness_keeps_the_order() -> None:
     small = replace(classifier(), misread=0.19)
     chances = small.chances(np.eye(19, dtype=np.float32)[:1] * 1e3)
     assert chances[0] == pytest.approx([0.82, *[0.01] * 18])
+    small = replace(classifier(), misread=0.0)
+    rows = np.random.default_rng(2).normal(0, 1, (20, 8)).astype(np.float32)
+    blunt, sharp = (replace(small, sharpness=s).probabilities(rows) for s in (0.3, 3.0))
+    assert (blunt.argmax(axis=1) == sharp.argmax(axis=1)).all()
+    assert (blunt.max(axis=1) < sharp.max(axis=1)).all()
 
 
-def test_loads_the_saved_classifier(stored: Path) -> None:
+def test_a_saved_classifier_is_arrays_and_a_json_header_and_loads(stored: Path) -> None:
     saved, loaded = classifier(), load_pip_classifier(stored)
     assert (loaded.sharpness, loaded.misread, loaded.notes) == (saved.sharpness, saved.misread, saved.notes)
     for field in fields(PipClassifier)[:4]:
@@ -84,9 +89,6 @@ def test_loads_the_saved_classifier(stored: Path) -> None:
             assert b.dtype == np.float32
     rows = np.random.default_rng(1).normal(0, 1, (5, 8)).astype(np.float32)
     np.testing.assert_allclose(saved.outputs(rows), loaded.outputs(rows), rtol=0.02, atol=0.02)
-
-
-def test_the_file_contains_arrays_and_a_json_header(stored: Path) -> None:
     with np.load(stored, allow_pickle=False) as file:
         header = json.loads(file["header"].tobytes())
         assert (header["format"], header["version"]) == ("tallybone-head", 4)
@@ -196,11 +198,3 @@ def test_reading_does_not_import_scikit_learn() -> None:
     code = "import sys; from vision.reader.reader import load_reader; load_reader(6); print('sklearn' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
-
-
-def test_sharpness_keeps_the_order() -> None:
-    small = replace(classifier(), misread=0.0)
-    rows = np.random.default_rng(2).normal(0, 1, (20, 8)).astype(np.float32)
-    blunt, sharp = (replace(small, sharpness=s).probabilities(rows) for s in (0.3, 3.0))
-    assert (blunt.argmax(axis=1) == sharp.argmax(axis=1)).all()
-    assert (blunt.max(axis=1) < sharp.max(axis=1)).all()

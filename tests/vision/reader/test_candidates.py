@@ -61,17 +61,12 @@ def _reading(
     return reader.read(table.image)
 
 
-def test_clear_pips_confirm_a_borderline_candidate(
+def test_clear_pips_confirm_a_borderline_candidate_but_cloth_is_no_tile(
     reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poses, _ = _two_tiles(table)
     assert _pips_read(reader, table, poses, -0.5, monkeypatch) == [(5, 1)]
     assert _pips_read(reader, table, poses, -1.5, monkeypatch) == []
-
-
-def test_cloth_without_clear_pips_is_no_tile(
-    reader: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
-) -> None:
     poses, _ = _two_tiles(table)
     side = float(sides_px(poses)[0])
     beside = poses + np.array([1.0 * side, 0.9 * side, 0, 0, 0, 0])  # half on the tile, half on the cloth

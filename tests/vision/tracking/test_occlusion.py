@@ -49,17 +49,11 @@ def test_a_hand_covers_its_region_including_a_held_tile() -> None:
     assert hand[200, 220]
     assert not hand[:80].any()
     assert not hand[:, :170].any()
-
-
-def test_a_hand_with_a_broken_outline_is_a_single_region() -> None:
     mask = empty_mask()
     mask[95:150, 100:140] = True
     mask[156:240, 100:140] = True
     hand = covered(PictureDifference(mask, STILL, 1.0), [TILE])
     assert hand[153, 120]
-
-
-def test_tiles_are_in_full_resolution_pixels() -> None:
     large = seen_tile(3, 5, x_px=400, y_px=200, side_px=40)
     mask = empty_mask()
     mask[tile_region(large, scale=2.0)] = True

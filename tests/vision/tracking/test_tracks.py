@@ -44,7 +44,7 @@ PROBABLY_TWO = (0.05, 0.05, 0.5, 0.4)
 PROBABLY_THREE = (0.05, 0.05, 0.2, 0.7)
 
 
-def test_agreeing_looks_raise_the_confidence_less_than_independent_ones() -> None:
+def test_looks_are_weighted_and_agreeing_ones_are_less_than_independent() -> None:
     tile = unsure(seen_tile(3, 3), SURE_THREE, PROBABLY_THREE)
     track = looked_at(Track(tile), tile)
     assert track.looks == 2
@@ -55,9 +55,6 @@ def test_agreeing_looks_raise_the_confidence_less_than_independent_ones() -> Non
         track = looked_at(track, tile)
     # Four looks are worth two independent ones, and five slightly more.
     assert confidence < independent < second_half(track).confidence < 0.97
-
-
-def test_disagreeing_looks_are_weighted() -> None:
     start = seen_tile(3, 3)
     track = Track(unsure(start, SURE_THREE, PROBABLY_TWO))
     assert second_half(track).pips == 2
