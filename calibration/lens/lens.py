@@ -38,7 +38,7 @@ class PiCamera(StrEnum):
     def width_rad(self) -> float:
         """Horizontal angle of view for pictures of the full width of the sensor.
 
-        Cropping modes, such as 1920 x 1080 of the Camera Module 2, have a smaller angle. Their lens must be measured.
+        Cropping modes, such as 1920 x 1080 of the Camera Module 2, have a smaller angle: for these, calibrate the lens.
         """
         return {
             PiCamera.MODULE_2: math.radians(62.2),

@@ -222,13 +222,13 @@ def _sample(
 
 
 def _patches(free: GreyImage) -> tuple[tuple[float, float, float], ...]:
-    """Return centre and radius of each sufficiently large saturated patch in *free*, the area outside samples."""
+    """Return centre and radius of each large patch in *free*, a mask of the saturated pixels outside samples."""
     min_px = _PATCH_SHARE * free.shape[1]
     cleaned = cv2.morphologyEx(free, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (3, 3)))
-    count, _, boxes, middles = cv2.connectedComponentsWithStats(cleaned, connectivity=8)
+    count, _, boxes, centroids = cv2.connectedComponentsWithStats(cleaned, connectivity=8)
     patches = []
     for at in range(1, count):
         radius_px = float(np.sqrt(boxes[at, cv2.CC_STAT_AREA] / np.pi))
         if 2 * radius_px >= min_px:
-            patches.append((float(middles[at, 0]), float(middles[at, 1]), radius_px))
+            patches.append((float(centroids[at, 0]), float(centroids[at, 1]), radius_px))
     return tuple(patches)

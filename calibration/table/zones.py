@@ -71,7 +71,7 @@ class TableZones:
         return (*seats, *((name, outline) for name, outline in others if outline is not None))
 
     def playing(self, players: int) -> tuple[OutlineMm, ...]:
-        """Return the seat zones used by a number of players. Empty if there are none for this number."""
+        """Return the seat zones for the given number of players. Empty if there are none."""
         if players == len(self.seats):
             return self.seats
         if len(self.seats) == 4 and players in _PLAYING:

@@ -56,7 +56,7 @@ class BarSeen(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SetLook:
-    """Appearance of a set, in the light of its pictures.
+    """Appearance of a set, under the lighting of its pictures.
 
     Attributes:
         pips_rgb: Colour of the pips of each number from 1. None if the number is missing or its pips are not visible.

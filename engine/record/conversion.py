@@ -372,7 +372,7 @@ def _find_spot(layout: Layout, rules: Rules, move: dgr.TileMove) -> tuple[Spot |
     if len(best) == 1 or highest < _FITS:
         return best[0].spot, None
     on = layout.find(best[0].spot.host)
-    return best[0].spot, f"{len(best)} ends are called {move.port}, taken for that of {'' if on is None else on.tile}"
+    return best[0].spot, f"{len(best)} ends are called {move.port}; taken as that of {'' if on is None else on.tile}"
 
 
 def _find_stacked(layout: Layout, move: dgr.StackMove) -> NodeId:

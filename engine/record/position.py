@@ -223,7 +223,7 @@ class _PositionReader:
         _require(bool(layout.nodes) or phase is not Phase.PLAY, "tiles in laid<> while a hand is played")
         _require(not layout.nodes or phase is not Phase.LEAD, "no tile in laid<> before the lead")
         is_open = self._flag("open")
-        _require(ending is not None or not (is_open or out is not None), "end= with open and out=")
+        _require(ending is not None or not (is_open or out is not None), "end= if open or out= is given")
         known = self._by_seat("known=", _BITS, 16) or (0,) * len(self.players)
         _require(max(known) <= set_bits(self.rules.max_pips), "tiles of the set in known=")
         return Hand(

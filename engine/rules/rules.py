@@ -482,8 +482,8 @@ def _range_faults(rules: Rules) -> Iterator[tuple[str, Phrase]]:
             case ValueKind.SET:
                 checks.append((each.key, rules.max_pips, SMALLEST_SET, HIGHEST_PIPS))
             case ValueKind.PLAYERS:
-                checks.append(("players, fewest", rules.seats_min, 2 if rules.refereed else 1, MAX_SEATS))
-                checks.append(("players, most", rules.seats_max, rules.seats_min, MAX_SEATS))
+                checks.append(("minimum players", rules.seats_min, 2 if rules.refereed else 1, MAX_SEATS))
+                checks.append(("maximum players", rules.seats_max, rules.seats_min, MAX_SEATS))
             case ValueKind.DEAL:
                 checks.append((each.key, rules.hand, 1, None))
                 checks += [(f"hand of {seats}", tiles, 1, None) for seats, tiles in rules.hand_for]

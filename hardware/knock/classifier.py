@@ -216,7 +216,7 @@ def _mel_filters(patch: Patch) -> NDArray[np.float32]:
     hz = np.fft.rfftfreq(patch.length, 1 / RATE_HZ)[:, None]
     low, centre, high = edges_hz[:-2], edges_hz[1:-1], edges_hz[2:]
     filters = np.maximum(0, np.minimum((hz - low) / (centre - low), (high - hz) / (high - centre)))
-    # The lowest bands are narrower than the distance of two frequencies: they take the nearest one.
+    # The lowest bands are narrower than the spacing of the frequencies: they take the nearest one.
     nearest = np.abs(hz - centre).argmin(axis=0)
     is_empty = filters.sum(axis=0) < 1e-6
     filters[nearest[is_empty], np.flatnonzero(is_empty)] = 1
@@ -321,7 +321,7 @@ class Classifier:
     Attributes:
         branches: Layers for the features of `DETAIL` and of `CONTEXT`.
         impact: Layer for the numbers on the impact, after subtracting *mean* and dividing by *scale*.
-        mean, scale: Arrays that standardise these numbers.
+        mean, scale: Arrays that standardise these features.
         hidden: Layer that makes the embedding of E numbers.
         output: Last layer.
         others: Embeddings of modelled sounds that are no knocks, shape (M, E). Tables learn against them.

@@ -45,7 +45,7 @@ class Onset:
 
     Attributes:
         step: First sample of the step with the onset, relative to the portion.
-        replaces_last: Whether the previous onset only led up to this one, such as rustling clothes or a sliding hand.
+        replaces_last: Whether the previous onset was only a precursor, for example a sliding hand.
     """
 
     step: int
@@ -207,7 +207,7 @@ class _Kernel:
         return divmod(output * self._down, self._up)
 
     def resampled(self, waiting: NDArray[np.float32], waiting_from: int, output: int) -> NDArray[np.float32]:
-        """Return PORTION output samples starting at *output*. *waiting* are the inputs from *waiting_from* on."""
+        """Return PORTION output samples starting at *output*. *waiting* has the inputs from index *waiting_from* on."""
         if self.reach == 0:
             first = output - waiting_from
             return waiting[first : first + PORTION].copy()

@@ -153,14 +153,14 @@ def read_marked_table(seed: int, index: int) -> tuple[Mark, judged_tables.Judged
 
 
 def draw_marked_table(rng: np.random.Generator, mark: Mark) -> Scene:
-    """Return a table with machine-made pips. With emblems, half of the tiles are face down."""
+    """Return a table with uniform, regularly placed pips. With emblems, half of the tiles are face down."""
     max_pips = tables.draw_max_pips(rng)
     while True:
         tilt = float(np.radians(rng.uniform(0, _MARKED_TILT_DEG)))
         scene = draw_foreign_scene(rng, max_pips=max_pips, tilt_rad=(tilt, tilt), tile_side_px=_MARKED_SIDES_PX)
         look = scene.tile
-        is_made = look.numerals is None and look.pip_jitter == 0 and not (look.wrap or look.has_emblem)
-        if is_made and not scene.more_looks and difference(look.face_bgr, scene.table.base_bgr) >= LIKE:
+        is_uniform = look.numerals is None and look.pip_jitter == 0 and not (look.wrap or look.has_emblem)
+        if is_uniform and not scene.more_looks and difference(look.face_bgr, scene.table.base_bgr) >= LIKE:
             things = tuple(thing for thing in scene.clutter if thing.kind is not ClutterKind.PRINTED_TILE)
             down = rng.random(len(scene.tiles)) < (0.5 if mark is Mark.EMBLEM else 0)
             turned = zip(scene.tiles, down, strict=True)

@@ -35,10 +35,10 @@ from lab.evaluate.session_report import (
     Judge,
     TableStyle,
     add_row,
+    expand_folders,
     judge_recordings,
     percent,
     print_batch,
-    recordings_named,
     session_line,
 )
 from lab.evaluate.sessions import judge_session
@@ -410,7 +410,7 @@ def evaluate_sessions(
     with silent_libraries(err or sys.stderr) as shown:
         output = Output.of("evaluate", out, shown)
         try:
-            batch = judge_recordings(recordings_named(paths), jobs=jobs, err=output.err_console, judge=judge)
+            batch = judge_recordings(expand_folders(paths), jobs=jobs, err=output.err_console, judge=judge)
         except (VisionError, OSError) as error:
             return output.complain(error)
         for failure in batch.failures:

@@ -21,7 +21,7 @@ from rich.text import Text
 from engine import EngineError
 from lab.evaluate.sessions import SessionJudged, TruthError, judge_session
 from lab.evaluate.shadow import print_table
-from lab.matches.judged_hands import is_unflagged, wrong_in
+from lab.matches.judged_hands import is_unflagged, wrong_plays_in
 from tallybone.files import sentence_of
 from tallybone.recording.folder import SUFFIX
 from tallybone.terminal import printable
@@ -168,7 +168,9 @@ def percentiles(values: Iterable[float]) -> tuple[float | None, float | None]:
 def session_line(session: SessionJudged) -> dict[str, Any]:
     """Return all figures of a recording as a JSON object."""
     rules = session.match.rules
-    wrong = [{"t_ns": wrong.t_ns, "what": wrong.text, "flagged": wrong.is_flagged} for wrong in wrong_in(session.hands)]
+    wrong = [
+        {"t_ns": wrong.t_ns, "what": wrong.text, "flagged": wrong.is_flagged} for wrong in wrong_plays_in(session.hands)
+    ]
     return {
         "file": session.path.name,
         "game": rules.name,
@@ -197,7 +199,7 @@ def print_batch(console: Console, batch: JudgedBatch) -> None:
     title = "Hands, what was asked, and how long it took from the last motion to the score"
     print_table(console, title, _rest({**batch.by(lambda session: session.game), "all": total}))
     # Print each mistake on a line.
-    mistakes = [(session.path.name, wrong) for session in batch.judged for wrong in wrong_in(session.hands)]
+    mistakes = [(session.path.name, wrong) for session in batch.judged for wrong in wrong_plays_in(session.hands)]
     console.print(f"Wrong: {len(mistakes)}" if mistakes else "Nothing was wrong", style="bold")
     for name, wrong in mistakes:
         seconds = wrong.t_ns // _NS_PER_S
@@ -253,7 +255,7 @@ class JudgedBatch:
         return {group: Figures.of(groups[group]) for group in sorted(groups)}
 
 
-def recordings_named(paths: Sequence[Path]) -> tuple[Path, ...]:
+def expand_folders(paths: Sequence[Path]) -> tuple[Path, ...]:
     """Return *paths* with each folder replaced by its recordings, sorted by name.
 
     Raises:

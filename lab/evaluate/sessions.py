@@ -187,7 +187,7 @@ class ReaderJudge:
                 self._judge(moved_tile(change.tile, view.aim.motion), true_tiles)
 
     def _judge(self, tile: SeenTile, true_tiles: tuple[TruePosition, ...]) -> None:
-        """Count a detected tile as found or spare."""
+        """Count a detected tile as a true or false positive."""
         # Detections of true tiles in other zones than the layout do not count.
         before = self.figures
         spare = replace(before, spare=before.spare + 1)

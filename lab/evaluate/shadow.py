@@ -27,7 +27,7 @@ from lab.matches.judged_hands import (
     hand_scored,
     judge_hand,
     true_hands,
-    wrong_in,
+    wrong_plays_in,
 )
 from tallybone.json_values import JsonValueError
 from tallybone.recording.format import Damage, RecordingError, Topic
@@ -205,7 +205,7 @@ def compare_with_sheet(
         totals = (" : ".join(map(str, points)) for points in (shadow.seen_totals, shadow.true_totals))
         output.write("Final totals: {}; on the sheet: {}".format(*totals))
         output.write(f"Questions: {shadow.asked}, answers: {shadow.answered}, corrections: {shadow.corrections}")
-        for wrong in wrong_in(shadow.hands):
+        for wrong in wrong_plays_in(shadow.hands):
             flag = "provisional" if wrong.is_flagged else "SILENT"
             output.console.print(Text(f"{printable(wrong.text)} ({flag})"), soft_wrap=True)
     return output.exit_code
@@ -332,6 +332,7 @@ def _as_json(shadow: Shadow) -> dict[str, Any]:
         "answers": shadow.answered,
         "corrections": shadow.corrections,
         "wrong": [
-            {"t_ns": wrong.t_ns, "what": wrong.text, "flagged": wrong.is_flagged} for wrong in wrong_in(shadow.hands)
+            {"t_ns": wrong.t_ns, "what": wrong.text, "flagged": wrong.is_flagged}
+            for wrong in wrong_plays_in(shadow.hands)
         ],
     }

@@ -21,7 +21,7 @@ from rich.live import Live
 
 from engine import Layout, Rules, State, profile
 from lab.matches.game_script import ScriptStep, answer_of, play_out
-from lab.matches.judged_hands import NO_HAND, judge_hand, true_hands, wrong_in
+from lab.matches.judged_hands import NO_HAND, judge_hand, true_hands, wrong_plays_in
 from lab.matches.room import pick_table
 from lab.render.paint import render
 from tallybone.cli.app import command, commands_of
@@ -220,7 +220,7 @@ class _Demo:
         tiles, places = sum(p.is_tile_right for p in plays), sum(p.is_place_right for p in plays)
         points = sum(p.are_points_right for p in plays)
         say(f"  plays   {len(plays)}; correct: {tiles} tiles, {places} positions, {points} scores")
-        for wrong in wrong_in(hands):
+        for wrong in wrong_plays_in(hands):
             say(f"          {wrong.text}")
         if asked := self._questions:
             say(f"  asked   {len(asked)} questions, answered {self._answers}: {' '.join(asked)}")

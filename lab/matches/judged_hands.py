@@ -243,7 +243,7 @@ class WrongPlay:
     is_flagged: bool
 
 
-def wrong_in(hands: Iterable[HandJudged]) -> Iterator[WrongPlay]:
+def wrong_plays_in(hands: Iterable[HandJudged]) -> Iterator[WrongPlay]:
     """Yield all mistakes in the score."""
     for hand in hands:
         for play in hand.plays:

@@ -242,10 +242,10 @@ class Room:
         """Height of a frame."""
         return self.scene.camera.height_px - 2 * self.margin_px
 
-    def body_mm(self, seat: int, aside: float) -> Point:
+    def waiting_mm(self, seat: int, aside: float) -> Point:
         """Return the waiting position of a seat's hand outside the picture. *aside*, -1 to 1, moves it sideways."""
         side, seen = self.sides[seat], self.seen
-        # Seats at the same side are next to each other.
+        # Seats on the same side are next to each other.
         sharing = [at for at, other in enumerate(self.sides) if other is side]
         place = (sharing.index(seat) + 0.5) / len(sharing) - 0.5 + 0.12 * aside
         x = (seen.left + seen.right) / 2 + place * seen.width

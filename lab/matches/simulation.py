@@ -284,7 +284,7 @@ def disturb(stage: TableStage, positions: LayoutPositions, game: engine.Game) ->
 
 def own_side(stage: TableStage, seat: int) -> Point:
     """Return a point on the table in front of a seat, slightly inside the picture."""
-    seen, (x, y) = stage.room.seen.grown(-_OWN_SIDE_MM), stage.room.body_mm(seat, 0.0)
+    seen, (x, y) = stage.room.seen.grown(-_OWN_SIDE_MM), stage.room.waiting_mm(seat, 0.0)
     return (min(max(x, seen.left), seen.right), min(max(y, seen.top), seen.bottom))
 
 

@@ -275,7 +275,7 @@ class TableStage:
             is_lifting: True if the hand carries the tiles, False if it pushes them.
             stay: Number of frames at the destination, in addition to the ways in and out. None for 10 % of the time.
         """
-        hand, start_mm = self._hands[seat], self.room.body_mm(seat, self.drawn((-1.0, 1.0)))
+        hand, start_mm = self._hands[seat], self.room.waiting_mm(seat, self.drawn((-1.0, 1.0)))
         frames = max(self.frames(seconds), _MIN_FRAMES)
         coming, staying = max(2, round(_COMING * frames)), max(1, round(_STAYING * frames))
         going = max(2, frames - coming - staying)

@@ -214,7 +214,7 @@ class TileLook:
         pip_depth: Strength of the shading in pips, 0 to 1.
         pip_outline: Corners of pips in pip radii, at most 1 from the centre. Empty for round pips.
         pip_jitter: Standard deviation of the position of hand-painted pips, in half units. It also scales their
-            variation in size. 0 for machine-made pips.
+            variation in size. 0 for uniform pips.
         placed_pips: Individual pips of each number from 0 on. Higher numbers use *pip_style*.
         bar_length: Length of the bar, as a fraction of the width of the tile.
         bevel_depth: Strength of the shading of the rounded edge, 0 to 1.

@@ -539,7 +539,7 @@ def _click(rng: np.random.Generator, *, contact_s: float, snap: bool) -> Wavefor
 
 
 def typing(rng: np.random.Generator) -> Waveform:
-    """Return one to twelve key strokes, 2 to 12 per second, on a mechanical or membrane keyboard.
+    """Return one to twelve keystrokes, 2 to 12 per second, on a mechanical or membrane keyboard.
 
     A press ends with the key at the bottom: 0.1 to 0.6 ms of contact for a mechanical key, 0.8 to 4 ms for a membrane.
     Key switches snap 4 to 25 ms before. The release follows after 50 to 150 ms and is 3 to 20 dB weaker. The case

@@ -395,7 +395,7 @@ def cough(rng: np.random.Generator) -> Waveform:
 
 
 def throat_clearing(rng: np.random.Generator) -> Waveform:
-    """Return one to three rough, low bursts with a closed or open mouth, at 0.3 to 0.8 of the speaking pitch."""
+    """Return one to three rough, low bursts with a closed or open mouth, at 0.2 to 1.2 of the speaking pitch."""
     speaker = replace(draw_speaker(rng), jitter=uniform_log(rng, 0.03, 0.15), open_share=rng.uniform(0.3, 0.6))
     vowel = (rng.uniform(250, 650), rng.uniform(900, 1500), rng.uniform(2000, 2600))
     score, pitch = _Score(), uniform_log(rng, 0.3, 0.8)

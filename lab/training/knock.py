@@ -61,7 +61,7 @@ class KnockNet(nn.Module):
     """Classifies sounds from the features of `hardware.knock.classifier.measure`."""
 
     def __init__(self, mean: Tensor, scale: Tensor) -> None:
-        """Initialise random weights. *mean* and *scale* standardise the numbers on the impact."""
+        """Initialise random weights. *mean* and *scale* standardise the features of the impact."""
         super().__init__()
         self.register_buffer("mean", mean)
         self.register_buffer("scale", scale)

@@ -312,7 +312,7 @@ def show(path: Path, *, now: WallClock = _wall_clock, output: Output | None = No
     for number in range(1, calibration_file.KEPT + 1):
         earlier = calibration_file.earlier_path(path, number)
         if earlier.exists():
-            output.say(_about_earlier(earlier, number, now()))
+            output.say(_describe_earlier(earlier, number, now()))
     return 0
 
 
@@ -350,7 +350,7 @@ def age(passed_s: float) -> str:
     return "less than a minute"
 
 
-def _about_earlier(path: Path, number: int, now_s: float) -> str:
+def _describe_earlier(path: Path, number: int, now_s: float) -> str:
     written = f"{age(now_s - path.stat().st_mtime)} ago"
     try:
         calibration = calibration_file.load_calibration(path)

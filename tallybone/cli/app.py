@@ -121,7 +121,7 @@ class Commands(TyperGroup):
             sys.exit(2)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the options before the command. Without any, say how to start."""
+        """Parse the options before the command. Without any arguments, print how to start."""
         if not args and not ctx.resilient_parsing:
             names = fill(", ".join(COMMANDS), 80, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
             typer.echo(_START.format(names))

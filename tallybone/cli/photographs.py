@@ -34,9 +34,7 @@ class ReadOptions:
     tile_set: Annotated[TileSet, typer.Option("--set", help="Domino set.")] = TileSet.AUTO
     annotate: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", file_okay=False, help="Write each photograph with its readings drawn to this folder."
-        ),
+        typer.Option(metavar="DIR", file_okay=False, help="Write annotated copies of the photographs to this folder."),
     ] = None
     calibration: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Calibration file with your own tiles (see `calibrate set`).")

@@ -298,7 +298,7 @@ class Hall:
         return self._bodies[since]
 
     def _text(self, since: int) -> str:
-        """Encode the result of `body` as JSON with the fields of `HubShown`, without the cache."""
+        """Encode the state as JSON with the fields of `HubShown`. `body` caches the result."""
         mark = next((known for known in reversed(self._marks) if known[0] == since), None) if since else None
         changes = None if mark is None else self._tables.since(mark[1])
         tables, gone = (tuple(self._tables), ()) if changes is None else changes

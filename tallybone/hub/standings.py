@@ -23,7 +23,7 @@ _MAX_LINE = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class PlayerResult:
     """Result of a player in a finished match."""
 
     name: str
@@ -42,7 +42,7 @@ class MatchResult:
     tournament: str | None
     game: str
     at: datetime | None
-    players: tuple[Finished, ...]
+    players: tuple[PlayerResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def match_result(table: str, scores: Scores) -> MatchResult | None:
         return None
     team = scores.players[scores.winner].team
     players = tuple(
-        Finished(player.name, player.total, seat == scores.winner or (team is not None and player.team == team))
+        PlayerResult(player.name, player.total, seat == scores.winner or (team is not None and player.team == team))
         for seat, player in enumerate(scores.players)
         if player.name
     )

@@ -421,14 +421,14 @@ def _routes(setup: Setup, owner: Owner, observing: Observing, access: Access, pa
         parts_test_routes(access, setup.test, setup.desk),
         calibration_routes(setup.calibration.calibrating, access),
         matches.stored_calibration_routes(setup.calibration, setup.desk, access),
-        matches.sight_routes(partial(_sight, setup, observing, page)),
+        matches.sight_routes(partial(_camera_findings, setup, observing, page)),
         settings_routes(setup.house, owner),
         *recording_pages(setup.folder, access),
     )
 
 
-def _sight(setup: Setup, observing: Observing, page: TablePage) -> tuple[Finding, ...]:
-    """Judge the camera, its newest image and its tilt. A damaged calibration is reported by its own view."""
+def _camera_findings(setup: Setup, observing: Observing, page: TablePage) -> tuple[Finding, ...]:
+    """Judge the camera, its newest image and its tilt. A damaged calibration is ignored: its own view reports it."""
     picture, camera = page.feed.picture, observing.health.now().findings[0]
     with suppress(CalibrationError, VisionError, OSError):
         return (camera, *sight_findings(None if picture is None else picture.jpeg, setup.calibration.path()))

@@ -149,7 +149,7 @@ def split(view: TableView, zones: Zones, layout: Sequence[Footprint], *, may_joi
         ValueError: If the view has no picture size.
     """
     if view.size_px is None:
-        raise ValueError("zones are in shares of the picture, but it is unknown how large the picture is")
+        raise ValueError("zones are relative to the size of the picture, and the view has none")
     sorter = _Sorter(zones, view.size_px, layout, may_join)
     rest = tuple(tile for tile in view.tiles if sorter.is_of_layout(tile))
     layout_view = replace(view, tiles=rest, joins=(), changes=tuple(_changes_within(view.changes, sorter)))

@@ -235,13 +235,13 @@ def problem_of(name: str, camera: CameraDevice) -> str | None:
     match camera.blind:
         case Blind.BLACK:
             return phrase(
-                "{camera} shows only black: uncover the lens or switch on the light. The game then goes on",
+                "{camera} shows only black: uncover the lens or switch on the light. The game then continues",
                 camera=name,
             )
         case Blind.SAME:
             return phrase(
                 "{camera} is frozen: it repeats the same picture. If it does not recover, unplug it and plug it"
-                " in again. The game then goes on",
+                " in again. The game then continues",
                 camera=name,
             )
         case None:

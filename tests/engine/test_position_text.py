@@ -144,7 +144,7 @@ TEXT = engine.format_position(dealt(engine.CUTTHROAT, "6-6 5-5", "5-6 4-1", "3-2
         ("lead=race", "lead=race chance=A5", "chance= only after a play"),
         ("lead=race", "lead=race spell=A1/0", "a spell only in a game with effects"),
         ("lead=race", "lead=race owed=1,2", "a number for each seat"),
-        ("lead=race", "lead=race out=A", "end= with open and out="),
+        ("lead=race", "lead=race out=A", "end= if open or out= is given"),
     ],
 )
 def test_an_invalid_position_is_rejected_with_the_expected_value(before: str, after: str, fields: str | None) -> None:

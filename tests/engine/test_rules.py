@@ -68,7 +68,7 @@ def test_the_number_of_players_is_bounded_by_the_tiles() -> None:
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        ("players=1-4", "players, fewest: expected 2 to 16, got 1"),
+        ("players=1-4", "minimum players: expected 2 to 16, got 1"),
         ("unit=3 play_divisor=5", "play_divisor: 3 cannot be divided by 5"),
         ("unit=5 play_divisor=2", "play_divisor: 5 cannot be divided by 2"),
     ],
@@ -96,8 +96,8 @@ def test_all_faults_of_rules_are_reported_at_once() -> None:
     for fault in (
         "rules odd: set: expected 6 to 18, got 5",
         "copies: expected 1 to 2, got 0",
-        "players, fewest: expected 2 to 16, got 0",
-        "players, most: expected 0 to 16, got -1",
+        "minimum players: expected 2 to 16, got 0",
+        "maximum players: expected 0 to 16, got -1",
         "hand: expected 1 or more, got 0",
         "unit: expected 1 or more, got 0",
         "play_divisor: expected 1 or more, got 0",

@@ -107,12 +107,12 @@ def sample(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> Image:
     patches = _sampled([level.image for level in levels], levels, chosen, poses, basis)
     taken = [level.as_taken for level in levels if level.as_taken is not None]
     if len(taken) == len(levels):
-        burnt = np.nonzero((patches.max(axis=2) == 255).mean(axis=1) > _BURNT_OUT)[0]
-        dim = _sampled(taken, levels, chosen[burnt], poses[burnt], basis)
+        overexposed = np.nonzero((patches.max(axis=2) == 255).mean(axis=1) > _BURNT_OUT)[0]
+        dim = _sampled(taken, levels, chosen[overexposed], poses[overexposed], basis)
         # Brighten as far as possible without saturation.
         brightest = np.quantile(dim.max(axis=2), 1 - _BURNT_OUT, axis=1, method="nearest").astype(np.float32)
         gains = np.maximum(_BRIGHT_ENOUGH / np.maximum(brightest, 1), 1)
-        patches[burnt] = np.minimum(np.rint(dim * gains[:, None, None]), patches[burnt]).astype(np.uint8)
+        patches[overexposed] = np.minimum(np.rint(dim * gains[:, None, None]), patches[overexposed]).astype(np.uint8)
     return patches
 
 

@@ -165,9 +165,9 @@ def _relight(
 
 def _harsh_light(rng: np.random.Generator) -> tuple[float, NDArray[np.float64]]:
     """Return the log exposure, and the log light colour as blue, green and red."""
-    usual, dark, burnt = rng.normal(0, _LIGHT), rng.uniform(*_DARK), rng.uniform(*_BURNT)
+    usual, dark, overexposed = rng.normal(0, _LIGHT), rng.uniform(*_DARK), rng.uniform(*_BURNT)
     warm, green = rng.normal(0, _WARM), rng.normal(0, _GREEN)
-    exposure = rng.choice([usual, dark, burnt], p=[0.6, 0.2, 0.2])
+    exposure = rng.choice([usual, dark, overexposed], p=[0.6, 0.2, 0.2])
     return float(exposure), np.array([-warm, green, warm]) + rng.normal(0, _HARSH_CAST, 3)
 
 

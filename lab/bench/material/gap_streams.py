@@ -412,7 +412,7 @@ def light(stream: Stream, rng: np.random.Generator) -> Stream:
 
 
 def deal(stream: Stream, rng: np.random.Generator) -> Stream:
-    """Drop pictures from before the end of a hand until up to three plays of the next one."""
+    """Drop pictures from shortly before the end of a hand until up to three plays into the next one."""
     second = stream.at(engine.NewHand)[1]
     plays = [at for at in stream.at(engine.Play) if at > second]
     ends = [at for at in stream.at(engine.Reveal) if at < second] or [

@@ -254,8 +254,8 @@ class PanelShown:
 
 
 @dataclass(frozen=True, slots=True)
-class TestShown:
-    """Progress of the test: its text by lines, the *keys* that it accepts now, and the results so far."""
+class TestProgress:
+    """Progress of the test: its text line by line, the *keys* that it accepts now, and the results so far."""
 
     __test__ = False  # not a pytest class
 
@@ -313,13 +313,13 @@ def parts_test_routes(access: Access, test: PartsTest, desk: Requests) -> APIRou
     insider = insider_by(access)
 
     @router.get("/parts/test")
-    async def state() -> TestShown:
+    async def state() -> TestProgress:
         """Progress of the test of the parts, or the result of the last one."""
         now = test.state
         lines = tuple(plain(line) for line in now.text[-_MAX_WORDS:].split("\n") if line.strip())
         results = tuple(replace(result, text=plain(result.text)) for result in now.results)
         keys = (*now.keys, LEAVES) if now.is_running else ()
-        return TestShown(now.is_running, lines, keys, results)
+        return TestProgress(now.is_running, lines, keys, results)
 
     @router.post("/parts/test", status_code=204)
     async def begin(author: Annotated[Author, Depends(insider)]) -> Response:

@@ -103,7 +103,7 @@ class Cookies:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lock:
+class _MatchAccess:
     """PIN of a match, its cookies, and the expiry time of each pairing code."""
 
     pin: str
@@ -117,11 +117,11 @@ class Access:
     def __init__(self, pin: str, key: bytes, clock: Clock) -> None:
         """Require *pin*, and sign cookies with *key*. *clock* is monotonic, in nanoseconds."""
         self._clock, self._tries = clock, Tries(clock)
-        self._lock = _Lock(pin, Cookies(key, clock, LASTS_S))
+        self._lock = _MatchAccess(pin, Cookies(key, clock, LASTS_S))
 
     def renew(self, pin: str, key: bytes) -> None:
         """Change the PIN. All cookies and pairing codes become invalid."""
-        self._lock = _Lock(pin, Cookies(key, self._clock, LASTS_S))
+        self._lock = _MatchAccess(pin, Cookies(key, self._clock, LASTS_S))
 
     def wait_s(self, address: str) -> int:
         """Return the number of seconds that *address* must wait before the next try."""

@@ -49,8 +49,8 @@ class StrokeShown:
 
 
 @dataclass(frozen=True, slots=True)
-class MarksShown:
-    """Tally of a player: *kind* is houses, rows or none; *rest* are points that no mark represents."""
+class TallyShown:
+    """Tally of a player: *kind* is houses, rows or none; *rest* is the number of points without a mark."""
 
     kind: str
     houses: tuple[HouseShown, ...] = ()
@@ -69,7 +69,7 @@ class PlayerShown:
     turn: bool
     side: str | None
     team: int | None
-    marks: MarksShown
+    marks: TallyShown
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,20 +153,20 @@ def player_shown(game: Game, seat: Seat, name: str, zones: Zones) -> shapes.Play
     )
 
 
-def _marks(tally: HouseTally | RowsTally | None) -> shapes.MarksShown:
+def _marks(tally: HouseTally | RowsTally | None) -> shapes.TallyShown:
     match tally:
         case HouseTally():
             houses = tuple(
                 shapes.HouseShown(one.cross, tuple(mark.value for mark in one.quadrants)) for one in tally.houses
             )
-            return shapes.MarksShown("houses", houses=houses, rest=tally.rest)
+            return shapes.TallyShown("houses", houses=houses, rest=tally.rest)
         case RowsTally():
             rows = tuple(
                 tuple(shapes.StrokeShown(mark.stroke.value, mark.struck_out) for mark in row) for row in tally.rows
             )
-            return shapes.MarksShown("rows", rows=rows, rest=tally.rest)
+            return shapes.TallyShown("rows", rows=rows, rest=tally.rest)
         case None:
-            return shapes.MarksShown("none")
+            return shapes.TallyShown("none")
 
 
 def _question(asked: Ambiguity, places: Places, chosen: int | None) -> shapes.QuestionShown:

@@ -20,7 +20,7 @@ from lab.commands import simulate
 from lab.evaluate.command import are_sessions, evaluate_sessions
 from lab.evaluate.session_report import Figures
 from lab.evaluate.sessions import SessionJudged, TruthError, judge_session, read_truth
-from lab.matches.judged_hands import HandJudged, hand_scored, is_unflagged, judge_hand, wrong_in
+from lab.matches.judged_hands import HandJudged, hand_scored, is_unflagged, judge_hand, wrong_plays_in
 from lab.matches.simulation import simulation_settings
 from lab.matches.stage import CameraPush, PushTime
 from tallybone.choices import Difficulty
@@ -49,7 +49,7 @@ def test_a_perfect_reader_scores_a_hand_wholly_right(session: tuple[Path, tuple[
     assert (figures.hands, figures.totals_right, figures.ends_right, figures.winners_right) == (1, 1, 1, 1)
     assert (figures.eye_found, figures.eye_right, figures.eye_spare) == (figures.plays, figures.plays, 0)
     assert (figures.unflagged, figures.spare) == (0, 0)
-    assert not list(wrong_in(found.hands))
+    assert not list(wrong_plays_in(found.hands))
     assert (found.look, found.difficulty, found.game) == ("classic-felt", "easy", "bones of 2, double-six")
     assert found.seen_totals == found.true_totals
 
@@ -76,7 +76,7 @@ def test_a_missed_tile_counts_for_the_reader_and_the_rules(session: tuple[Path, 
     assert figures.eye_found == figures.plays - 1
     assert figures.wholly_right == figures.plays - 1
     assert not found.hands[0].is_end_right
-    assert any("scored: nothing" in mistake.text for mistake in wrong_in(found.hands))
+    assert any("scored: nothing" in mistake.text for mistake in wrong_plays_in(found.hands))
 
 
 def test_a_misread_tile_counts_for_the_reader(session: tuple[Path, tuple[TableView, ...]]) -> None:
@@ -172,7 +172,7 @@ def test_a_rendered_hand_is_scored_as_played(tmp_path: Path) -> None:
     )
     assert simulate(path, settings, out=io.StringIO()) == 0
     found = judge_session(path)
-    assert [mistake.text for mistake in wrong_in(found.hands)] == []
+    assert [mistake.text for mistake in wrong_plays_in(found.hands)] == []
     assert found.is_winner_right
 
 

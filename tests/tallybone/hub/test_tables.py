@@ -11,7 +11,7 @@ import pytest
 from tallybone.hub import hall as memory
 from tallybone.hub.hall import Tables, matching_tables, table_seen
 from tallybone.hub.heard import Gone, Online, Scores, TableNews, heard
-from tallybone.hub.standings import Finished, MatchResult, Results, Standing, standings
+from tallybone.hub.standings import MatchResult, PlayerResult, Results, Standing, standings
 from tests.tallybone.hub.messages import NOW, PREFIX, scores, state, topic
 
 
@@ -125,7 +125,7 @@ def test_standings_count_each_match_once_by_wins_then_points() -> None:
 
 def test_names_that_differ_in_case_and_spaces_are_one_player_in_standings() -> None:
     names = ("Ann Lee", "ann  LEE", "A\u200bnn Lee")
-    results = [MatchResult(name, None, "bones", None, (Finished(name, 5, won=True),)) for name in names]
+    results = [MatchResult(name, None, "bones", None, (PlayerResult(name, 5, won=True),)) for name in names]
     assert standings(results) == {None: (Standing(1, "Ann Lee", 3, 3, 15),)}
 
 

@@ -14,7 +14,7 @@ def match(hand: int = 1, *, over: bool = False, winner: int | None = None, phase
 
 
 def players(*totals: int, names: tuple[str, ...] = ("Ann", "Ben"), turn: int = 0) -> tuple[shapes.PlayerShown, ...]:
-    none = shapes.MarksShown("none")
+    none = shapes.TallyShown("none")
     return tuple(
         shapes.PlayerShown(seat, name, total, 7, seat == turn, None, None, none)
         for seat, (name, total) in enumerate(zip(names, totals, strict=True))
