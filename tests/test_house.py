@@ -85,6 +85,7 @@ def _pins(text: str) -> set[str]:
     return set(re.findall(r"^[\w.-]+(?:\[.+\])?==[^\\]+", text, flags=re.MULTILINE))
 
 
+@pytest.mark.slow
 def test_the_rules_import_only_the_standard_library() -> None:
     allowed = {*sys.stdlib_module_names, "engine"}
     for path in (path for path in parsed() if path.parts[0] == "engine"):

@@ -92,6 +92,7 @@ def test_pictures_of_a_phone_arrive_upright_and_current(phone: Phone) -> None:
     camera.close()
 
 
+@pytest.mark.slow
 def test_a_phone_that_was_away_is_opened_again(phone: Phone) -> None:
     name = phone.address
     clocks = Clocks(time.monotonic_ns)
@@ -109,6 +110,7 @@ def test_a_phone_that_was_away_is_opened_again(phone: Phone) -> None:
     camera.close()
 
 
+@pytest.mark.slow
 def test_the_light_of_a_phone_is_locked_only_if_it_keeps_still(phone: Phone) -> None:
     camera = open_device(phone.address, time.monotonic_ns)
     assert isinstance(camera, WatchedCamera)

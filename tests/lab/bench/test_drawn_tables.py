@@ -99,6 +99,7 @@ def test_marks_are_drawn_on_tiles_only(mark: Mark) -> None:
     assert changed > 200
 
 
+@pytest.mark.slow
 def test_benches_have_all_kinds_of_objects_but_no_tiles() -> None:
     scenes = [draw_bare_scene(np.random.default_rng(seed)) for seed in range(60)]
     assert all(not scene.tiles for scene in scenes)

@@ -61,6 +61,7 @@ def test_each_kind_hides_or_disturbs_something(kind: str) -> None:
     assert after.steps == before.steps
 
 
+@pytest.mark.slow
 def test_a_table_without_zones_has_neither_buttons_nor_sounds() -> None:
     stream = without_zones(stream_of("draw", 2, 7))
     assert not stream.zones

@@ -48,6 +48,7 @@ def test_each_alteration_has_a_row() -> None:
     assert [name for name, _ in rows] == list(few)
 
 
+@pytest.mark.slow
 def test_each_group_has_a_row() -> None:
     rows = list(knock.other_rows(1, 1))
     assert [name for name, _ in rows][: len(EVERYDAY)] == list(EVERYDAY)

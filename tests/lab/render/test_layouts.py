@@ -288,6 +288,7 @@ def is_light(scene: Scene) -> bool:
     return min(scene.tile.face_bgr) > 140
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_scene() -> None:
     repeated = [draw_foreign_scene(np.random.default_rng(seed), size_px=(640, 480)) for seed in range(5)]
     assert repeated == list(scenes()[:5])

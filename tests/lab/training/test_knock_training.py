@@ -70,6 +70,7 @@ def test_recordings_follow_from_their_seeds() -> None:
     assert first.events != other.events
 
 
+@pytest.mark.slow
 def test_recordings_contain_every_kind_of_sound() -> None:
     recordings = [draw_recording(np.random.default_rng([8, seed])) for seed in range(30)]
     assert {event.kind for recording in recordings for event in recording.events} == set(SOUNDS)

@@ -296,6 +296,7 @@ def test_a_game_continues_without_a_writable_stdout(tmp_path: Path, shell: str, 
     assert survey(recording).facts.frames == 4 + 8  # the last picture of a video is repeated
 
 
+@pytest.mark.slow
 def test_a_game_continues_with_an_encoding_that_lacks_letters_of_a_name(tmp_path: Path) -> None:
     video, out = write_video(tmp_path / "a.avi", [GREY] * 4, per_s=10), tmp_path / "out"
     where = ["--camera", str(video), "--record", "none", "--speed", "0", "--players", "Zo\u00eb,\u5c0f\u660e"]

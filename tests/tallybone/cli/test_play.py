@@ -75,6 +75,7 @@ def test_unplayable_options_are_reported(tmp_path: Path, options: PlayOptions, c
     assert text in err
 
 
+@pytest.mark.slow
 def test_the_free_profile_reports_every_tile_like_a_replay(tmp_path: Path) -> None:
     items, after = game_clip(4, 2)
     source = write_recording(tmp_path / "source.mcap", items)
@@ -240,6 +241,7 @@ def command(film: Path, *more: str) -> list[str | Path]:
     return [TALLYBONE, "play", "--camera", film, *game, *more]
 
 
+@pytest.mark.slow
 def test_without_a_page_or_a_terminal_the_game_ends_and_names_the_question(film: Path) -> None:
     options = PlayOptions(camera=str(film), players="Ann,Ben", record="none", speed=0)
     code, out, _ = run_play(options)

@@ -61,6 +61,7 @@ def buttons_of(config: HardwareSettings) -> GpioSettings:
     return config.buttons
 
 
+@pytest.mark.slow
 def test_all_tiles_of_the_speed_check_are_read() -> None:
     assert len(load_reader(6).read(drawn_tiles()).tiles) == 28
     read_s = Probes(SteppingClock().wait).reading()

@@ -41,6 +41,7 @@ def test_the_camera_option_overrides_the_file(tmp_path: Path) -> None:
     assert run_play(PlayOptions(config=config, camera=str(video), record="none", speed=0))[0] == 0
 
 
+@pytest.mark.slow
 def test_missing_parts_are_reported_and_the_game_is_played(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 10, per_s=10)
     config = table_file(tmp_path, f'[[hardware.displays]]\ndriver = "segment"\nurl = "{tmp_path / "absent"}"\n')

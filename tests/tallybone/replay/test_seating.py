@@ -78,6 +78,7 @@ def test_a_full_replay_follows_renames_and_swaps(tmp_path: Path) -> None:
     assert f"{game_of(live).players[1]} {game_of(live).totals[1]}" in out.getvalue()
 
 
+@pytest.mark.slow
 def test_plays_before_a_swap_belong_to_the_person_who_made_them(tmp_path: Path) -> None:
     path = tmp_path / "game.mcap"
     plain, swapped = tmp_path / "plain.mcap", path

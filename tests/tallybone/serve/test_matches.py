@@ -141,6 +141,7 @@ def test_an_ended_match_is_resumed_with_its_score(table: Served) -> None:
         assert [player["total"] for player in client.get("/state").json()["players"]] == [20, 0]
 
 
+@pytest.mark.slow
 def test_a_resumed_match_is_visible_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tallybone.web.live.feed._PACE_S", 1.0)  # a long interval between updates for viewers
     with at_served_table(tmp_path) as table, table.client() as client:
@@ -327,6 +328,7 @@ def test_anyone_can_see_the_health_of_the_table(resting: Served) -> None:
         assert spanish[1]["text"] == "ninguno en table.toml"
 
 
+@pytest.mark.slow
 def test_an_unfinished_match_is_found_after_a_restart(tmp_path: Path) -> None:
     with at_served_table(tmp_path) as table, table.client() as client:
         client.post("/match", json=NEW)

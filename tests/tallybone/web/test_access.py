@@ -139,6 +139,7 @@ def tried(served: Served, address: str, path: str = "login", **body: str) -> int
         return client.post(f"/{path}", json=body).status_code
 
 
+@pytest.mark.slow
 def test_a_few_guessing_addresses_do_not_lock_out_others(tmp_path: Path) -> None:
     with at_served_table(tmp_path) as served, served.client() as insider:
         code = insider.post("/pairing", json={}).json()["address"].partition("#pair/")[2]
@@ -225,6 +226,7 @@ def test_earlier_visitors_cannot_guess_a_new_pin_without_limit() -> None:
     assert tries <= 5 * 100 + 30 + 3600 // 30
 
 
+@pytest.mark.slow
 @IN_A_NAMESPACE
 def test_two_devices_in_one_ipv6_network_do_not_lock_each_other_out() -> None:
     addresses = "".join(f"ip -6 addr add fd77::{last}/64 dev lo nodad && " for last in range(1, 5))

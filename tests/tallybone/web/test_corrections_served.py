@@ -34,6 +34,7 @@ from vision.tracking.watch import Frame
 API = "/api/v1"
 
 
+@pytest.mark.slow
 def test_undoing_a_wrong_answer_is_recorded_and_replayed(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with at_recorded_table(path, reader=doubtful) as (table, client):
@@ -163,6 +164,7 @@ def leave_hands_unseen(table: TrueTable) -> list[int]:
     return seqs
 
 
+@pytest.mark.slow
 def test_the_pips_of_an_unseen_hand_are_asked_for_until_they_are_entered_or_two_hands_later() -> None:
     with at_table(hands=4) as table, httpx.Client(base_url=table.page.url + API) as client:
         client.post("/login", json={"pin": PIN, "name": "Zoe"})
@@ -197,6 +199,7 @@ def test_the_pips_of_an_unseen_hand_are_asked_for_until_they_are_entered_or_two_
         assert unseen() == []
 
 
+@pytest.mark.slow
 def test_a_mark_outlives_its_hand() -> None:
     with at_table(hands=2) as table, httpx.Client(base_url=table.page.url + API) as client:
         table.play(5)
@@ -256,6 +259,7 @@ def laid_in(plays: list[dict[str, Any]]) -> list[int]:
     return [play["seq"] for play in plays if play["kind"] == "play"]
 
 
+@pytest.mark.slow
 def test_a_finished_hand_and_its_recording_serve_a_crop_for_each_play(tmp_path: Path) -> None:
     recorder = file_recorder(RecordingQuota(tmp_path, 10**9), tmp_path / "a.mcap")
     with at_table(recorder=recorder, hands=2, recordings=tmp_path) as table:

@@ -118,6 +118,7 @@ def test_a_body_may_take_as_long_as_it_goes_on(min_bytes_per_s: float, is_answer
         assert answer.startswith(b"HTTP/1.1 4") is is_answered
 
 
+@pytest.mark.slow
 def test_viewers_and_repeated_requests_stay_connected() -> None:
     with (
         served(Limits(most=50, request_within_s=1.0)) as url,
@@ -240,6 +241,7 @@ def can_request(url: str, address: str) -> bool:
             return False
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_read_its_answers_is_disconnected(caplog: pytest.LogCaptureFixture) -> None:
     closed = "127.0.0.2 does not read its responses: closed a connection"
     with served(Limits(most=10, unread_within_s=1.0)) as url, ExitStack() as stack:
@@ -258,6 +260,7 @@ def test_some_connections_are_reserved_for_localhost() -> None:
         assert can_request(url, "127.0.0.1")
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_read_late_is_complete() -> None:
     with served(Limits(most=10, request_within_s=1.0), socket.SO_SNDBUF) as url, ExitStack() as stack:
         script = re.search(r'src="([^"]+)"', httpx.get(url).text)

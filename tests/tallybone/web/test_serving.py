@@ -172,6 +172,7 @@ def phone(url: str) -> socket.socket:
     return watching
 
 
+@pytest.mark.slow
 def test_phones_out_of_range_are_dropped_without_affecting_the_game(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
