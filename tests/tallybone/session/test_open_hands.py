@@ -289,7 +289,7 @@ def test_a_tile_joined_to_the_layout_inside_a_zone_is_a_play() -> None:
 
 def test_a_view_without_its_size_is_an_error() -> None:
     table = Table(engine.BONES, engine.NewHand())
-    with pytest.raises(ValueError, match="how large"):
+    with pytest.raises(ValueError, match="the view has none"):
         table.feed(replace(table.view(), size_px=None, changes=(Change(ChangeKind.PLACED, FIRST),)))
 
 
