@@ -38,7 +38,7 @@ demo: $(LAB) ## set up (about 90 MB the first time), then watch and score a rend
 setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
 	@echo "Ready: $(BIN)/tallybone --help"
 
-test: $(DEV) check coverage ## set up the tools (260 MB the first time), then check and run every test; about 25 minutes
+test: $(DEV) check coverage ## set up the tools (260 MB the first time), then check and run every test; about 20 minutes
 	@echo "Running all other tests, the slow ones too."
 	@COUNTED="$(COVERED) $(COVERING)" $(BIN)/python -m pytest $(SPREAD)
 
@@ -90,7 +90,7 @@ programs: ## install the Debian programs that tests use (as root; up to 300 MB)
 	fi; \
 	[ -z "$$missing" ] || echo "Without these, their tests skip. On Debian: sudo apt install" $$missing
 
-fast: $(DEV) check ## check and run the quick tests only; under two minutes
+fast: $(DEV) check ## check and run the quick tests only; under four minutes
 	@$(BIN)/python -m pytest $(SPREAD) -m "not slow"
 
 check: $(DEV) ## format, lint, types, imports, spelling; seconds
