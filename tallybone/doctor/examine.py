@@ -262,7 +262,7 @@ def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]
     for display in table.hardware.displays:
         if part_checks.device_of(display, table.hardware.pins) not in lost:
             yield part_checks.check_opened("display", probes.display(display))
-    yield from _recipients(table.beyond, probes)
+    yield from _check_recipients(table.beyond, probes)
 
 
 def _buttons(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterator[Finding]:
@@ -287,7 +287,7 @@ def _knock(hardware: HardwareSettings, probes: Probes, lost: set[str]) -> Iterat
         yield part_checks.check_opened("knock", probes.knock(part, hardware.pins))
 
 
-def _recipients(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
+def _check_recipients(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
     """Check the connections to the broker and each webhook."""
     if beyond.mqtt is not None:
         broker = beyond.mqtt.broker

@@ -417,7 +417,7 @@ def stored_for(source: str, named: Path | None, environment: Mapping[str, str], 
     """Return the path of the calibration file for a game, or None.
 
     A named file need not exist. Otherwise the file of the camera is preferred to that of the table.
-    It is *named*, or else the stored one of a camera device.
+    It is *named* if given, else the stored one if the source is a camera.
     """
     if named is not None:
         return named

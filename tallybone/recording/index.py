@@ -287,7 +287,7 @@ def _records(file: BinaryIO, start_byte: int, end_byte: int) -> Iterator[tuple[i
 
 
 def _window(file: BinaryIO, at: int, end_byte: int, min_bytes: int) -> bytes:
-    """Read at least *min_bytes* from offset *at*, and up to a window, but not past *end_byte*. Fewer are damage."""
+    """Read at least *min_bytes* from offset *at*, at most to *end_byte*. Raises IndexDamageError if there are fewer."""
     window = os.pread(file.fileno(), min(max(min_bytes, _WINDOW_BYTES), end_byte - at), at)
     if len(window) < min_bytes:
         raise IndexDamageError("it ends in the middle of a record", at, end_byte)

@@ -324,8 +324,8 @@ def _questions(session: Session) -> Iterable[Question]:
     if left and not session.decoder.beam[0].is_swept:
         yield _ask_about_undone(session, [piece.tile for piece in left])
     doubt = Doubt.of(session.decoder.beam)
-    doubted_ns = 0 if session.doubtful_ns is None else session.t_ns - session.doubtful_ns
-    if doubt.is_asked and (doubted_ns >= _ASKS_NS or session.questions):
+    doubted_for_ns = 0 if session.doubtful_ns is None else session.t_ns - session.doubtful_ns
+    if doubt.is_asked and (doubted_for_ns >= _ASKS_NS or session.questions):
         question = ask_about_totals(doubt, session.decoder.pieces)
         if question.ambiguity.topic not in session.rejected:
             yield question

@@ -57,8 +57,8 @@ class Limits:
 
     Attributes:
         most: Maximum number of connections. A thirtieth of them is reserved for this machine itself.
-        max_of_one: Maximum number per visitor (`hosts.Visitor`). There is no such limit for this machine, because a
-            proxy on it forwards all visitors.
+        max_of_one: Maximum number per visitor (`visitors.visitor_of`). None for this machine itself, because a proxy on
+            it forwards all visitors.
         request_within_s: Maximum duration of the head of a request, and of the wait for the first or next one, in
             seconds. The body of a request is cut off when it has stood still for so long, or is slower than
             *min_bytes_per_s* for longer.
